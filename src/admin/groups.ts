@@ -1,4 +1,4 @@
-import type { AccountName } from '../features/limits/ledger/ledger.ts'
+import type { ScopeName } from '../features/limits/ledger/ledger.ts'
 import { createMutex } from '../lib/promises.ts'
 import { requireStored } from '../records/defined-in-code.ts'
 import type { GroupRecord } from '../records/record-collections.ts'
@@ -58,7 +58,7 @@ export function createGroupOperations(
   deps: KeyWarningSources & {
     store: WritableStore
     /** Removes the counters of a deleted scope. Never rejects. */
-    forgetLimits(scope: AccountName): Promise<void>
+    forgetLimits(scope: ScopeName): Promise<void>
     /** Whether an account has this plan. */
     hasAccounts(plan: string): Promise<boolean>
   },

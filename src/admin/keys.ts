@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { gatewayError } from '../errors.ts'
-import type { AccountName } from '../features/limits/ledger/ledger.ts'
+import type { ScopeName } from '../features/limits/ledger/ledger.ts'
 import { createMutex } from '../lib/promises.ts'
 import { mintClientKey } from '../records/key-format.ts'
 import { decryptKey, UNREADABLE_KEY } from '../records/keyring.ts'
@@ -97,7 +97,7 @@ export function createKeyOperations(
     store: WritableStore
     nextTurn(): Promise<void>
     /** Removes the counters of a deleted key. Never rejects. */
-    forgetLimits(scope: AccountName): Promise<void>
+    forgetLimits(scope: ScopeName): Promise<void>
     /** Returns the ref of an account for a key; creates the account if needed. Throws `INVALID_REQUEST` if that isn't possible. */
     resolveAccount(idOrRef: string): Promise<string>
     /** Returns the ref of the account with this id or ref. */

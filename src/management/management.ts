@@ -19,7 +19,7 @@ import { type PushDependencies, Pushes } from '../features/cloud-sync/gateway/cl
 import type { PromptCachingFeature } from '../features/prompt-caching/prompt-caching-feature.ts'
 import { createExplain, type ExplainDependencies } from '../features/explain/explain.ts'
 import { createGuardOperations } from '../features/guards/operations/guard-operations.ts'
-import type { AccountName, Ledger } from '../features/limits/ledger/ledger.ts'
+import type { Ledger, ScopeName } from '../features/limits/ledger/ledger.ts'
 import { createLimitOperations } from '../features/limits/limit-operations.ts'
 import type { LookupCache } from '../features/listing/model-lookup.ts'
 import type { TokenService } from '../features/tokens/tokens.ts'
@@ -83,7 +83,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
   const mirror = createMirror(deps)
   const pushes = new Pushes({ ...deps, mirror })
   const limits = createLimitOperations(deps)
-  const forgetLimits = async (scope: AccountName) =>
+  const forgetLimits = async (scope: ScopeName) =>
     deps
       .ledger()
       .then((ledger) => ledger.forget(scope))

@@ -57,7 +57,7 @@ test('unused accounts are dropped from memory, and their counters are kept', { t
   for (let first = 0; first < 30_000; first += 5_000) {
     await Promise.all(keys(5_000).map((id) => spend(first + id)))
     await ledger.waitForWrites()
-    sizes.push(ledger.accountsInMemory)
+    sizes.push(ledger.scopesInMemory)
   }
   assert.ok(Math.max(...sizes) <= 10_000, `accounts in memory: ${sizes}`)
   assert.is(await spend(0), 'reserved')

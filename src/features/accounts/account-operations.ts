@@ -35,7 +35,7 @@ import {
   accountFields,
 } from '../../types/records/account-fields.ts'
 import type { Clock } from '../../types.ts'
-import type { AccountName } from '../limits/ledger/ledger.ts'
+import type { ScopeName } from '../limits/ledger/ledger.ts'
 import type { Accounts } from './accounts.ts'
 import { UNSIGNED_ACCOUNT } from './known-accounts.ts'
 
@@ -118,7 +118,7 @@ interface AccountOperationsDependencies {
   nextTurn(): Promise<void>
   accounts(): Promise<Accounts>
   /** Removes the counters of a deleted account. Never rejects. */
-  forgetLimits(scope: AccountName): Promise<void>
+  forgetLimits(scope: ScopeName): Promise<void>
   /** Revokes the tokens of the account with this ref. */
   revokeTokens(ref: string): Promise<void>
 }

@@ -3,7 +3,7 @@ import { choice, closedObject, parseInput } from '../../admin/input.ts'
 import { findRecord, requirePresent } from '../../admin/record-operations.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
 import type { LimitState, UsageLimits } from '../../types.ts'
-import type { AccountName, Ledger, LimitedScope } from './ledger/ledger.ts'
+import type { Ledger, LimitedScope, ScopeName } from './ledger/ledger.ts'
 
 /**
  * Shows and resets the limits of a key, a group, or an account. `Input` is accepted in addition to the typed input: nothing in process, `unknown` for
@@ -85,13 +85,13 @@ export function createLimitOperations({ store, ledger, accounts }: LimitDependen
     return ref
   }
 
-  async function reset(scope: AccountName): Promise<{ success: true }> {
+  async function reset(scope: ScopeName): Promise<{ success: true }> {
     await (await ledger()).reset(scope)
     return { success: true }
   }
 
   /** Validates the input, then looks up the key, group, or gateway whose limits to settle. */
-  async function settle(input: unknown, find: () => Promise<AccountName>): Promise<{ success: true }> {
+  async function settle(input: unknown, find: () => Promise<ScopeName>): Promise<{ success: true }> {
     const { as = 'spent' } = parseInput(limitInputs.settle, input ?? {})
     await (await ledger()).settleLost(await find(), as)
     return { success: true }
@@ -100,8 +100,8 @@ export function createLimitOperations({ store, ledger, accounts }: LimitDependen
   const findKey = async (id: string) => (await findRecord(store.keys, 'Key', (key) => key.id === id)).record
   const findGroup = async (id: string) => (await findRecord(store.groups, 'Group', (group) => group.id === id)).record
 
-  const getKeyAccountName = async (id: string): Promise<AccountName> => ({ scope: 'key', id: (await findKey(id)).id })
-  const groupAccount = async (id: string): Promise<AccountName> => ({ scope: 'group', id: (await findGroup(id)).id })
+  const getKeyScope = async (id: string): Promise<ScopeName> => ({ scope: 'key', id: (await findKey(id)).id })
+  const getGroupScope = async (id: string): Promise<ScopeName> => ({ scope: 'group', id: (await findGroup(id)).id })
 
   const keys: LimitOperations<unknown> = {
     async get(id) {
@@ -113,22 +113,22 @@ export function createLimitOperations({ store, ledger, accounts }: LimitDependen
         ...(await listGatewayScopes()),
       ])
     },
-    reset: async (id) => reset(await getKeyAccountName(id)),
-    settle: (id, input) => settle(input, () => getKeyAccountName(id)),
+    reset: async (id) => reset(await getKeyScope(id)),
+    settle: (id, input) => settle(input, () => getKeyScope(id)),
   }
 
   const groups: LimitOperations<unknown> = {
     get: async (id) => readStates([...listScope('group', await findGroup(id)), ...(await listGatewayScopes())]),
-    reset: async (id) => reset(await groupAccount(id)),
-    settle: (id, input) => settle(input, () => groupAccount(id)),
+    reset: async (id) => reset(await getGroupScope(id)),
+    settle: (id, input) => settle(input, () => getGroupScope(id)),
   }
 
-  const getAccountName = async (id: string): Promise<AccountName> => ({ scope: 'account', id: await findAccount(id) })
+  const getAccountScope = async (id: string): Promise<ScopeName> => ({ scope: 'account', id: await findAccount(id) })
   const users: LimitOperations<unknown> = {
     get: async (id) =>
       readStates([...(await listAccountScopes(await findAccount(id))), ...(await listGatewayScopes())]),
-    reset: async (id) => reset(await getAccountName(id)),
-    settle: (id, input) => settle(input, () => getAccountName(id)),
+    reset: async (id) => reset(await getAccountScope(id)),
+    settle: (id, input) => settle(input, () => getAccountScope(id)),
   }
 
   const gateway: GatewayLimitOperations<unknown> = {
@@ -140,7 +140,7 @@ export function createLimitOperations({ store, ledger, accounts }: LimitDependen
   return { keys, groups, accounts: users, gateway }
 }
 
-const GATEWAY: AccountName = { scope: 'gateway', id: '' }
+const GATEWAY: ScopeName = { scope: 'gateway', id: '' }
 
-const listScope = (scope: AccountName['scope'], { id, limits }: Holder): LimitedScope[] =>
+const listScope = (scope: ScopeName['scope'], { id, limits }: Holder): LimitedScope[] =>
   limits ? [{ scope, id, limits }] : []

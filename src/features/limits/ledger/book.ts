@@ -19,12 +19,12 @@ export interface InstanceEntry {
   lostAs: LostKind
   parallel: number
   held: readonly MinuteSlot[]
-  /** The parts of `parallel` and `held` that are released if another account rejects the same request. */
+  /** The parts of `parallel` and `held` that are released if another scope rejects the same request. */
   pendingParallel: number
   pending: readonly MinuteSlot[]
 }
 
-/** An account's used and in-flight amounts. Never modified after it is stored. */
+/** A scope's used and in-flight amounts. Never modified after it is stored. */
 export interface Book {
   /** The latest minute in which anything was counted. The counters are for the windows that contain this minute. */
   minute: Minute
@@ -41,7 +41,7 @@ export interface Book {
   otherSide: OtherSideUsage | undefined
 }
 
-/** An account's usage on the other side of a mirror. */
+/** A scope's usage on the other side of a mirror. */
 export interface OtherSideUsage {
   /** The ID of the mirror. */
   side: string
@@ -50,7 +50,7 @@ export interface OtherSideUsage {
   used: readonly number[]
 }
 
-/** An account's usage on one side of a mirror, as reported to the other. */
+/** A scope's usage on one side of a mirror, as reported to the other. */
 export interface SideSpending {
   epoch: number
   number: number
@@ -159,7 +159,7 @@ export function subtractSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): r
 
 const LOST_AS: readonly LostKind[] = ['open', 'spent', 'unspent']
 
-/** Encodes an account as stored text. */
+/** Encodes the counters of a scope as stored text. */
 export function encodeBook({ minute, used, gone, entries, epoch, number, otherSide }: Book): string {
   const written = Array.from(entries, ([id, { beat, sequence, lostAs, parallel, held, pendingParallel, pending }]) => [
     id,
@@ -179,7 +179,7 @@ const VERSION = 2
 /** The version of the same encoding without `epoch`, `number`, and `elsewhere`. */
 const VERSION_WITHOUT_SIDES = 1
 
-/** Reads an account. Throws `RECORD_DAMAGED` for anything that `encodeBook` doesn't write, so that a damaged budget never counts as unspent. */
+/** Decodes the counters of a scope. Throws `RECORD_DAMAGED` for anything that `encodeBook` doesn't write, so that a damaged budget never counts as unspent. */
 export function decodeBook(key: string, text: string): Book {
   const json = tryParseJson(text)
   if (isObject(json) && (json.v === VERSION || json.v === VERSION_WITHOUT_SIDES)) {

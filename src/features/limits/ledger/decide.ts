@@ -4,10 +4,10 @@ import { addClamped, addOutput, subtractClamped, toNano, type WantedOutput, type
 import { type Book, COUNTED_UNITS, getUsedIndex, type MinuteSlot } from './book.ts'
 import { formatWindowEnd, getWindowStarts, type Minute, WINDOWS } from './windows.ts'
 
-/** Identifies the owner of an account. */
-export interface AccountName {
+/** Names a scope: a key, a group, an account of your app, a token, or the gateway. */
+export interface ScopeName {
   scope: LimitScope
-  /** The ID of the key or group, or the ref of the account; empty for the gateway. */
+  /** The ID of the key or group, the ref of the account, or the ID of the token; empty for the gateway. */
   id: string
 }
 
@@ -23,7 +23,7 @@ export interface LimitRefusal {
   why: 'used-up' | 'too-large' | 'held'
 }
 
-/** One limit of an account. */
+/** One limit of a scope. */
 interface SingleLimit {
   unit: LimitUnit
   window: LimitWindow | null
@@ -68,15 +68,15 @@ interface Tally {
   pending: number
 }
 
-/** An account as seen by one instance. */
-export interface AccountView {
+/** The counters of a scope as seen by one instance. */
+export interface ScopeView {
   book: Book
   isLost(id: string): boolean
   /** Whether a lost instance may still be alive; the clocks of two instances may differ. */
   mayLive(id: string): boolean
 }
 
-function getTally({ book, isLost, mayLive }: AccountView, { windowAt, unitAt }: SingleLimit): Tally {
+function getTally({ book, isLost, mayLive }: ScopeView, { windowAt, unitAt }: SingleLimit): Tally {
   const tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
   const start = getWindowStarts(book.minute)[windowAt] ?? 0
   if (unitAt >= 0) {
@@ -109,7 +109,7 @@ function sumSlots(slots: readonly MinuteSlot[], start: Minute, unit: number): nu
 
 const getCommitted = ({ used, unsettled, reserved }: Tally): number => addClamped(addClamped(used, unsettled), reserved)
 
-function getLimitState({ scope, id }: AccountName, rule: SingleLimit, tally: Tally, minute: Minute): LimitState {
+function getLimitState({ scope, id }: ScopeName, rule: SingleLimit, tally: Tally, minute: Minute): LimitState {
   const { unit, window, limit, maxAmount: most } = rule
   const shown = unit === 'usd' ? fromNanoUsd : identity
   return {
@@ -128,13 +128,13 @@ function getLimitState({ scope, id }: AccountName, rule: SingleLimit, tally: Tal
 
 const identity = (value: number): number => value
 
-/** Returns the current state of all limits of an account. */
-export const getLimitStates = (name: AccountName, limits: UsageLimits, view: AccountView): LimitState[] =>
+/** Returns the current state of all limits of a scope. */
+export const getLimitStates = (name: ScopeName, limits: UsageLimits, view: ScopeView): LimitState[] =>
   listSingleLimits(limits).map((rule) => getLimitState(name, rule, getTally(view, rule), view.book.minute))
 
-/** A request for a reservation in an account. */
+/** A request for a reservation in a scope. */
 export interface HoldRequest {
-  name: AccountName
+  name: ScopeName
   limits: UsageLimits
   /** The minute in which the reservation to extend was made; absent for a new one. */
   minute?: Minute | undefined
@@ -142,14 +142,14 @@ export interface HoldRequest {
   output?: WantedOutput | undefined
 }
 
-/** An account's decision. `blocked`: the amounts would fit if other accounts, which are still deciding, rejected pending requests. */
+/** A scope's decision. `blocked`: the amounts would fit if other scopes, which are still deciding, rejected pending requests. */
 export type Decision =
   | { kind: 'fits'; amounts: WholeAmounts; outputTokens: number | undefined; limits: LimitState[] }
   | { kind: 'blocked'; refusal: LimitRefusal }
   | LimitRefusal
 
 /** Decides whether the amounts fit within all limits. */
-export function decide(request: HoldRequest, view: AccountView): Decision {
+export function decide(request: HoldRequest, view: ScopeView): Decision {
   const { limits, fixed, output } = request
   const { minute } = view.book
   const made = request.minute ?? minute

@@ -13,20 +13,20 @@ import {
   type SideSpending,
   subtractSlot,
 } from './book.ts'
-import { type AccountView, decide, type HoldRequest, type LimitRefusal } from './decide.ts'
+import { decide, type HoldRequest, type LimitRefusal, type ScopeView } from './decide.ts'
 import { LOST_MS, type Observation, tidyBook } from './lost-instances.ts'
 import { type Minute, toMinute } from './windows.ts'
 
-/** What an account has reserved for one request. */
+/** What a scope has reserved for one request. */
 export interface Grant {
   kind: 'granted'
   /** The minute whose windows count the grant. */
   minute: Minute
   amounts: WholeAmounts
   outputTokens: number | undefined
-  /** All limits of the account, including the reservation. */
+  /** All limits of the scope, including the reservation. */
   limits: LimitState[]
-  /** The generation of the account, which changes if its record is deleted. */
+  /** The generation of the counters, which changes if its record is deleted. */
   generation: number
 }
 
@@ -34,7 +34,7 @@ export interface Grant {
 export type HoldOutcome = Grant | LimitRefusal | { kind: 'blocked' }
 
 /** A change to this instance's reservations and to the used amounts. */
-export interface AccountChange {
+export interface CounterChange {
   generation: number
   /** The minute whose windows count the change. */
   minute: Minute
@@ -44,12 +44,12 @@ export interface AccountChange {
   spent: WholeAmounts
 }
 
-/** An operation that waits for the account's next write. */
-export type AccountOperation =
+/** An operation that waits for the next write of its scope. */
+export type CounterOperation =
   | {
       kind: 'hold'
       wanted: HoldRequest
-      /** Whether the reservation is released if another account rejects the request. */
+      /** Whether the reservation is released if another scope rejects the request. */
       isPending: boolean
       /** How long to wait for blocking operations: a time in epoch ms, or 0 to not wait. */
       until: number
@@ -64,9 +64,9 @@ export type AccountOperation =
       run(draft: Draft): () => void
       fail(error: unknown): void
     }
-  | { kind: 'change'; change: AccountChange }
+  | { kind: 'change'; change: CounterChange }
 
-type Hold = Extract<AccountOperation, { kind: 'hold' }>
+type Hold = Extract<CounterOperation, { kind: 'hold' }>
 
 /** The inputs of a draft. */
 interface DraftSource {
@@ -81,16 +81,16 @@ interface DraftSource {
   now: number
 }
 
-/** An account as it will be after the next write. */
+/** The counters of a scope as they will be after the next write. */
 export class Draft {
   readonly book: Book & { entries: Map<string, InstanceEntry> }
-  readonly view: AccountView
+  readonly view: ScopeView
   /** Whether there is anything to write. */
   isChanged = false
   /** The operations that this write completes. */
-  readonly finished = new Set<AccountOperation>()
+  readonly finished = new Set<CounterOperation>()
   /** The holds that are blocked and waiting. */
-  readonly waiting = new Set<AccountOperation>()
+  readonly waiting = new Set<CounterOperation>()
   /** Callbacks to run after the draft has been written. */
   readonly outcomes: Array<() => void> = []
   readonly #instance: string
@@ -133,7 +133,7 @@ export class Draft {
   }
 
   /** Decides an operation. A hold that should wait stays unfinished. */
-  apply(operation: AccountOperation): void {
+  apply(operation: CounterOperation): void {
     if (operation.kind === 'hold') this.#hold(operation)
     else {
       this.finished.add(operation)
@@ -191,7 +191,7 @@ export class Draft {
     book.gone = []
   }
 
-  #change(change: AccountChange): void {
+  #change(change: CounterChange): void {
     if (change.generation !== this.#generation) return
     const { minute, released: freed, decided, spent } = change
     const own = this.#own

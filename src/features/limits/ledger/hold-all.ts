@@ -1,48 +1,48 @@
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { UsageLimits } from '../../../types/limits.ts'
-import type { Account } from './account.ts'
 import { addOutput, NO_AMOUNTS, type WantedOutput, type WholeAmounts } from './amounts.ts'
 import { type HoldRequest, type LimitRefusal, pickStricterRefusal } from './decide.ts'
 import type { Grant, HoldOutcome } from './draft.ts'
+import type { ScopeCounters } from './scope-counters.ts'
 
-/** A reservation that a request needs in one account. A request may need several. */
-export interface AccountHold {
-  account: Account
+/** A reservation that a request needs in one scope. A request may need several. */
+export interface ScopeHold {
+  counters: ScopeCounters
   requested: Omit<HoldRequest, 'name'>
 }
 
-/** What one account has reserved for a request. */
+/** What one scope has reserved for a request. */
 export interface HeldPart {
-  account: Account
+  counters: ScopeCounters
   limits: UsageLimits
   grant: Grant
 }
 
 /**
- * Reserves in all accounts or in none. Each account must occur only once, in the same order for all requests. With several accounts, the first
- * reservations are pending until the last account has decided; other requests that they would cause to be rejected wait. A request waits for an
- * account only while it has no reservation in later ones, so requests can't deadlock.
+ * Reserves in all scopes or in none. Each scope must occur only once, in the same order for all requests. With several scopes, the first
+ * reservations are pending until the last scope has decided; other requests that they would cause to be rejected wait. A request waits for a
+ * scope only while it has no reservation in later ones, so requests can't deadlock.
  */
-export async function holdAll(holds: readonly AccountHold[]): Promise<HeldPart[] | LimitRefusal> {
+export async function holdAll(holds: readonly ScopeHold[]): Promise<HeldPart[] | LimitRefusal> {
   const [only] = holds
   if (only && holds.length === 1) {
-    const outcome = await only.account.hold(only.requested, { isPending: false, waits: true })
+    const outcome = await only.counters.hold(only.requested, { isPending: false, waits: true })
     return outcome.kind === 'granted'
-      ? [{ account: only.account, limits: only.requested.limits, grant: outcome }]
+      ? [{ counters: only.counters, limits: only.requested.limits, grant: outcome }]
       : pickRefusal([outcome])
   }
-  const held = new Map<AccountHold, Grant>()
-  const undo = (which: readonly AccountHold[]) => {
+  const held = new Map<ScopeHold, Grant>()
+  const undo = (which: readonly ScopeHold[]) => {
     for (const hold of which) {
       const grant = held.get(hold)
-      if (grant) hold.account.change({ ...grant, released: grant.amounts, decided: grant.amounts, spent: NO_AMOUNTS })
+      if (grant) hold.counters.change({ ...grant, released: grant.amounts, decided: grant.amounts, spent: NO_AMOUNTS })
       held.delete(hold)
     }
   }
-  const requestHolds = async (which: readonly AccountHold[], waits: boolean): Promise<HoldOutcome[]> => {
+  const requestHolds = async (which: readonly ScopeHold[], waits: boolean): Promise<HoldOutcome[]> => {
     const settled = await Promise.allSettled(
       which.map(async (one) => {
-        const outcome = await one.account.hold(one.requested, { isPending: true, waits })
+        const outcome = await one.counters.hold(one.requested, { isPending: true, waits })
         if (outcome.kind === 'granted') held.set(one, outcome)
         return outcome
       }),
@@ -66,34 +66,34 @@ export async function holdAll(holds: readonly AccountHold[]): Promise<HeldPart[]
   }
 }
 
-/** Picks the refusal to report from those of several accounts. */
+/** Picks the refusal to report from those of several scopes. */
 function pickRefusal(outcomes: readonly HoldOutcome[]): LimitRefusal {
   const refusals = outcomes.filter((outcome) => outcome.kind === 'refused')
   const [first] = refusals
-  if (!first) throw new TypeError('An account on hold neither granted nor rejected the request.')
+  if (!first) throw new TypeError('A scope on hold neither granted nor rejected the request.')
   return refusals.reduce(pickStricterRefusal, first)
 }
 
 /**
- * Confirms the reservations in all accounts, so that they are no longer pending. Reduces the output to the amount that fits within every account.
+ * Confirms the reservations in all scopes, so that they are no longer pending. Reduces the output to the amount that fits within every scope.
  * Empties `held`.
  */
-function listConfirmed(holds: readonly AccountHold[], held: Map<AccountHold, Grant>): HeldPart[] {
+function listConfirmed(holds: readonly ScopeHold[], held: Map<ScopeHold, Grant>): HeldPart[] {
   const output = Math.min(...Array.from(held.values(), ({ outputTokens }) => outputTokens ?? Number.POSITIVE_INFINITY))
   return holds.flatMap((hold) => {
-    const { account, requested } = hold
+    const { counters, requested } = hold
     const grant = held.get(hold)
     if (!grant) return []
     held.delete(hold)
     const excess = getExcess(grant, requested, output)
-    account.change({ ...grant, released: excess, decided: grant.amounts, spent: NO_AMOUNTS })
-    if (excess === NO_AMOUNTS) return { account, limits: requested.limits, grant }
+    counters.change({ ...grant, released: excess, decided: grant.amounts, spent: NO_AMOUNTS })
+    if (excess === NO_AMOUNTS) return { counters, limits: requested.limits, grant }
     const limits = grant.limits.map((state) => {
       const released = state.unit === 'usd' ? fromNanoUsd(excess.usd) : excess[state.unit]
       return { ...state, reserved: state.reserved - released, remaining: state.remaining + released }
     })
     const amounts = addOutput(requested.fixed, requested.output, output)
-    return { account, limits: requested.limits, grant: { ...grant, amounts, outputTokens: output, limits } }
+    return { counters, limits: requested.limits, grant: { ...grant, amounts, outputTokens: output, limits } }
   })
 }
 

@@ -1,7 +1,6 @@
 import { evictOldest } from '../../../lib/maps.ts'
 import { newId } from '../../../lib/new-id.ts'
 import type { LimitScope, LimitState, LimitUnit, UsageLimits } from '../../../types/limits.ts'
-import { Account, type AccountDependencies, HEARTBEAT_MS } from './account.ts'
 import {
   type Amounts,
   addOutput,
@@ -11,17 +10,18 @@ import {
   type WantedOutput,
   type WholeAmounts,
 } from './amounts.ts'
-import { type AccountName, type LimitRefusal, listSingleLimits, pickStricterRefusal } from './decide.ts'
-import { type AccountHold, type HeldPart, holdAll } from './hold-all.ts'
+import { type LimitRefusal, listSingleLimits, pickStricterRefusal, type ScopeName } from './decide.ts'
+import { type HeldPart, holdAll, type ScopeHold } from './hold-all.ts'
 import { findNearLimits } from './near-limits.ts'
-import { type AccountSpending, listSpending, type SpendingPage } from './spent-accounts.ts'
+import { HEARTBEAT_MS, ScopeCounters, type ScopeCountersDependencies } from './scope-counters.ts'
+import { listSpending, type ScopeSpending, type SpendingPage } from './scope-spending.ts'
 
 export type { Amounts, WantedOutput } from './amounts.ts'
-export type { AccountName, LimitRefusal } from './decide.ts'
-export type { AccountSpending, SpendingPage } from './spent-accounts.ts'
+export type { LimitRefusal, ScopeName } from './decide.ts'
+export type { ScopeSpending, SpendingPage } from './scope-spending.ts'
 
-/** An account and its current limits. */
-export interface LimitedScope extends AccountName {
+/** A scope and its current limits. */
+export interface LimitedScope extends ScopeName {
   /** Must not be changed. */
   limits: UsageLimits
 }
@@ -66,41 +66,41 @@ export interface Ledger {
   /** Returns the current limits of a scope. Rejects as `reserve` does. */
   state(scope: LimitedScope): Promise<LimitState[]>
   /** Resets the counters, even if they are damaged; in-flight requests stay reserved. */
-  reset(scope: AccountName): Promise<void>
+  reset(scope: ScopeName): Promise<void>
   /**
    * Ends the reservations of crashed instances, counting either all or none of them as spent. If such an instance settles later, that still counts.
    */
-  settleLost(scope: AccountName, as: 'spent' | 'unspent'): Promise<void>
+  settleLost(scope: ScopeName, as: 'spent' | 'unspent'): Promise<void>
   /** Removes the counters of a deleted key or group. */
-  forget(scope: AccountName): Promise<void>
+  forget(scope: ScopeName): Promise<void>
   /**
-   * Returns the usage of keys and groups on this side of a mirror, for the other side. Returns at most `limit` accounts, starting after the previous
+   * Returns the usage of keys and groups on this side of a mirror, for the other side. Returns at most `limit` scopes, starting after the previous
    * page. `mirror` is the mirror's ID. Rejects with `STORAGE_FAILED`.
    */
   listSpending(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpendingPage>
-  /** Counts an account's usage on the other side, replacing its earlier usage. Rejects as `reserve` does. */
-  applySpending(mirror: string, account: AccountSpending): Promise<void>
+  /** Counts a scope's usage on the other side, replacing its earlier usage. Rejects as `reserve` does. */
+  applySpending(mirror: string, spending: ScopeSpending): Promise<void>
   /**
    * Returns the limits that are at least 80% used, the fullest first, as last written; some settlements may not be written yet. Reads at most 10,000
-   * accounts. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
+   * scopes. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
    */
-  listNearLimits(getLimits: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]>
+  listNearLimits(getLimits: (scope: ScopeName) => UsageLimits | undefined): Promise<LimitState[]>
   /** Resolves when all pending settlements have been written or have failed. Meant for `waitUntil`. */
   waitForWrites(): Promise<void>
-  /** How many accounts this process has in memory. */
-  readonly accountsInMemory: number
+  /** How many scopes this process has in memory. */
+  readonly scopesInMemory: number
   /** Writes all pending settlements. Settlements that can't be written are lost; `onError` has received the failure. */
   close(): Promise<void>
 }
 
 /** The storage must have timeouts, as `Store.storage` does. */
-export type LedgerOptions = Omit<AccountDependencies, 'instance'>
+export type LedgerOptions = Omit<ScopeCountersDependencies, 'instance'>
 
-/** The maximum number of accounts in memory, unless more are in use. */
-const MAX_ACCOUNTS = 10_000
-/** Accounts used within this time are dropped last, in ms. */
+/** The maximum number of scopes in memory, unless more are in use. */
+const MAX_SCOPES = 10_000
+/** Scopes used within this time are dropped last, in ms. */
 const RECENT_MS = 60_000
-/** The order in which to wait for accounts. */
+/** The order in which to wait for scopes. */
 const SCOPE_ORDER: readonly LimitScope[] = ['gateway', 'group', 'account', 'key', 'run']
 const UNITS: readonly LimitUnit[] = ['requests', 'parallel', 'tokens', 'usd']
 
@@ -109,11 +109,11 @@ export function createLedger(options: LedgerOptions): Ledger {
 }
 
 class StoredLedger implements Ledger {
-  readonly #deps: AccountDependencies
-  readonly #accounts = new Map<string, Account>()
-  /** The latest report from the other side of a mirror, by account. Most accounts don't change between syncs, and aren't counted again. */
+  readonly #deps: ScopeCountersDependencies
+  readonly #counters = new Map<string, ScopeCounters>()
+  /** The latest report from the other side of a mirror, by scope. Most scopes don't change between syncs, and aren't counted again. */
   readonly #appliedSpending = new Map<string, string>()
-  #sweepAt = MAX_ACCOUNTS
+  #sweepAt = MAX_SCOPES
   #openReservations = 0
   /** When the timer will fire, in epoch ms; `undefined` if no timer is set. */
   #nextHeartbeatAt: number | undefined
@@ -141,92 +141,92 @@ class StoredLedger implements Ledger {
 
   async preview(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<LimitRefusal | undefined> {
     const { holds } = this.#listHolds(scopes, wanted)
-    const decisions = await Promise.all(holds.map(({ account, requested }) => account.evaluate(requested)))
+    const decisions = await Promise.all(holds.map(({ counters, requested }) => counters.evaluate(requested)))
     const refusals = decisions.flatMap((one) => (one.kind === 'fits' ? [] : one.kind === 'blocked' ? one.refusal : one))
     const [first, ...others] = refusals
     return first && others.reduce(pickStricterRefusal, first)
   }
 
-  /** Lists the amounts to reserve in each account, in the order in which to wait for the accounts. */
+  /** Lists the amounts to reserve in each scope, in the order in which to wait for the scopes. */
   #listHolds(scopes: readonly LimitedScope[], { fixed, output }: WantedAmounts) {
     const requested = { fixed: toWholeAmounts(fixed), output: output && toValidOutput(output) }
     const ordered = scopes.length < 2 ? scopes : [...scopes].sort((a, b) => getScopeOrder(a) - getScopeOrder(b))
-    const holds: AccountHold[] = []
+    const holds: ScopeHold[] = []
     for (const scope of ordered)
       if (listSingleLimits(scope.limits).length > 0)
-        holds.push({ account: this.#getAccount(scope), requested: { limits: scope.limits, ...requested } })
+        holds.push({ counters: this.#getCounters(scope), requested: { limits: scope.limits, ...requested } })
     return { requested, holds }
   }
 
   async state(scope: LimitedScope): Promise<LimitState[]> {
-    return listSingleLimits(scope.limits).length === 0 ? [] : this.#getAccount(scope).getStates(scope.limits)
+    return listSingleLimits(scope.limits).length === 0 ? [] : this.#getCounters(scope).getStates(scope.limits)
   }
 
-  reset(scope: AccountName): Promise<void> {
-    return this.#getAccount(scope).reset()
+  reset(scope: ScopeName): Promise<void> {
+    return this.#getCounters(scope).reset()
   }
 
-  settleLost(scope: AccountName, as: 'spent' | 'unspent'): Promise<void> {
-    return this.#getAccount(scope).settleLost(as)
+  settleLost(scope: ScopeName, as: 'spent' | 'unspent'): Promise<void> {
+    return this.#getCounters(scope).settleLost(as)
   }
 
-  forget(scope: AccountName): Promise<void> {
-    return this.#getAccount(scope).forget()
+  forget(scope: ScopeName): Promise<void> {
+    return this.#getCounters(scope).forget()
   }
 
   listSpending(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpendingPage> {
     return listSpending(this.#deps.storage, mirror, page)
   }
 
-  listNearLimits(getLimits: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]> {
+  listNearLimits(getLimits: (scope: ScopeName) => UsageLimits | undefined): Promise<LimitState[]> {
     return findNearLimits(this.#deps.storage, getLimits, this.#deps.clock.now())
   }
 
-  async applySpending(mirror: string, { scope, id, ...spent }: AccountSpending): Promise<void> {
+  async applySpending(mirror: string, { scope, id, ...spent }: ScopeSpending): Promise<void> {
     const name = `${scope}/${id}`
     const fingerprint = JSON.stringify([mirror, spent.epoch, spent.minute, spent.used])
     if (this.#appliedSpending.get(name) === fingerprint) return
-    await this.#getAccount({ scope, id }).applySpending(mirror, spent)
-    if (!this.#appliedSpending.delete(name)) evictOldest(this.#appliedSpending, MAX_ACCOUNTS)
+    await this.#getCounters({ scope, id }).applySpending(mirror, spent)
+    if (!this.#appliedSpending.delete(name)) evictOldest(this.#appliedSpending, MAX_SCOPES)
     this.#appliedSpending.set(name, fingerprint)
   }
 
   async waitForWrites(): Promise<void> {
-    await Promise.all(Array.from(this.#accounts.values(), (account) => account.waitForWrites()))
+    await Promise.all(Array.from(this.#counters.values(), (counters) => counters.waitForWrites()))
   }
 
-  get accountsInMemory(): number {
-    return this.#accounts.size
+  get scopesInMemory(): number {
+    return this.#counters.size
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     this.#cancelHeartbeat()
-    await Promise.all(Array.from(this.#accounts.values(), (account) => account.close()))
+    await Promise.all(Array.from(this.#counters.values(), (counters) => counters.close()))
   }
 
-  #getAccount({ scope, id }: AccountName): Account {
+  #getCounters({ scope, id }: ScopeName): ScopeCounters {
     const name = `${scope}/${id}`
     const now = this.#deps.clock.now()
-    let account = this.#accounts.get(name)
-    if (!account) {
-      if (this.#accounts.size >= this.#sweepAt) this.#sweep(now)
-      account = new Account(this.#deps, { scope, id })
-      this.#accounts.set(name, account)
+    let counters = this.#counters.get(name)
+    if (!counters) {
+      if (this.#counters.size >= this.#sweepAt) this.#sweep(now)
+      counters = new ScopeCounters(this.#deps, { scope, id })
+      this.#counters.set(name, counters)
     }
-    account.usedAt = now
-    return account
+    counters.usedAt = now
+    return counters
   }
 
-  /** Drops accounts that this process no longer needs: those that weren't used recently, and others if that isn't enough. */
+  /** Drops scopes that this process no longer needs: those that weren't used recently, and others if that isn't enough. */
   #sweep(now: number): void {
-    for (const [name, account] of this.#accounts)
-      if (account.isIdle && Math.abs(now - account.usedAt) > RECENT_MS) this.#accounts.delete(name)
-    for (const [name, account] of this.#accounts) {
-      if (this.#accounts.size <= MAX_ACCOUNTS / 2) break
-      if (account.isIdle) this.#accounts.delete(name)
+    for (const [name, counters] of this.#counters)
+      if (counters.isIdle && Math.abs(now - counters.usedAt) > RECENT_MS) this.#counters.delete(name)
+    for (const [name, counters] of this.#counters) {
+      if (this.#counters.size <= MAX_SCOPES / 2) break
+      if (counters.isIdle) this.#counters.delete(name)
     }
-    this.#sweepAt = Math.max(MAX_ACCOUNTS, 2 * this.#accounts.size)
+    this.#sweepAt = Math.max(MAX_SCOPES, 2 * this.#counters.size)
   }
 
   /** Starts showing other instances that this one is alive, until no reservation is in flight. */
@@ -245,13 +245,13 @@ class StoredLedger implements Ledger {
       this.#nextHeartbeatAt = undefined
       if (this.#openReservations === 0) return
       const at = this.#deps.clock.now()
-      for (const account of this.#accounts.values()) account.sendHeartbeat(at)
+      for (const counters of this.#counters.values()) counters.sendHeartbeat(at)
       this.#scheduleHeartbeat(at)
     })
   }
 }
 
-const getScopeOrder = ({ scope }: AccountName) => SCOPE_ORDER.indexOf(scope)
+const getScopeOrder = ({ scope }: ScopeName) => SCOPE_ORDER.indexOf(scope)
 
 /** Makes the price and token counts safe for calculations. */
 function toValidOutput({ tokens, minTokens: least, usdPerToken }: WantedOutput): WantedOutput {
@@ -267,7 +267,7 @@ class HeldReservation implements Reservation {
   readonly #parts: readonly HeldPart[]
   readonly #open = new Set<LimitUnit>(UNITS)
   readonly #onEnd: () => void
-  /** The held amounts, which are the same in each account. */
+  /** The held amounts, which are the same in each scope. */
   #held: WholeAmounts
 
   constructor(given: {
@@ -288,8 +288,8 @@ class HeldReservation implements Reservation {
 
   async extend(by: Amounts, beyond?: Amounts): Promise<LimitRefusal | undefined> {
     const fixed = pickUnits(toWholeAmounts(by), this.#open)
-    const holds = this.#parts.map(({ account, limits, grant: { minute } }) => ({
-      account,
+    const holds = this.#parts.map(({ counters, limits, grant: { minute } }) => ({
+      counters,
       requested: { limits: beyond ? raiseLimits(limits, beyond) : limits, minute, fixed },
     }))
     const parts = await holdAll(holds)
@@ -297,8 +297,8 @@ class HeldReservation implements Reservation {
     const more = pickUnits(fixed, this.#open)
     const late = difference(fixed, more) // the amounts for units that were settled in the meantime
     this.#held = sum(this.#held, more)
-    for (const { account, grant } of parts)
-      account.change({ ...grant, released: late, decided: NO_AMOUNTS, spent: NO_AMOUNTS })
+    for (const { counters, grant } of parts)
+      counters.change({ ...grant, released: late, decided: NO_AMOUNTS, spent: NO_AMOUNTS })
     return undefined
   }
 
@@ -307,8 +307,8 @@ class HeldReservation implements Reservation {
     if (settled.size === 0) return
     const released = pickUnits(this.#held, settled)
     const counted = pickUnits(toWholeAmounts(spent, released), settled)
-    for (const { account, grant } of this.#parts)
-      account.change({ ...grant, released, decided: NO_AMOUNTS, spent: counted })
+    for (const { counters, grant } of this.#parts)
+      counters.change({ ...grant, released, decided: NO_AMOUNTS, spent: counted })
     if (this.#open.size === 0) this.#onEnd()
   }
 }

@@ -3,33 +3,33 @@ import { handleStorageError } from '../../../records/storage-access.ts'
 import type { LimitState, UsageLimits } from '../../../types/limits.ts'
 import type { Storage } from '../../../types.ts'
 import { decodeBook, rollUsed } from './book.ts'
-import { type AccountName, getLimitStates } from './decide.ts'
-import { ACCOUNTS_PREFIX, parseRecordKey, TOKEN_ACCOUNTS, USER_ACCOUNTS_END } from './spent-accounts.ts'
+import { getLimitStates, type ScopeName } from './decide.ts'
+import { ACCOUNTS_END, parseRecordKey, SCOPES_PREFIX, TOKENS_START } from './scope-spending.ts'
 import { toMinute } from './windows.ts'
 
 /** The share of a limit that must be used for it to be near. */
 const NEAR_SHARE = 0.8
 const PAGE = 1_000
-/** The maximum number of accounts to read. */
-const MAX_ACCOUNTS = 10_000
+/** The maximum number of scopes to read. */
+const MAX_SCOPES = 10_000
 
 /**
- * Returns the limits that are at least 80% used or reserved, the fullest first. Skips limits on concurrent requests, and accounts that are damaged or
- * have no limits. Reads the first 10,000 accounts in the storage, except accounts of your app's users and of tokens. `getLimits` returns the limits
- * of an account. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
+ * Returns the limits that are at least 80% used or reserved, the fullest first. Skips limits on concurrent requests, and scopes that are damaged or
+ * have no limits. Reads the first 10,000 scopes in the storage, except accounts and tokens. `getLimits` returns the limits
+ * of a scope. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
  */
 export async function findNearLimits(
   storage: Storage,
-  getLimits: (account: AccountName) => UsageLimits | undefined,
+  getLimits: (scope: ScopeName) => UsageLimits | undefined,
   now: number,
 ): Promise<LimitState[]> {
   const found: LimitState[] = []
-  let after = USER_ACCOUNTS_END
-  for (let seen = 0; seen < MAX_ACCOUNTS; seen += PAGE) {
+  let after = ACCOUNTS_END
+  for (let seen = 0; seen < MAX_SCOPES; seen += PAGE) {
     const page = await storage
-      .list(ACCOUNTS_PREFIX, { limit: PAGE, after })
-      .catch(handleStorageError('list', ACCOUNTS_PREFIX))
-    const stored = page.filter(({ key }) => key < TOKEN_ACCOUNTS)
+      .list(SCOPES_PREFIX, { limit: PAGE, after })
+      .catch(handleStorageError('list', SCOPES_PREFIX))
+    const stored = page.filter(({ key }) => key < TOKENS_START)
     for (const { key, value } of stored) {
       const name = parseRecordKey(key)
       const limits = name && getLimits(name)
@@ -45,7 +45,7 @@ export async function findNearLimits(
 }
 
 interface NearLimitOptions {
-  name: AccountName
+  name: ScopeName
   limits: UsageLimits
   now: number
 }

@@ -2,56 +2,54 @@ import { isGatewayError } from '../../../errors.ts'
 import { handleStorageError } from '../../../records/storage-access.ts'
 import type { LimitScope, Storage } from '../../../types.ts'
 import { addUsed, decodeBook, type SideSpending } from './book.ts'
-import type { AccountName } from './decide.ts'
+import type { ScopeName } from './decide.ts'
 
-/** The usage on this side of a key's, group's, or gateway's account. */
-export interface AccountSpending extends SideSpending {
+/** The usage of a key, a group, or the gateway on this side. */
+export interface ScopeSpending extends SideSpending {
   scope: 'key' | 'group'
   id: string
 }
 
-/** A page of accounts. */
+/** A page of scopes. */
 export interface SpendingPage {
-  accounts: AccountSpending[]
+  accounts: ScopeSpending[]
   /** The start of the next page; absent if there is none. */
   next?: string
 }
 
-/** The storage prefix of accounts. */
-export const ACCOUNTS_PREFIX = 'limits/'
+/** The storage prefix of counters. */
+export const SCOPES_PREFIX = 'limits/'
 
 /**
- * The storage key after which the accounts of keys, groups, and the gateway are listed. Accounts of your app's users come before it. There can be
+ * The storage key after which the counters of keys, groups, and the gateway are listed. Those of accounts come before it. There can be
  * millions of them, and they aren't synced with a mirror.
  */
-export const USER_ACCOUNTS_END = 'limits/account0'
+export const ACCOUNTS_END = 'limits/account0'
 
-/** The storage key at which the accounts of tokens start. These are omitted for the same reasons. */
-export const TOKEN_ACCOUNTS = 'limits/run'
+/** The storage key at which the counters of tokens start. These are omitted for the same reasons. */
+export const TOKENS_START = 'limits/run'
 
-/** Returns the storage key of an account. */
-export const getRecordKey = ({ scope, id }: AccountName): string =>
-  `${ACCOUNTS_PREFIX}${scope}${id && `/${encodeURIComponent(id)}`}`
+/** Returns the storage key of a scope's counters. */
+export const getRecordKey = ({ scope, id }: ScopeName): string =>
+  `${SCOPES_PREFIX}${scope}${id && `/${encodeURIComponent(id)}`}`
 
 /**
- * Returns a page of at most `limit` accounts, for the other side of the mirror `side`. Usage of an earlier mirror counts as this side's usage. Omits
- * damaged accounts, because they can't be used until they are reset.
+ * Returns a page of at most `limit` scopes, for the other side of the mirror `side`. Usage of an earlier mirror counts as this side's usage. Omits
+ * damaged scopes, because they can't be used until they are reset.
  */
 export async function listSpending(
   storage: Storage,
   side: string,
-  { after = USER_ACCOUNTS_END, limit }: { after?: string | undefined; limit: number },
+  { after = ACCOUNTS_END, limit }: { after?: string | undefined; limit: number },
 ): Promise<SpendingPage> {
-  const stored = await storage
-    .list(ACCOUNTS_PREFIX, { limit, after })
-    .catch(handleStorageError('list', ACCOUNTS_PREFIX))
-  const own = stored.filter(({ key }) => key < TOKEN_ACCOUNTS)
+  const stored = await storage.list(SCOPES_PREFIX, { limit, after }).catch(handleStorageError('list', SCOPES_PREFIX))
+  const own = stored.filter(({ key }) => key < TOKENS_START)
   const accounts = own.flatMap(({ key, value }) => parseSpending(key, value, side) ?? [])
   const next = own.length < limit ? undefined : own.at(-1)?.key
   return { accounts, ...(next !== undefined && { next }) }
 }
 
-function parseSpending(key: string, text: string, side: string): AccountSpending | undefined {
+function parseSpending(key: string, text: string, side: string): ScopeSpending | undefined {
   const name = parseRecordKey(key)
   if (name?.scope !== 'key' && name?.scope !== 'group') return undefined
   const { scope, id } = name
@@ -69,8 +67,8 @@ const SCOPES: Readonly<Record<LimitScope, true>> = { key: true, account: true, g
 
 const isScope = (text: string): text is LimitScope => Object.hasOwn(SCOPES, text)
 
-/** Returns the account that a storage key belongs to. */
-export function parseRecordKey(key: string): AccountName | undefined {
+/** Returns the scope that a storage key belongs to. */
+export function parseRecordKey(key: string): ScopeName | undefined {
   const [, scope, id = ''] = key.split('/')
   if (scope === undefined || !isScope(scope)) return undefined
   try {

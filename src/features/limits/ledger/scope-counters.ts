@@ -15,14 +15,14 @@ import {
   mergeBooks,
   type SideSpending,
 } from './book.ts'
-import { type AccountName, type Decision, decide, getLimitStates, type HoldRequest } from './decide.ts'
-import { type AccountChange, type AccountOperation, Draft, type HoldOutcome } from './draft.ts'
+import { type Decision, decide, getLimitStates, type HoldRequest, type ScopeName } from './decide.ts'
+import { type CounterChange, type CounterOperation, Draft, type HoldOutcome } from './draft.ts'
 import { createObservation, type Observation } from './lost-instances.ts'
-import { getRecordKey } from './spent-accounts.ts'
+import { getRecordKey } from './scope-spending.ts'
 import { toMinute } from './windows.ts'
 
-/** Dependencies that the accounts of one process share. */
-export interface AccountDependencies {
+/** Dependencies that the counters of one process share. */
+export interface ScopeCountersDependencies {
   storage: Storage
   clock: Clock
   /** From 0 (inclusive) to 1. */
@@ -42,7 +42,7 @@ const MAX_BLOCKED_MS = 1_000
 export const HEARTBEAT_MS = 15_000
 const MAX_RETRY_MS = 30_000
 /**
- * How long counters of users and runs are kept after the last write, in ms. User counters outlast any window, and never expire under a total limit.
+ * How long counters of accounts and tokens are kept after the last write, in ms. Those of accounts outlast any window, and never expire under a total limit.
  */
 const RETENTION_MS = { account: 62 * 24 * 60 * 60 * 1_000, run: 2 * 24 * 60 * 60 * 1_000 }
 /** The maximum number of conflicts in a row; enough for this many concurrent writers. */
@@ -51,18 +51,19 @@ const MAX_CONFLICTS = 200
 const EAGER_RETRIES = 3
 
 /**
- * One account in the storage. All pending changes go into one write, on the condition that the version is the one last read or written. While no
- * other instance writes, each write takes one round trip. After a conflict, the account is reread and decided again. A decision is returned only
- * after the write it depends on or, if nothing has to be written, after a read has shown that nothing changed.
+ * The counters of one scope, which are one record in the storage. All pending changes go into one write, on the condition that the version is the one
+ * last read or written. While no other instance writes, each write takes one round trip. After a conflict, the record is reread, and everything is
+ * decided again. A decision is returned only after the write it depends on or, if nothing has to be written, after a read has shown that nothing
+ * changed.
  */
-export class Account {
-  readonly #deps: AccountDependencies
-  readonly #name: AccountName
+export class ScopeCounters {
+  readonly #deps: ScopeCountersDependencies
+  readonly #name: ScopeName
   readonly #key: string
   readonly #observation: Observation
-  #queue: AccountOperation[] = []
+  #queue: CounterOperation[] = []
   /** The queued operations that are blocked and waiting. */
-  #waiting: ReadonlySet<AccountOperation> = new Set()
+  #waiting: ReadonlySet<CounterOperation> = new Set()
   #running: Promise<void> | undefined
   #book: Book | undefined
   /** Whether the book must be read before it is used. */
@@ -85,7 +86,7 @@ export class Account {
   /** Whether the record stays in the storage even if it is never used again. */
   #isPermanent: boolean
 
-  constructor(deps: AccountDependencies, name: AccountName) {
+  constructor(deps: ScopeCountersDependencies, name: ScopeName) {
     this.#deps = deps
     this.#name = name
     this.#key = getRecordKey(name)
@@ -93,13 +94,13 @@ export class Account {
     this.#observation = createObservation(deps.instance)
   }
 
-  /** Whether the account can be dropped from memory, because this process has no reservations or operations there. */
+  /** Whether the counters can be dropped from memory, because this process has no reservations or operations there. */
   get isIdle(): boolean {
     return !this.#running && this.#queue.length === 0 && !this.#mustWrite && isEmptyEntry(this.#own)
   }
 
   /**
-   * Reserves amounts. `isPending`: the reservation is released if another account rejects the request. `waits`: the hold waits up to a second for
+   * Reserves amounts. `isPending`: the reservation is released if another scope rejects the request. `waits`: the hold waits up to a second for
    * other requests' pending reservations that block it. Rejects with `STORAGE_UNAVAILABLE`, `STORAGE_FAILED`, or `RECORD_DAMAGED`; nothing is
    * reserved in that case.
    */
@@ -130,7 +131,7 @@ export class Account {
   }
 
   /** Changes the reserved or used amounts. Writes the change in the background, and retries while the storage is unavailable. */
-  change(change: AccountChange): void {
+  change(change: CounterChange): void {
     if (isZero(change.released) && isZero(change.decided) && isZero(change.spent)) return
     this.#add({ kind: 'change', change })
   }
@@ -172,7 +173,7 @@ export class Account {
     return this.#task((draft) => draft.applySpending(side, spent))
   }
 
-  /** Removes the account. In-flight requests are no longer counted. */
+  /** Removes the counters. In-flight requests are no longer counted. */
   async forget(): Promise<void> {
     await this.waitForWrites()
     await this.#deps.storage.delete(this.#key).catch(handleStorageError('write', this.#key))
@@ -213,7 +214,7 @@ export class Account {
     })
   }
 
-  #add(operation: AccountOperation): void {
+  #add(operation: CounterOperation): void {
     this.#queue.push(operation)
     this.#start()
   }
@@ -299,7 +300,7 @@ export class Account {
     return true
   }
 
-  /** Reads the account's current state. Detects if a write whose result was unknown succeeded after all. */
+  /** Reads the current state. Detects if a write whose result was unknown succeeded after all. */
   async #read(): Promise<Book> {
     const { storage, clock, instance } = this.#deps
     const stored = await storage.get(this.#key).catch(handleStorageError('read', this.#key))
@@ -357,7 +358,7 @@ export class Account {
   #failPending(error: unknown): void {
     const failed =
       isStorageUnavailable(error) && !isGatewayError(error, 'STORAGE_UNAVAILABLE') ? toUnavailable(error) : error
-    const kept: AccountOperation[] = []
+    const kept: CounterOperation[] = []
     for (const operation of this.#queue) {
       if (operation.kind === 'change') kept.push(operation)
       else operation.fail(failed)
