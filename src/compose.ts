@@ -8,7 +8,7 @@ import type { Exchange } from './lib/exchange.ts'
 import { once } from './lib/promises.ts'
 import type { GatewayOptions } from './options.ts'
 import { holdsRejectedBodies, lingerBeforeClose, waitForBatch } from './platform.ts'
-import { createAs, createIdentity, type Internals } from './request/door/account-gateway.ts'
+import { createAsMethod, createIdentity, type Internals } from './request/door/account-gateway.ts'
 import { createApp, createNotFoundReply } from './request/door/app.ts'
 import { findArea, getPathBelow } from './request/door/area.ts'
 import { createHealthArea, createModelAreas } from './request/door/areas.ts'
@@ -96,7 +96,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
     fetch: gateway,
     ...{ handle, matches, basePath, notFound },
     exchange: app,
-    as: createAs({ app, basePath, handlers }),
+    as: createAsMethod({ app, basePath, handlers }),
     async close({ graceMs = 10_000 }: { graceMs?: number } = {}): Promise<void> {
       core.shut()
       await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))

@@ -6,7 +6,7 @@ import { rejectUnknownOptions } from './lib/renamed-options.ts'
 import { operationNames } from './management/operation-names.data.ts'
 import { type Area, findArea } from './request/door/area.ts'
 import type { HttpRoute } from './request/door/router.ts'
-import type { FeatureRouteTerms } from './request/feature-requests.ts'
+import type { RouteBodyLimits } from './request/feature-requests.ts'
 import type { RouteRequest } from './request/route-request.ts'
 
 /** Throws a TypeError for invalid features. */
@@ -121,7 +121,7 @@ export function adaptFeature(feature: Feature): BuiltInFeature {
 /** Loaded with the first request to a feature. */
 const loadServing = once(() => import('./feature-serving.ts'))
 
-interface AreaTerms extends FeatureRouteTerms, AreaServing {
+interface AreaTerms extends RouteBodyLimits, AreaServing {
   serveRoutes(routes: readonly HttpRoute[]): Area['serve']
 }
 
@@ -149,10 +149,10 @@ function createServedArea(name: string, area: ServedArea, terms: AreaTerms): Are
 }
 
 /** Lists a feature's routes, apart from the model endpoints. */
-export const toHttpRoutes = ({ name, routes = [] }: Pick<Feature, 'name' | 'routes'>, terms: FeatureRouteTerms) =>
+export const toHttpRoutes = ({ name, routes = [] }: Pick<Feature, 'name' | 'routes'>, terms: RouteBodyLimits) =>
   routes.map((route) => toHttpRoute(route, name, terms))
 
-function toHttpRoute(route: FeatureRoute, name: string, terms: FeatureRouteTerms): HttpRoute {
+function toHttpRoute(route: FeatureRoute, name: string, terms: RouteBodyLimits): HttpRoute {
   const { method, path } = route
   const served = { route: { path, format: 'openai-chat', operation: { name } } } as const
   return {

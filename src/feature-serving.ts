@@ -5,7 +5,7 @@ import type { AreaRequest } from './request/door/area.ts'
 import { createManagementErrorReply } from './request/door/error-reply.ts'
 import type { PageGuards } from './request/door/pages.ts'
 import type { RoutedRequest } from './request/door/router.ts'
-import { FeatureRequest, type FeatureRouteTerms, UnrecordedRequest } from './request/feature-requests.ts'
+import { FeatureRequest, type RouteBodyLimits, UnrecordedRequest } from './request/feature-requests.ts'
 
 export { awaitReply }
 
@@ -35,7 +35,7 @@ export async function serveFeatureArea(
 export async function runFeatureRoute(
   route: FeatureRoute,
   request: RoutedRequest,
-  { served, ...terms }: FeatureRouteTerms & { served: ConstructorParameters<typeof FeatureRequest>[0]['route'] },
+  { served, ...terms }: RouteBodyLimits & { served: ConstructorParameters<typeof FeatureRequest>[0]['route'] },
 ): Promise<Reply> {
   const { exchange, params, caller, log } = request
   if (route.isRecorded === false) return toReply(await route.run(new UnrecordedRequest(request, params)))

@@ -4,7 +4,7 @@ import { TAG_TEXT, TAG_VALUE } from '../lib/tag-values.ts'
 import { EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
 import { TAG_NAME } from '../types/records/tag-fields.ts'
 import type { ComboModel, Condition, DataTags, Pattern } from '../types.ts'
-import { alternatives, choice, closedObject, fields, noArray, wholeNumber } from './input.ts'
+import { alternatives, choice, closedObject, fields, rejectArray, wholeNumber } from './input.ts'
 
 const PATTERN = 'must be a string, an array of strings, true, or false'
 const TEXTS = 'must be a string or an array of strings'
@@ -25,7 +25,7 @@ const pattern = alternatives([textOfPattern, texts, fields.flag], (input) =>
 )
 const patterns = (name: v.GenericSchema<string>) =>
   v.pipe(
-    noArray(PATTERNS),
+    rejectArray(PATTERNS),
     v.record(name, pattern, PATTERNS),
     v.check<Record<string, Pattern>, string>((named) => Object.keys(named).length > 0, 'must contain at least one'),
     v.metadata({ minProperties: 1 }),
@@ -33,7 +33,7 @@ const patterns = (name: v.GenericSchema<string>) =>
 const headerName = v.pipe(v.string(), v.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not a header name'))
 const size = v.pipe(v.number(SIZE), v.integer(SIZE), v.minValue(0, SIZE))
 const bytes = v.pipe(
-  noArray(),
+  rejectArray(),
   closedObject({ min: v.exactOptional(size), max: v.exactOptional(size) }),
   v.check(({ min, max }) => min !== undefined || max !== undefined, 'must have "min", "max", or both'),
   v.metadata({ minProperties: 1 }),
@@ -42,7 +42,7 @@ const bytes = v.pipe(
 
 /** The condition for requests to a combo entry. */
 export const condition = v.pipe(
-  noArray(),
+  rejectArray(),
   closedObject({
     model: v.exactOptional(textOrTexts),
     bytes: v.exactOptional(bytes),
@@ -70,7 +70,7 @@ const WEIGHT = 'must be a number from 0 to 1000'
 const VOICE = 'must be a voice name of 1 to 200 characters'
 const voice = v.pipe(v.string(VOICE), v.minLength(1, VOICE), v.maxLength(200, VOICE))
 const voices = v.pipe(
-  noArray('must be an object that maps voice names to voice names'),
+  rejectArray('must be an object that maps voice names to voice names'),
   v.record(voice, voice, 'must be an object that maps voice names to voice names'),
   v.check<Record<string, string>, string>(
     (named) => Object.keys(named).length <= 200,
@@ -91,7 +91,7 @@ const STOPS = 'must be an array of 1 to 16 strings'
 
 /** The parameters that an entry sets for requests: `EntryParams`. */
 export const entryParams = v.pipe(
-  noArray(),
+  rejectArray(),
   closedObject({
     maxTokens: wholeWithin(1, 10_000_000),
     temperature: numberWithin(0, 2),
@@ -120,7 +120,7 @@ export const tagValue = alternatives([tagText, fields.flag], (input) =>
 
 const TAGS = 'must be an object with 1 to 16 tags, such as { "region": "eu" }'
 const tags = v.pipe(
-  noArray(TAGS),
+  rejectArray(TAGS),
   v.record(v.string(), tagValue, TAGS),
   v.check<DataTags, string>((given) => {
     const names = Object.keys(given)
@@ -131,7 +131,7 @@ const tags = v.pipe(
 
 const cachingMode = choice(['off', 'auto'])
 const cachingTerms = v.pipe(
-  noArray(),
+  rejectArray(),
   closedObject({ mode: choice(['auto']), ttl: v.exactOptional(choice(['5m', '1h'])) }),
 )
 

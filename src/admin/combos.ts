@@ -17,7 +17,7 @@ import { createInputError, type OrUnset, parseInput, parsePut } from './input.ts
 import { findNamedCycle, getModelName, type Names } from './models.ts'
 import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from './record-operations.ts'
 import { createInputSchema, listInnerFields } from './schemas.ts'
-import { listComboWarnings, type Warned, withWarnings } from './warnings.ts'
+import { listComboWarnings, type WithWarnings, withWarnings } from './warnings.ts'
 
 /**
  * Combos (src/rules.md, Rotation of combos). Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP
@@ -30,14 +30,14 @@ export interface ComboOperations<Input = never> {
    * Rejects with `NAME_TAKEN`, `NAME_INVALID`, or `INVALID_REQUEST`. `strategy` defaults to `fallback`. Like the other changes, it returns
    * `warnings` about models that don't resolve to a connection yet; absent if all do.
    */
-  create(input: NewCombo | Input): Promise<Combo & Warned>
+  create(input: NewCombo | Input): Promise<Combo & WithWarnings>
   /** Changes the given fields; an empty `name` counts as omitted. Resets the rotation even if nothing changes. */
-  update(id: string, input: ComboChange | Input): Promise<Combo & Warned>
+  update(id: string, input: ComboChange | Input): Promise<Combo & WithWarnings>
   /**
    * Creates the combo with this `id`, or this `name` if there is no id, or changes the given fields; omitted fields stay the same. Writes and resets
    * nothing if nothing would change, so you can call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
-  put(input: OrUnset<ComboPut> | Input): Promise<Combo & Warned>
+  put(input: OrUnset<ComboPut> | Input): Promise<Combo & WithWarnings>
   delete(id: string): Promise<{ success: true }>
 }
 
@@ -78,7 +78,7 @@ export function createComboOperations({ routes, runInOrder, ...deps }: ComboDepe
   const { store } = deps
   const writer = new ComboWriter(deps)
 
-  async function showWithWarnings(stored: Combo): Promise<Combo & Warned> {
+  async function showWithWarnings(stored: Combo): Promise<Combo & WithWarnings> {
     const combo = showCombo(stored)
     return withWarnings(combo, listComboWarnings(combo.models.map(getModelName), combo.kind, await routes()))
   }

@@ -63,7 +63,7 @@ export function parseConnection<T>(schema: ClosedSchema<T>, input: unknown): Par
  * Returns the changed `providerSpecificData`: `given` replaces the stored one, and each top-level field changes only itself. `null` removes it,
  * `undefined` keeps it. Throws `INVALID_REQUEST` if the two conflict.
  */
-export function changeData(
+export function changeProviderData(
   stored: ProviderSpecificData | undefined,
   given: ProviderSpecificData | null | undefined,
   top: TopLevel,

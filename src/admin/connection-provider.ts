@@ -108,7 +108,7 @@ export function checkCloud(catalog: Catalog, provider: string, { data = {}, apiK
   const isJson = apiKey?.startsWith('{')
   if (isJson && tryParseJson(apiKey ?? '') === undefined)
     throw createInputError('"apiKey" looks like JSON but is not valid JSON')
-  if (isJson && !rules?.takesJson)
+  if (isJson && !rules?.acceptsJson)
     throw createInputError(`"apiKey" must be the bare key; "${provider}" does not accept JSON`)
   const problem =
     rules?.settingsProblem(data, apiKey) ?? (apiKey === undefined ? undefined : rules?.credentialProblem(apiKey))

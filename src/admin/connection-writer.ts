@@ -5,12 +5,12 @@ import type { ConnectionRecord } from '../records/record-collections.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { Catalog, Clock, ProviderSpecificData } from '../types.ts'
 import type { ConnectionCredentials } from './connection-credentials.ts'
-import { type ConnectionInput, changeData, type ParsedConnection } from './connection-input.ts'
+import { type ConnectionInput, changeProviderData, type ParsedConnection } from './connection-input.ts'
 import { checkCloud, requireProvider, requireUniquePrefix, resolveProvider } from './connection-provider.ts'
 import { addDiscovered, type Discovery, discoverModels } from './discover-models.ts'
 import { createInputError } from './input.ts'
 import {
-  createEdit,
+  createEditId,
   getTimestamp,
   getTimestampAfter,
   isSameJson,
@@ -53,7 +53,7 @@ export class ConnectionWriter {
     const { catalog, clock, store } = this.#deps
     const { apiKey, discover } = fields
     const provider = resolveProvider(catalog, fields.provider)
-    const data = changeData(undefined, fields.providerSpecificData, top)
+    const data = changeProviderData(undefined, fields.providerSpecificData, top)
     requireProvider(catalog, provider, data ?? undefined)
     checkCloud(catalog, provider, { data: data ?? undefined, apiKey: apiKey ?? undefined })
     const now = getTimestamp(clock)
@@ -117,7 +117,7 @@ export class ConnectionWriter {
       ![fields.provider, resolveProvider(catalog, fields.provider)].includes(provider)
     )
       throw createInputError('"provider" cannot be changed; create a new connection instead')
-    const data = changeData(found.providerSpecificData, fields.providerSpecificData, top)
+    const data = changeProviderData(found.providerSpecificData, fields.providerSpecificData, top)
     if (data !== undefined) requireProvider(catalog, provider, data ?? undefined)
     if (data !== undefined || typeof fields.apiKey === 'string') {
       const apiKey = fields.apiKey === undefined ? await this.#credentials.read(found) : (fields.apiKey ?? undefined)
@@ -167,14 +167,14 @@ function applyChange(
   current: ConnectionRecord,
   { fields: { provider: _, apiKey: __, discover: ___, providerSpecificData, ...members }, top }: ParsedConnection,
 ): ConnectionRecord {
-  const data = changeData(current.providerSpecificData, providerSpecificData, top)
+  const data = changeProviderData(current.providerSpecificData, providerSpecificData, top)
   const change = { ...members, ...(data !== undefined && { providerSpecificData: data }) }
   const { draining, ...next } = withChange(current, change)
   return { ...next, ...(draining && { draining }) }
 }
 
 /** Returns a new mark if a change sets whether the connection is active. */
-const markIfActiveSet = ({ isActive }: ConnectionInput) => (isActive === undefined ? {} : { edit: createEdit() })
+const markIfActiveSet = ({ isActive }: ConnectionInput) => (isActive === undefined ? {} : { edit: createEditId() })
 
 /** Whether a change affects the prefix. Earlier releases allowed prefixes that are rejected now; those are kept until they change. */
 const changesPrefix = (before: ProviderSpecificData, after: ProviderSpecificData): boolean =>

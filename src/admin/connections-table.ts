@@ -1,7 +1,7 @@
 import { connectionInputs } from './connection-input.ts'
 import { connectionTestInput } from './connection-test.ts'
 import type { ConnectionOperations } from './connections.ts'
-import { changeInPlace, createRecordRoutes, type OperationEntries, omittedStay } from './operation-table.ts'
+import { changeInPlace, createRecordRoutes, type OperationEntries, omittedFieldsStay } from './operation-table.ts'
 
 const routes = createRecordRoutes('/api/connections', 'connection')
 
@@ -36,7 +36,7 @@ export const connectionTable = {
     ...routes.put,
     input: connectionInputs.put,
     summary: 'Create or change a connection',
-    description: `Identified by the \`id\` you choose. ${omittedStay}`,
+    description: `Identified by the \`id\` you choose. ${omittedFieldsStay}`,
   },
   discover: {
     method: 'POST',

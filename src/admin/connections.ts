@@ -22,7 +22,7 @@ import { warnIfNotQueried } from './discover-models.ts'
 import { createInputError, type OrUnset, rejectUndefined } from './input.ts'
 import { listConnectionPriceWarnings } from './price-warnings.ts'
 import { findRecord, pickShownFields, requirePresent } from './record-operations.ts'
-import { type Warned, withWarnings } from './warnings.ts'
+import { type WithWarnings, withWarnings } from './warnings.ts'
 
 /** Connections. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */
 export interface ConnectionOperations<Input = never> {
@@ -34,19 +34,19 @@ export interface ConnectionOperations<Input = never> {
    * to the provider's. Like the other changes, it returns `warnings` about a provider that resembles a compatible kind, and about models that
    * couldn't be queried or that the listing doesn't query.
    */
-  create(input: NewConnection | Input): Promise<ShownConnection & Warned>
+  create(input: NewConnection | Input): Promise<ShownConnection & WithWarnings>
   /** Changes the given fields; `providerSpecificData` is replaced as a whole. Resets the connection's health. */
-  update(id: string, input: ConnectionChange | Input): Promise<ShownConnection & Warned>
+  update(id: string, input: ConnectionChange | Input): Promise<ShownConnection & WithWarnings>
   /**
    * Creates the connection with this id, or changes the given fields; omitted fields stay the same. Writes nothing if nothing would change, so you
    * can call it at every start. An existing connection's `provider` can't change. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
-  put(input: OrUnset<ConnectionPut> | Input): Promise<ShownConnection & Warned>
+  put(input: OrUnset<ConnectionPut> | Input): Promise<ShownConnection & WithWarnings>
   /**
    * Queries the connection's server for its models and stores them as `enabledModels`, like a change with `discover`. If the server can't
    * be queried, nothing changes, and `warnings` say what to do.
    */
-  discover(id: string): Promise<ShownConnection & Warned>
+  discover(id: string): Promise<ShownConnection & WithWarnings>
   /**
    * Sends a small request to the connection: at most 16 tokens, within 10 s. It is recorded as usage and counts toward the connection's health. Works
    * even if the connection is paused, draining, or in cooldown.
@@ -111,7 +111,7 @@ export function createConnectionOperations({
     }
   }
 
-  async function showWithWarnings({ record, discovered }: WrittenConnection): Promise<ShownConnection & Warned> {
+  async function showWithWarnings({ record, discovered }: WrittenConnection): Promise<ShownConnection & WithWarnings> {
     const warning = discovered
       ? discovered.warning
       : await warnIfNotQueried(record, { catalog, customModels: store.customModels })
@@ -128,7 +128,7 @@ export function createConnectionOperations({
     found: ConnectionRecord,
     input: ParsedConnection,
     { isIdempotent = false } = {},
-  ): Promise<ShownConnection & Warned> {
+  ): Promise<ShownConnection & WithWarnings> {
     const written = await writer.change(found, input, { isIdempotent })
     if (!written.isUnchanged) health.reset(found.id) // the change may have fixed the cause
     return showWithWarnings(written)

@@ -17,7 +17,7 @@ import { createInputError, type OrUnset, parseInput, parsePut } from './input.ts
 import { type KeyWarningSources, listKeyWarnings } from './key-warnings.ts'
 import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from './record-operations.ts'
 import { createInputSchema } from './schemas.ts'
-import { type Warned, withWarnings } from './warnings.ts'
+import { type WithWarnings, withWarnings } from './warnings.ts'
 
 /**
  * Groups of keys, such as customers, teams, or plans. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for
@@ -27,14 +27,14 @@ export interface GroupOperations<Input = never> {
   list(): Promise<{ groups: ShownGroup[] }>
   get(id: string): Promise<ShownGroup>
   /** `name` must not be blank. Like the other changes, it returns `warnings` about anything that keeps its limits from being exact. */
-  create(input: NewGroup | Input): Promise<ShownGroup & Warned>
+  create(input: NewGroup | Input): Promise<ShownGroup & WithWarnings>
   /** Takes effect with the next request of each key in the group. Omitted fields stay the same; `null` removes a field. */
-  update(id: string, input: GroupChange | Input): Promise<ShownGroup & Warned>
+  update(id: string, input: GroupChange | Input): Promise<ShownGroup & WithWarnings>
   /**
    * Creates the group with this `id`, or this `name` if there is no id, or changes the given fields; omitted fields stay the same. Writes nothing if
    * nothing would change, so you can call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
-  put(input: OrUnset<GroupPut> | Input): Promise<ShownGroup & Warned>
+  put(input: OrUnset<GroupPut> | Input): Promise<ShownGroup & WithWarnings>
   /** Rejects with an `INVALID_REQUEST` that says how many keys the group still has, or that it is the plan of an account. */
   delete(id: string): Promise<{ success: true }>
 }
@@ -74,7 +74,7 @@ export function createGroupOperations(
     return { ...group, ...(!isSigned && { error: UNSIGNED_GROUP }) }
   }
 
-  const showWithWarnings = async (record: GroupRecord): Promise<ShownGroup & Warned> =>
+  const showWithWarnings = async (record: GroupRecord): Promise<ShownGroup & WithWarnings> =>
     withWarnings(await showGroup(record), await listKeyWarnings(record, deps))
 
   async function find(id: string): Promise<GroupRecord> {

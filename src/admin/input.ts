@@ -16,7 +16,7 @@ export function closedObject<const E extends Entries>(entries: E) {
 }
 
 /** The schema of a body without fields. */
-export const noInput = closedObject({})
+export const emptyInput = closedObject({})
 
 /** A schema of an object without unknown fields, which outputs a `T`. */
 export type ClosedSchema<T> = v.GenericSchema<unknown, T> & { readonly entries: Entries }
@@ -34,7 +34,7 @@ export const anyObject = (message: string) =>
   v.pipe(v.custom<JsonObject>(isObject, message), v.metadata({ type: 'object' }))
 
 /** Creates a check to run before an object's schema, which would accept an array on its own. */
-export const noArray = (message = 'must be an object') =>
+export const rejectArray = (message = 'must be an object') =>
   v.pipe(
     v.unknown(),
     v.check((value) => !Array.isArray(value), message),

@@ -7,7 +7,7 @@ import type { WritableStore } from '../records/writable-store.ts'
 import type { KeyChange, KeyPut } from '../types/records/key-fields.ts'
 import type { Clock } from '../types.ts'
 import { createInputError } from './input.ts'
-import { createEdit, findRecord, getTimestamp, isSameJson, requirePresent, withChange } from './record-operations.ts'
+import { createEditId, findRecord, getTimestamp, isSameJson, requirePresent, withChange } from './record-operations.ts'
 
 /** A key and its digest. */
 export interface FoundKey {
@@ -174,7 +174,7 @@ export class KeyWriter {
 
 const applyChange = <T extends object, C extends Partial<KeyPut>>(record: T, given: C) => ({
   ...withChange(record, given),
-  ...(given.isActive !== undefined && { edit: createEdit() }),
+  ...(given.isActive !== undefined && { edit: createEditId() }),
 })
 
 /** Throws `INVALID_REQUEST` if a key has an account together with a group or `actsFor`. */

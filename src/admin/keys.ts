@@ -24,7 +24,7 @@ import { type KeyWarningSources, listKeyWarnings } from './key-warnings.ts'
 import { checkOwner, type FoundKey, KeyWriter, UNSIGNED_KEY } from './key-writer.ts'
 import { getTimestamp, pickShownFields, requirePresent } from './record-operations.ts'
 import { createInputSchema } from './schemas.ts'
-import { type Warned, withWarnings } from './warnings.ts'
+import { type WithWarnings, withWarnings } from './warnings.ts'
 
 /**
  * API keys (src/rules.md, Client keys). Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies.
@@ -43,14 +43,14 @@ export interface KeyOperations<Input = never> {
    */
   create(input: NewKey | Input): Promise<CreatedKey>
   /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. */
-  update(id: string, input: KeyChange | Input): Promise<{ key: ShownKey } & Warned>
+  update(id: string, input: KeyChange | Input): Promise<{ key: ShownKey } & WithWarnings>
   /**
    * Creates the key with this `id`, or this `name` if there is no id, or changes the given fields; omitted fields stay the same. Writes nothing if
    * nothing would change, so you can call it at every start. `key` is your own value: `sbx_` and 32 to 196 letters, digits, `_`, and `-`; without it,
    * a value is generated once. A new value replaces the old one immediately. Rejects with `INVALID_REQUEST` if a field is `undefined`, for example
    * because a variable is unset.
    */
-  put(input: OrUnset<KeyPut> | Input): Promise<{ key: ShownKey } & Warned>
+  put(input: OrUnset<KeyPut> | Input): Promise<{ key: ShownKey } & WithWarnings>
   /**
    * Gives the key a new value and returns it like `create`. The old value keeps working for `graceMs` (default 0, at most 30 days). Without
    * `graceMs`, values from earlier rotations stop working, too.
@@ -74,7 +74,7 @@ export interface ShownKey extends ApiKey {
 }
 
 /** A newly created key, which is active. */
-export interface CreatedKey extends Omit<ApiKey, 'isActive'>, Warned {}
+export interface CreatedKey extends Omit<ApiKey, 'isActive'>, WithWarnings {}
 
 /** Returns the result for a new key. */
 export function toCreatedKey({ key, isActive, error, ...rest }: ShownKey): CreatedKey {
@@ -120,7 +120,7 @@ export function createKeyOperations(
     }
   }
 
-  const showWithWarnings = async (found: FoundKey): Promise<{ key: ShownKey } & Warned> =>
+  const showWithWarnings = async (found: FoundKey): Promise<{ key: ShownKey } & WithWarnings> =>
     withWarnings({ key: await showKey(found) }, await listKeyWarnings(found.record, deps))
 
   /** Runs work that adds a key to this group, which can't be deleted until the work is done. Throws `INVALID_REQUEST` if there is no such group. */

@@ -11,7 +11,7 @@ import { createInputError, type OrUnset, parseInput, parsePut } from './input.ts
 import { listTokenPriceWarnings } from './price-warnings.ts'
 import { findRecord, isSameJson, requirePresent, withChange } from './record-operations.ts'
 import { createInputSchema } from './schemas.ts'
-import { explainUnresolved, type Warned, withWarnings } from './warnings.ts'
+import { explainUnresolved, type WithWarnings, withWarnings } from './warnings.ts'
 
 /** Aliases of models. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */
 export interface AliasOperations<Input = never> {
@@ -21,7 +21,7 @@ export interface AliasOperations<Input = never> {
    * Creates or changes an alias; writes nothing if nothing would change. Rejects with `INVALID_REQUEST` if the alias would resolve to itself. A combo
    * with the same name takes precedence. `warnings` explain why the alias doesn't resolve yet; absent if it does.
    */
-  set(input: AliasRecord | Input): Promise<AliasRecord & Warned>
+  set(input: AliasRecord | Input): Promise<AliasRecord & WithWarnings>
   delete(alias: string): Promise<{ success: true }>
 }
 
@@ -42,7 +42,7 @@ export function createAliasOperations({
 }): AliasOperations<unknown> {
   const { aliases } = store
 
-  async function addWarnings(record: AliasRecord): Promise<AliasRecord & Warned> {
+  async function addWarnings(record: AliasRecord): Promise<AliasRecord & WithWarnings> {
     const table = await routes()
     const { model } = record
     const combo = table.findCombo(record.alias)
@@ -105,12 +105,12 @@ export const getModelName = (entry: ComboModel) => (typeof entry === 'string' ? 
 export interface CustomModelOperations<Input = never> {
   list(): Promise<{ models: CustomModel[] }>
   /** Rejects with `INVALID_REQUEST` if the model exists. `warnings` list prices that no request will use, or that are probably in another unit. */
-  create(input: CustomModel | Input): Promise<CustomModel & Warned>
+  create(input: CustomModel | Input): Promise<CustomModel & WithWarnings>
   /**
    * Creates the model, or changes the given fields; `null` removes the prices. Writes nothing if nothing would change. Rejects with `INVALID_REQUEST`
    * if a field is `undefined`.
    */
-  put(input: OrUnset<CustomModelPut> | Input): Promise<CustomModel & Warned>
+  put(input: OrUnset<CustomModelPut> | Input): Promise<CustomModel & WithWarnings>
   delete(providerAlias: string, id: string): Promise<{ success: true }>
 }
 
@@ -130,7 +130,7 @@ export function createCustomModelOperations({
   routes: () => Promise<RouteTable>
 }): CustomModelOperations<unknown> {
   /** Adds warnings. Never rejects, because the model has been written. */
-  async function addWarnings(model: CustomModel): Promise<CustomModel & Warned> {
+  async function addWarnings(model: CustomModel): Promise<CustomModel & WithWarnings> {
     const { providerAlias, id, prices } = model
     const name = `${providerAlias}/${id.trim()}`
     if (!prices) return model

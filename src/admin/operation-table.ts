@@ -73,9 +73,9 @@ export function createRecordRoutes<const Path extends `/api/${string}`>(path: Pa
 
 /** Descriptions that the changes of several resources share. */
 export const changeInPlace = 'Omitted fields stay the same; `null` removes a field.'
-export const omittedStay =
+export const omittedFieldsStay =
   'Omitted fields stay the same. Writes nothing if nothing would change, so you can send it at every start.'
-export const putRecord = `Identified by \`id\`, or by name if there is no id. ${omittedStay}`
+export const putRecord = `Identified by \`id\`, or by name if there is no id. ${omittedFieldsStay}`
 
 /** Descriptions of the parameters that several lists have. */
 export const listParameters = {
@@ -96,11 +96,11 @@ export function listOperations(table: OperationTable, parents: readonly string[]
 const isOperation = (entry: OperationEntry | OperationTable): entry is OperationEntry => typeof entry.path === 'string'
 
 /** Whether HTTP requests for the operation have a body. */
-export const takesBody = ({ method, action, input }: Pick<OperationEntry, 'method' | 'action' | 'input'>): boolean =>
+export const acceptsBody = ({ method, action, input }: Pick<OperationEntry, 'method' | 'action' | 'input'>): boolean =>
   method !== 'GET' && method !== 'DELETE' && (input !== undefined || action !== undefined)
 
 /** Whether HTTP requests for the operation have a query. */
-export const takesQuery = ({ method, input }: Pick<OperationEntry, 'method' | 'input'>): boolean =>
+export const acceptsQuery = ({ method, input }: Pick<OperationEntry, 'method' | 'input'>): boolean =>
   (method === 'GET' || method === 'DELETE') && input !== undefined
 
 /** Finds the function of an operation in an API. Throws a TypeError if there is none. */

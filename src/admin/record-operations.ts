@@ -56,7 +56,7 @@ export function isSameJson(one: unknown, other: unknown): boolean {
 }
 
 /** Creates a random mark for a call that sets whether a record is active. It lets cloud sync notice the call, even if nothing changed. */
-export const createEdit = (): string => toHex(randomBytes(8))
+export const createEditId = (): string => toHex(randomBytes(8))
 
 /** Returns the current time in ISO 8601. */
 export const getTimestamp = (clock: Clock): string => new Date(clock.now()).toISOString()

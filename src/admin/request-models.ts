@@ -8,7 +8,7 @@ import {
 } from '../types/records/request-model-fields.ts'
 import type { RequestModels } from '../types.ts'
 import { effort, entryParams } from './combo-entry.ts'
-import { type ClosedSchema, closedObject, createInputError, noArray, parseInput } from './input.ts'
+import { type ClosedSchema, closedObject, createInputError, parseInput, rejectArray } from './input.ts'
 import { createInputSchema } from './schemas.ts'
 
 /** The longest header that all runtimes and servers accept, in characters. */
@@ -46,7 +46,7 @@ const options: unknown = closedObject({
 const callOptions = options as ClosedSchema<SignalboxCallOptions> // the entries and the type come from the same fields
 
 /** Makes messages contain the full path of each field. */
-const callOptionsInPlace = closedObject({ [CALL_OPTIONS]: v.pipe(noArray(), callOptions) })
+const callOptionsInPlace = closedObject({ [CALL_OPTIONS]: v.pipe(rejectArray(), callOptions) })
 
 /** The start of messages about unknown fields at the top level. */
 const UNKNOWN = /^Unknown field "providerOptions\.signalbox\.[^.["]*"/

@@ -25,7 +25,7 @@ import {
   fields,
   findBaseUrlProblem,
   limitText,
-  noArray,
+  rejectArray,
   rejectDots,
   wholeNumber,
 } from './input.ts'
@@ -293,7 +293,7 @@ function mapSchema({ name, of, max }: MapShape) {
       .map((key) => v.safeParse(nameSchema, key).issues?.[0].message)
       .find(Boolean)
   return v.pipe(
-    noArray(),
+    rejectArray(),
     v.check(hasNoReservedNames, RESERVED_NAME),
     v.record(v.string(), createSchema(of), 'must be an object'),
     v.metadata({ propertyNames: describeNames(name), maxProperties: max }),
@@ -318,20 +318,20 @@ const describeNames = (shape: Shape) => ({
 })
 
 function objectSchema({ fields: members, isNonEmpty, isOpen, rules }: ObjectShape): v.GenericSchema {
-  if (isOpen) return v.pipe(noArray(), v.record(v.string(), v.unknown(), 'must be an object'))
+  if (isOpen) return v.pipe(rejectArray(), v.record(v.string(), v.unknown(), 'must be an object'))
   const schema = closedObject(
     mapFields(members, ({ shape, isOptional }) => makeOptional(isOptional, createSchema(shape))),
   )
   if (isNonEmpty)
     return v.pipe(
-      noArray(),
+      rejectArray(),
       schema,
       v.check((value) => Object.keys(value).length > 0, rules === 'prices' ? NO_PRICE : EMPTY),
       v.metadata({ minProperties: 1 }),
     )
   return rules === 'cooldowns'
-    ? v.pipe(noArray(), schema, v.check(haveCooldowns, 'must not have a "cooldownMs" above its "maxCooldownMs"'))
-    : v.pipe(noArray(), schema)
+    ? v.pipe(rejectArray(), schema, v.check(haveCooldowns, 'must not have a "cooldownMs" above its "maxCooldownMs"'))
+    : v.pipe(rejectArray(), schema)
 }
 
 const haveCooldowns = ({
@@ -344,7 +344,10 @@ const haveCooldowns = ({
 
 /** Creates the schema of an object that changes another one field by field; `null` removes a field. */
 const changeSchema = ({ fields: members }: ObjectShape): v.GenericSchema =>
-  v.pipe(noArray(), closedObject(mapFields(members, ({ shape }) => v.exactOptional(v.nullable(createSchema(shape))))))
+  v.pipe(
+    rejectArray(),
+    closedObject(mapFields(members, ({ shape }) => v.exactOptional(v.nullable(createSchema(shape))))),
+  )
 
 export function mapFields<T, R>(members: Readonly<Record<string, T>>, of: (member: T) => R): Record<string, R> {
   return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, of(member)]))

@@ -5,12 +5,12 @@ import { SETTINGS } from '../records/record-collections.ts'
 import type { SettingsPatch } from '../records/settings-writes.ts'
 import type { StoredSettings } from '../records/stored-settings.ts'
 import type { WritableStore } from '../records/writable-store.ts'
-import { mergeRules, type RuledLimits } from '../request/routing/request-rules.ts'
+import { mergeRules, type OverridableLimits } from '../request/routing/request-rules.ts'
 import { type SettingsChange, settingsFields } from '../types/records/settings-fields.ts'
 import type { Settings } from '../types.ts'
 import { requireGuards } from './guard-names.ts'
 import { createInputError, findBaseUrlProblem, parseInput } from './input.ts'
-import { createEdit, isSameJson } from './record-operations.ts'
+import { createEditId, isSameJson } from './record-operations.ts'
 import { changeRules, checkCooldowns, mergeFields } from './rules.ts'
 import { createInputSchema, listInnerFields } from './schemas.ts'
 
@@ -35,7 +35,7 @@ export function createSettingsOperations({
   limits,
 }: {
   store: WritableStore
-  limits: RuledLimits
+  limits: OverridableLimits
 }): SettingsOperations<unknown> {
   const shown = ({ rules, edit: _, cloudEnabled, ...settings }: StoredSettings): Settings => ({
     cloudEnabled,
@@ -74,7 +74,7 @@ export function createSettingsOperations({
       }
       const stored = await store.settings.reread().catch(() => undefined) // the change may repair settings that can't be read
       const isSame = stored && !store.damage.has(SETTINGS) && isSameJson(stored, { ...stored, ...createPatch(stored) })
-      const edit = plain.requireApiKey === undefined ? {} : { edit: createEdit() }
+      const edit = plain.requireApiKey === undefined ? {} : { edit: createEditId() }
       return shown(isSame ? stored : await store.settings.update((before) => ({ ...createPatch(before), ...edit })))
     },
   }

@@ -3,13 +3,13 @@ import { completeName, type RouteTable } from '../request/routing/route-table.ts
 import type { Kind, Storage, UsageLimits } from '../types.ts'
 
 /** The result of a change, with warnings about anything that keeps it from working yet. */
-export interface Warned {
+export interface WithWarnings {
   /** Absent if there are none. */
   warnings?: string[]
 }
 
 /** Adds warnings to a result, if there are any. */
-export const withWarnings = <T extends object>(answer: T, warnings: readonly string[]): T & Warned =>
+export const withWarnings = <T extends object>(answer: T, warnings: readonly string[]): T & WithWarnings =>
   warnings.length > 0 ? { ...answer, warnings: [...warnings] } : answer
 
 /** Warns about anything that keeps the limits of a key or group from being exact. */

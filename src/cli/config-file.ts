@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import type { Warned } from '../admin/warnings.ts'
+import type { WithWarnings } from '../admin/warnings.ts'
 import { checkCycles, checkRecord, configSections } from '../config/check-records.ts'
 import { isGatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
@@ -344,7 +344,7 @@ async function putNamed({ path, aliases, guards, combos, groups, keys }: ConfigF
 async function putEach(
   path: string,
   entries: readonly ConfigEntry[],
-  put: (input: unknown) => Promise<object & Warned>,
+  put: (input: unknown) => Promise<object & WithWarnings>,
 ): Promise<string[]> {
   const lines: string[] = []
   for (const { place, input } of entries) {

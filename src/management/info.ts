@@ -31,7 +31,7 @@ export interface GatewayInfo {
     pages: string[]
   }
   /** Whether the caller may make changes; `false` with `readToken`. */
-  mayWrite: boolean
+  canWrite: boolean
   /** Whether requests need a key. */
   requireApiKey: boolean
   counts: { keys: Integer; connections: Integer; combos: Integer }
@@ -87,7 +87,7 @@ export function createInfo({
         observers: own.observers,
         pages: [...own.pages],
       },
-      mayWrite: true,
+      canWrite: true,
       requireApiKey: settings.requireApiKey,
       counts: { keys: keys.length, connections: connections.length, combos: combos.length },
       definedInCode: {

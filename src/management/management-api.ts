@@ -127,7 +127,7 @@ function hideSecrets(api: Management<unknown>): Management<unknown> {
       message: 'This token is read-only and cannot read raw stored records. Use the admin token.',
     })
   }
-  const info = async () => ({ ...(await api.info()), mayWrite: false })
+  const info = async () => ({ ...(await api.info()), canWrite: false })
   return { ...api, keys, info, damagedRecords: { ...api.damagedRecords, get } }
 }
 

@@ -32,7 +32,7 @@ import { createMutex } from '../lib/promises.ts'
 import type { Store } from '../records/store.ts'
 import { createWritableStore } from '../records/writable-store.ts'
 import type { Authenticator } from '../request/identity.ts'
-import type { RuledLimits } from '../request/routing/request-rules.ts'
+import type { OverridableLimits } from '../request/routing/request-rules.ts'
 import type { RoundRobin } from '../request/routing/round-robin.ts'
 import type { RouteTable } from '../request/routing/route-table.ts'
 import type { Health } from '../request/routing/target-health.ts'
@@ -52,7 +52,7 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   /** Lists the models of some kinds that clients can request. Lists that share `cache` query each provider once. */
   published(kinds: readonly Kind[], cache?: LookupCache): Promise<ModelEntry[]>
   health: Health
-  limits: RuledLimits & { lookupTimeoutMs: number }
+  limits: OverridableLimits & { lookupTimeoutMs: number }
   /** Lets other tasks run during a long operation. */
   nextTurn(): Promise<void>
   /** Returns the counters of all limits. */

@@ -32,7 +32,7 @@ export function createRepeatCounter({ whole, findRepeatedItems }: ContentFields)
       const repeated = isObject(event) ? findRepeatedItems?.(event) : undefined
       if (!repeated) return
       const count = countContentTokens(repeated.items, whole)
-      tokens = repeated.all ? Math.max(tokens, count) : tokens + count
+      tokens = repeated.isComplete ? Math.max(tokens, count) : tokens + count
     },
     getTokens: () => tokens,
   }

@@ -53,7 +53,7 @@ export interface CacheEntry {
   retryAt: number
   /** Set if the credential is a previous value. */
   former?: FormerValue | undefined
-  rereading?: PendingRead<CachedKey | undefined> | undefined
+  pendingRead?: PendingRead<CachedKey | undefined> | undefined
 }
 
 /** A previous value of a key. */
@@ -155,7 +155,7 @@ export class KeyCache {
     this.#dropLookups((lookup) => lookup.digest === digest || lookup.former === digest)
     for (const credential of this.#listCredentials(digest)) {
       const entry = this.#entries.get(credential)
-      if (entry && key) this.#entries.set(credential, { ...entry, key, rereading: undefined })
+      if (entry && key) this.#entries.set(credential, { ...entry, key, pendingRead: undefined })
       else this.#entries.delete(credential)
     }
   }
@@ -170,7 +170,7 @@ export class KeyCache {
     for (const credential of this.#listCredentials(digest)) {
       const entry = this.#entries.get(credential)
       if (entry)
-        this.#entries.set(credential, { ...entry, ...change, isExpired: true, retryAt: 0, rereading: undefined })
+        this.#entries.set(credential, { ...entry, ...change, isExpired: true, retryAt: 0, pendingRead: undefined })
     }
     this.#notify(digest)
   }

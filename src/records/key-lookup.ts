@@ -109,9 +109,9 @@ export class KeyLookup {
 
   async #findInStorage(credential: string, entry: CacheEntry | undefined): Promise<ClientKey | undefined> {
     if (!entry && !isClientKey(credential)) return undefined
-    if (entry) entry.rereading ??= this.#rereadEntry(credential, entry)
-    const key = await (entry?.rereading
-      ? this.#deps.staleFallback.readOrUseStale(entry.rereading, entry.key)
+    if (entry) entry.pendingRead ??= this.#rereadEntry(credential, entry)
+    const key = await (entry?.pendingRead
+      ? this.#deps.staleFallback.readOrUseStale(entry.pendingRead, entry.key)
       : this.#lookUp(credential))
     return key && this.#addGroup(key)
   }
@@ -126,7 +126,7 @@ export class KeyLookup {
         else cache.forget(entry.digest) // the cached key is outdated
       })
       .finally(() => {
-        entry.rereading = undefined
+        entry.pendingRead = undefined
       })
     return { work, startedAt: clock.now(), isChanged: entry.isChanged }
   }

@@ -7,7 +7,7 @@ import { type Failure, toStreamFailure } from './codec/call-failure.ts'
 import type { StreamEnd } from './codec/relay.ts'
 import { type AttemptRecord, createAttemptRecord } from './hook-records.ts'
 import type { ModelLog } from './model-log.ts'
-import type { RejectedTarget, Target } from './outcome.ts'
+import type { RejectedAttempt, Target } from './outcome.ts'
 import { failureRules } from './routing/failure-class.ts'
 import type { Route } from './routing/group.ts'
 import type { CircuitPermit } from './routing/permit.ts'
@@ -246,7 +246,7 @@ export class AttemptLog {
   }
 
   /** Records that the provider isn't called. Its target counts as skipped, unless the whole request is rejected. */
-  recordRejection({ status, message }: GatewayError, scope: RejectedTarget['scope']): void {
+  recordRejection({ status, message }: GatewayError, scope: RejectedAttempt['scope']): void {
     this.#permit.drop()
     if (scope !== 'request') this.#log.recordSkip(this.route, scope === 'format' ? 'format' : 'refused')
     this.#settleUnlisted({ outcome: 'refused', status, message })

@@ -3,7 +3,7 @@ import { runWithDeadline } from '../lib/deadline.ts'
 import type { Clock } from '../types.ts'
 
 /** How your functions that route requests are called. */
-export interface DeciderTerms {
+export interface DeciderOptions {
   clock: Clock
   /** Whether a failed function is ignored, so that the request is routed without it. */
   ignoresErrors: boolean
@@ -22,7 +22,7 @@ const DECIDER_TIMEOUT_MS = 1_000
  */
 export async function callDecider<T>(
   call: (signal: AbortSignal) => Promise<T>,
-  terms: DeciderTerms & { name: string; model: string; signal?: AbortSignal | undefined },
+  terms: DeciderOptions & { name: string; model: string; signal?: AbortSignal | undefined },
 ): Promise<T | undefined> {
   const { name, model, signal, clock, ignoresErrors, onError } = terms
   try {

@@ -43,7 +43,7 @@ export interface CallerAccount {
   /** The account's own limits. The same object for equal limits. */
   readonly limits?: UsageLimits | undefined
   /** The account's own lists, in addition to those of its plan. Each list must allow a request. Absent: all. */
-  readonly allowed?: ReadonlyArray<Allowed> | undefined
+  readonly allowed?: ReadonlyArray<ModelPermissions> | undefined
   /** Whether its prompts are cached. Absent: as its plan says. */
   readonly promptCaching?: PromptCaching | undefined
   /** The data policies of the identity, the account, and the plan. Absent: none. */
@@ -53,7 +53,7 @@ export interface CallerAccount {
 }
 
 /** Allowed models and kinds; absent: all. */
-export interface Allowed {
+export interface ModelPermissions {
   readonly models?: readonly string[] | undefined
   readonly kinds?: readonly Kind[] | undefined
 }

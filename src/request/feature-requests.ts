@@ -4,7 +4,7 @@ import { type BodyTime, readTimedBody } from '../lib/timed-body.ts'
 import { KeyRequest, RouteRequest } from './route-request.ts'
 
 /** Body limits for feature routes. */
-export interface FeatureRouteTerms {
+export interface RouteBodyLimits {
   maxBodyBytes: number
   time: BodyTime
 }
@@ -12,12 +12,12 @@ export interface FeatureRouteTerms {
 /** A request for a route of a feature. */
 export class FeatureRequest extends RouteRequest {
   readonly params: Readonly<Record<string, string>>
-  readonly #terms: FeatureRouteTerms
+  readonly #terms: RouteBodyLimits
 
   constructor(
     request: ConstructorParameters<typeof RouteRequest>[0],
     params: Readonly<Record<string, string>>,
-    terms: FeatureRouteTerms,
+    terms: RouteBodyLimits,
   ) {
     super(request)
     this.params = params

@@ -1,12 +1,12 @@
 import type { Choice, TokenUsage } from '../protocols/formats/canonical/canonical-answer.ts'
 import type { CodeRecords } from '../records/code-records.ts'
-import { callDecider, type DeciderTerms } from './call-decider.ts'
+import { callDecider, type DeciderOptions } from './call-decider.ts'
 import type { ModelRequest } from './model-request.ts'
 import { type RouteAnswer, RouteCallFacts, type RouteCallSource } from './route-call.ts'
 import type { Group, GroupEntry, Route } from './routing/group.ts'
 
 /** A request whose conditions are evaluated, and the functions in code. */
-export interface ConditionSource extends RouteCallSource, Omit<DeciderTerms, 'ignoresErrors'> {
+export interface ConditionSource extends RouteCallSource, Omit<DeciderOptions, 'ignoresErrors'> {
   code: Pick<CodeRecords, 'conditions' | 'onRouteError'>
   /** Aborts when the client stops waiting; absent if the request is only explained. */
   signal?: AbortSignal

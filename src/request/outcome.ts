@@ -16,13 +16,13 @@ export interface Target {
 }
 
 /** The outcome of an attempt. */
-export type Outcome = Answered | Failed | RejectedTarget
+export type Outcome = AnsweredAttempt | FailedAttempt | RejectedAttempt
 
 /**
  * An attempt with a response for the client. Nothing that lives as long as the stream may hold it, because its codec has the request's body, which
  * may be large.
  */
-export interface Answered {
+export interface AnsweredAttempt {
   kind: 'answered'
   route: Route
   codec: Codec
@@ -37,18 +37,18 @@ export interface Answered {
 }
 
 /** An attempt that failed. */
-export interface Failed {
+export interface FailedAttempt {
   kind: 'failed'
   route: Route
   failure: Failure
   /** The head of the provider's response, if there was one. */
   head?: UpstreamResponse
   /** The response, if its only defect is that it is empty. It is used if all responses are empty. */
-  empty?: Answered
+  empty?: AnsweredAttempt
 }
 
 /** An attempt that a step or the target's format rejected before its provider was called. */
-export interface RejectedTarget {
+export interface RejectedAttempt {
   kind: 'rejected'
   route: Route
   error: GatewayError

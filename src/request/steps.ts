@@ -108,7 +108,7 @@ export type TargetRule = (
 export type NameRule = (name: string, table: RouteTable) => GatewayError | undefined
 
 /** Explains why a key's limits and rules would reject a request at a target, without sending it. `rejectsRequest`: they reject every target. */
-export type RefusalPreview = (
+export type RejectionPreview = (
   request: Pick<ModelRequest, 'call' | 'context'>,
   target: RouteTarget,
 ) => Promise<{ error: GatewayError; rejectsRequest: boolean; advice?: string } | undefined>

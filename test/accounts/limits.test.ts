@@ -1,7 +1,7 @@
 import { Access } from '../../src/features/access/allowed-models.ts'
 import { listLimitedScopes } from '../../src/features/limits/gate.ts'
 import type { LimitedScope } from '../../src/features/limits/ledger/ledger.ts'
-import { createRefusalError } from '../../src/features/limits/limit-errors.ts'
+import { createLimitError } from '../../src/features/limits/limit-errors.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { StoredSettings } from '../../src/records/stored-settings.ts'
 import type { Caller } from '../../src/request/caller.ts'
@@ -74,9 +74,8 @@ test('a rejection mentions the account and its plan, without ids', async () => {
   const messages = await Promise.all(
     [account(one), { scope: 'group' as const, id: 'pro', limits: one }].map(async (scope) => {
       const refusal = await ledger.reserve([scope], wanted)
-      if (refusal.kind !== 'refused') return undefined
-      return createRefusalError(refusal, { ...terms, holders: { key: undefined, group: undefined, plan: 'Pro' } })
-        .message
+      if (refusal.kind !== 'rejected') return undefined
+      return createLimitError(refusal, { ...terms, holders: { key: undefined, group: undefined, plan: 'Pro' } }).message
     }),
   )
   assert.match(messages[0] ?? '', /your account can use 1 request per day/)

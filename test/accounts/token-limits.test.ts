@@ -1,8 +1,8 @@
 import { isRestricted } from '../../src/features/access/access-feature.ts'
 import { Access } from '../../src/features/access/allowed-models.ts'
 import { listLimitedScopes } from '../../src/features/limits/gate.ts'
-import type { LimitedScope, LimitRefusal } from '../../src/features/limits/ledger/ledger.ts'
-import { createRefusalError } from '../../src/features/limits/limit-errors.ts'
+import type { LimitedScope, LimitRejection } from '../../src/features/limits/ledger/ledger.ts'
+import { createLimitError } from '../../src/features/limits/limit-errors.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { StoredSettings } from '../../src/records/stored-settings.ts'
 import type { Caller } from '../../src/request/caller.ts'
@@ -37,9 +37,9 @@ test('check 74: a single-request token is accepted once, on two instances with 5
   reserved(passed[0] ?? again).settle({ requests: 1 })
   const refused = await one.reserve([token('t')], { fixed: { requests: 1 } })
   assert.equal(whyOf(refused), ['used-up', 'run', 'requests', 'total'])
-  if (refused.kind !== 'refused') assert.unreachable()
+  if (refused.kind !== 'rejected') assert.unreachable()
   const terms = { need: 1, limitsOutput: false, now: 0, headers: {}, holders: { key: undefined, group: undefined } }
-  const { message } = createRefusalError(refused as LimitRefusal, terms)
+  const { message } = createLimitError(refused as LimitRejection, terms)
   assert.match(message, /This token can make 1 request in total and has made 1/)
   reserved(await one.reserve([token('u')], { fixed: { requests: 1 } }))
 })

@@ -119,7 +119,7 @@ const { storage, size, close } = await open()
 
 const days = async () => ({ requests: 400, totals: 800 })
 const onError = (error: unknown) => console.error(error)
-const keeper = new Keeper({ storage, clock, instance: 'bench', days, maxCharacters: 600_000, nextTurn, onError })
+const keeper = new Keeper({ storage, clock, instanceId: 'bench', days, maxCharacters: 600_000, nextTurn, onError })
 const BATCH = 250
 const FOLD_EVERY = 40
 
@@ -153,7 +153,7 @@ console.log(
 )
 
 now = end
-const reader = new UsageReader({ storage, clock, queue: { batches: [] }, instance: 'reader', days })
+const reader = new UsageReader({ storage, clock, queue: { batches: [] }, instanceId: 'reader', days })
 const usage = {
   storeRequest() {},
   streamRequests: () => Promise.reject(new Error()),

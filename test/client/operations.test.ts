@@ -1,4 +1,4 @@
-import { takesQuery } from '../../src/admin/operation-table.ts'
+import { acceptsQuery } from '../../src/admin/operation-table.ts'
 import { type Client, ClientError, createClient, type IfMatchOperations } from '../../src/client/client.ts'
 import { getRevision } from '../../src/lib/revision.ts'
 import type { Management, operations } from '../../src/management/operations.ts'
@@ -49,7 +49,7 @@ table("a client's operations use the gateway's methods and paths", async () => {
   const calls = listFunctions(client)
   for (const row of servedOperations()) {
     const { names, method, path, action } = row
-    const hasQuery = takesQuery(row)
+    const hasQuery = acceptsQuery(row)
     const operation = names.join('.')
     if (operation === 'cloud.disable') continue // sends two requests, see cloud.test.ts
     const ids = Array.from(path.matchAll(/:\w+/g), (_, at) => `id-${at}`)

@@ -61,5 +61,5 @@ test('unused accounts are dropped from memory, and their counters are kept', { t
   }
   assert.ok(Math.max(...sizes) <= 10_000, `accounts in memory: ${sizes}`)
   assert.is(await spend(0), 'reserved')
-  assert.is(await spend(0), 'refused')
+  assert.is(await spend(0), 'rejected')
 })

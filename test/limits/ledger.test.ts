@@ -66,7 +66,7 @@ test('distinguishes used-up limits, requests that are too large, and capacity he
   reserved(await ask(40)).settle({ tokens: 45 })
   const refusal = await ask(1)
   assert.equal(whyOf(refusal), ['used-up', 'key', 'tokens', 'day'])
-  assert.equal(sums(refusal.kind === 'refused' ? [refusal.limit] : []), [
+  assert.equal(sums(refusal.kind === 'rejected' ? [refusal.limit] : []), [
     { used: 105, reserved: 0, unsettled: 0, remaining: 0 },
   ])
   assert.is((await ask(0)).kind, 'reserved')
@@ -131,7 +131,7 @@ test("if two concurrent requests don't both fit, one passes, on any instances an
     ])
     await world.pass(5_000)
     const kinds = (await work).map(({ kind }) => kind)
-    assert.equal([kinds.filter((kind) => kind === 'reserved').length, kinds[2]], [1, 'refused'])
+    assert.equal([kinds.filter((kind) => kind === 'reserved').length, kinds[2]], [1, 'rejected'])
   }
 })
 

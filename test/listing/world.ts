@@ -1,4 +1,4 @@
-import { createListing, type ListingDeps } from '../../src/features/listing/listing.ts'
+import { createListing, type ListingDependencies } from '../../src/features/listing/listing.ts'
 import { createCodeLayer } from '../../src/records/code-records.ts'
 import type { AliasRecord, ConnectionRecord } from '../../src/records/store.ts'
 import type { Catalog, Clock, Combo, CustomModel, Kind, ModelEntry } from '../../src/types.ts'
@@ -19,7 +19,7 @@ interface Host {
   fetch?: Fetch
   clock?: Clock
   onError?: (error: unknown) => void
-  store?: Partial<ListingDeps['store']>
+  store?: Partial<ListingDependencies['store']>
 }
 
 /** A listing of a world. Without `fetch`, lookups fail. */
@@ -38,7 +38,7 @@ export async function ids(world: World, kinds: readonly Kind[] = ['llm'], host: 
 }
 
 /** A vault that encrypts secrets by prepending `sealed:`. */
-function storeOf(world: World): ListingDeps['store'] {
+function storeOf(world: World): ListingDependencies['store'] {
   const seal = (plain: string) => `sealed:${plain}`
   const at = new Date(0).toISOString()
   const connections = (world.connections ?? []).map(

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { takesBody } from '../../src/admin/operation-table.ts'
+import { acceptsBody } from '../../src/admin/operation-table.ts'
 import { gatewayError } from '../../src/errors.ts'
 import { managementRoutes } from '../../src/management/management-api.ts'
 import { servedOperations } from '../../src/management/operations.ts'
@@ -12,7 +12,7 @@ import { openDoor, TOKEN } from './door.ts'
 const test = suite('request bodies under /api')
 
 const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
-const bodiless = servedOperations().filter((operation) => !takesBody(operation))
+const bodiless = servedOperations().filter((operation) => !acceptsBody(operation))
 const writing = managementRoutes(openDoor().gateway.api)
   .filter((route) => !bodiless.some(({ method, path }) => method === route.method && path.startsWith(route.path)))
   .map(({ method, path }) => ({ method, path: path.replace(':id', 'nobody') }))

@@ -23,7 +23,7 @@ test('contains the version, the storage, the features, and the record counts, an
     startedAt,
     storage: { atomic: true, watches: true },
     features: { usage: true, cloud: false, dashboard: false, observers: 1, pages: ['/metrics'] },
-    mayWrite: true,
+    canWrite: true,
     requireApiKey: false,
     counts: { keys: 1, connections: 1, combos: 0 },
     definedInCode: { settings: [], aliases: [] },

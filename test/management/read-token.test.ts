@@ -24,7 +24,7 @@ test('the read token allows every GET, and nothing else', async () => {
     assert.is((await send(method, path, { headers: looking })).status, 403, `${method} ${path}`)
   const seen = await send('GET', '/api/info', { headers: looking })
   assert.is(seen.status, 200)
-  assert.match(JSON.stringify(seen), '"mayWrite":false')
+  assert.match(JSON.stringify(seen), '"canWrite":false')
   assert.is((await call('GET', '/api/info')).status, 200)
   assert.is((await send('GET', '/api/info', { headers: { authorization: 'Bearer other' } })).status, 401)
   assert.is((await send('GET', '/api/info')).status, 401)

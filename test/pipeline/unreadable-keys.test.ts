@@ -5,7 +5,7 @@ import { openaiChat } from '../../src/protocols/formats/openai-chat/chat-format.
 import { relayStream, type StreamEnd } from '../../src/request/codec/relay.ts'
 import type { KnownKeys } from '../../src/request/codec/secrets.ts'
 import type { ModelRequest } from '../../src/request/model-request.ts'
-import type { Answered } from '../../src/request/outcome.ts'
+import type { AnsweredAttempt } from '../../src/request/outcome.ts'
 import { createAnswerReply } from '../../src/request/reply/answer-reply.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatEvents } from './support/answers.ts'
@@ -54,7 +54,7 @@ test('a stream is canceled if one of its headers may quote a key', async () => {
     head: { status: 200, headers: () => [['x-debug', 'Bearer the-key-of-another']] },
     body: { cancel: (reason: unknown) => void cancelled.push(reason) },
   }
-  const answered = { response, codec: { isPassThrough: true }, route: {} } as unknown as Answered
+  const answered = { response, codec: { isPassThrough: true }, route: {} } as unknown as AnsweredAttempt
   const request = { context: { knownKeys }, table: { connections: [] } } as unknown as ModelRequest
   await createAnswerReply(answered, request).then(
     () => assert.unreachable(),

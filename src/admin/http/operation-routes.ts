@@ -8,8 +8,8 @@ import { type BodyLimits, readTimedBody } from '../../lib/timed-body.ts'
 import type { WritableStore } from '../../records/writable-store.ts'
 import { createJsonReply } from '../../request/door/reply.ts'
 import type { HttpRoute } from '../../request/door/router.ts'
-import { noInput, parseInput } from '../input.ts'
-import { findFunction, type InputSchema, type NamedOperation, takesBody, takesQuery } from '../operation-table.ts'
+import { emptyInput, parseInput } from '../input.ts'
+import { acceptsBody, acceptsQuery, findFunction, type InputSchema, type NamedOperation } from '../operation-table.ts'
 import { createRevisionHeader, type RecordApi, runUnlessChanged } from './unless-changed.ts'
 import { chooseExportFormat, createExportReply } from './usage-export-reply.ts'
 
@@ -51,7 +51,7 @@ export const createOperationRoutes = (routes: readonly RouteOperations[], terms:
 
 function createRoute(operations: RouteOperations, { api, limits, store }: RouteTerms): HttpRoute {
   const { method, path } = operations[0]
-  const hasBody = takesBody(operations[0])
+  const hasBody = acceptsBody(operations[0])
   const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name)
 
   return {
@@ -67,7 +67,7 @@ function createRoute(operations: RouteOperations, { api, limits, store }: RouteT
         const call = findFunction(api, operation.names)
         const inPath = names.map((name) => params[name])
         const { exports: exported } = operation
-        const hasQuery = takesQuery(operation)
+        const hasQuery = acceptsQuery(operation)
         if (!hasQuery && !exported) {
           const args = [...inPath, ...input]
           const run = async () => withHeaders(operation, operation.status ?? 200, await call(...args))
@@ -101,7 +101,7 @@ function readQuery(exchange: Exchange, operation: NamedOperation): JsonObject & 
   for (const [name, text] of new URLSearchParams(exchange.query)) {
     if (Object.hasOwn(query, name))
       throw gatewayError('INVALID_REQUEST', { message: `"${name}" can only appear once.` })
-    if (!takesQuery(operation) && name !== 'format')
+    if (!acceptsQuery(operation) && name !== 'format')
       throw gatewayError('INVALID_REQUEST', { message: `Unknown parameter "${name}". Remove it.` })
     const type = operation.input && readOptionalType(operation.input, name)
     if (type === 'number' && /^-?\d+(?:\.\d+)?$/.test(text)) query[name] = Number(text)
@@ -132,7 +132,7 @@ function findCalled(body: JsonObject | undefined, operations: RouteOperations) {
   }
   const input = operation.action === undefined ? body : others
   if (operation.input) return { operation, input: [input] }
-  parseInput(noInput, input)
+  parseInput(emptyInput, input)
   return { operation, input: [] }
 }
 

@@ -7,18 +7,18 @@ import { endpoints } from '../../protocols/kinds/kinds.ts'
 import type { Store } from '../../records/store.ts'
 import type { HttpRoute } from '../../request/door/router.ts'
 import type { Authenticator } from '../../request/identity.ts'
-import { anyObject, closedObject, createInputError, fields, noArray, parseInput } from '../input.ts'
+import { anyObject, closedObject, createInputError, fields, parseInput, rejectArray } from '../input.ts'
 import { findRecord, requirePresent } from '../record-operations.ts'
 
 /** The path where callers of the management API send model requests. It isn't an operation, because its response can be a stream. */
-export const TRY = '/api/try'
+export const TRY_PATH = '/api/try'
 
 const HEADERS = 'must be an object that maps header names to strings'
 
 export const tryInput = closedObject({
   path: fields.text,
   body: anyObject('must be an object (the request body)'),
-  headers: v.exactOptional(v.pipe(noArray(HEADERS), v.record(v.string(), v.string('must be a string'), HEADERS))),
+  headers: v.exactOptional(v.pipe(rejectArray(HEADERS), v.record(v.string(), v.string('must be a string'), HEADERS))),
   asKey: v.exactOptional(fields.text),
   asAccount: v.exactOptional(fields.text),
 })
@@ -43,7 +43,7 @@ export const createTryRoute = ({
   serve(exchange: Exchange, authenticator?: Authenticator): Promise<Reply | undefined>
 }): HttpRoute => ({
   method: 'POST',
-  path: TRY,
+  path: TRY_PATH,
   async run({ exchange }) {
     const { path, body, headers = {}, asKey, asAccount } = parseInput(tryInput, await readBody(exchange))
     if (asKey !== undefined && asAccount !== undefined)

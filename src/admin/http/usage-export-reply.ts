@@ -42,7 +42,7 @@ export function chooseExportFormat(exchange: Exchange, format: string | undefine
   return undefined
 }
 
-interface ExportTerms {
+interface ExportOptions {
   query: JsonObject
   exported: ExportedResult
   format: ExportFormat
@@ -58,7 +58,7 @@ const PAGE = 1_000
  */
 export async function createExportReply(
   call: (query: JsonObject) => Promise<object>,
-  { query, exported, format, api }: ExportTerms,
+  { query, exported, format, api }: ExportOptions,
 ): Promise<Reply> {
   const isPaged = exported === 'requests' && query.limit === undefined
   const read = async (before: unknown) => {

@@ -1,5 +1,5 @@
 import { describeInput } from '../../admin/http/openapi/field-words.ts'
-import { type NamedOperation, takesBody, takesQuery } from '../../admin/operation-table.ts'
+import { acceptsBody, acceptsQuery, type NamedOperation } from '../../admin/operation-table.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { toFlag } from '../../lib/renamed-options.ts'
 import { requireChange } from '../command-line.ts'
@@ -88,7 +88,7 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
       const isById = pathNames[0] === 'id' && word !== undefined
       const usual = isById ? [await findGivenId(word, call, place)] : pathNames.map((_, at) => given.words[at])
       const found = findPath ? await findPath(call) : usual
-      const args = [...found, ...(takesQuery(operation) || takesBody(operation) ? [input] : [])]
+      const args = [...found, ...(acceptsQuery(operation) || acceptsBody(operation) ? [input] : [])]
       return callOperation(operation, args, call).catch(async (error: unknown) => {
         throw (isById && (await suggestId(error, call, place))) || error
       })
@@ -131,6 +131,6 @@ function listFields(operation: NamedOperation, { hides = [], fields }: ActionDet
   const derived = Object.entries(Object(properties) as Record<string, JsonObject>) // the schema describes an object
     .filter(([name]) => !hides.includes(name))
     .flatMap(([name, schema]) => createOptions(name, schema, toHelp(descriptions[name] ?? '')))
-  const takesData = takesBody(operation) && !operation.isBodyOptional && operation.action === undefined
+  const takesData = acceptsBody(operation) && !operation.isBodyOptional && operation.action === undefined
   return { ...Object.fromEntries(derived), ...fields, ...(takesData && { data: dataOption }) }
 }

@@ -2,7 +2,7 @@ import type { ShownConnection } from '../../admin/connections.ts'
 import type { HintedKey } from '../../admin/key-listing.ts'
 import type { ShownKey } from '../../admin/keys.ts'
 import type { Provider } from '../../admin/providers.ts'
-import type { Warned } from '../../admin/warnings.ts'
+import type { WithWarnings } from '../../admin/warnings.ts'
 import type { Client } from '../../client/client.ts'
 import type { Combo, ComboModel, LimitState } from '../../types.ts'
 import type { ActionDetails } from './operation-action.ts'
@@ -58,7 +58,7 @@ export const keyActions = {
   },
   create: { words: ['name'] },
   update: {
-    show({ key, ...body }: { key: ShownKey } & Warned) {
+    show({ key, ...body }: { key: ShownKey } & WithWarnings) {
       const text = formatDetails({ ...key, key: formatEnd(key.key) })
       return { body: { key, ...body }, text, ...body }
     },
@@ -79,7 +79,7 @@ const SERVER_FIELDS = ['provider', 'baseUrl', 'apiKey', 'format', 'providerSpeci
  * Queries a new or changed connection's server for its models if the gateway warns that listings won't ("discover"). An explicit `discover` overrides
  * this.
  */
-async function discoverModels(api: Client<unknown>, input: object, connection: ShownConnection & Warned) {
+async function discoverModels(api: Client<unknown>, input: object, connection: ShownConnection & WithWarnings) {
   const isNeverQueried = connection.warnings?.some((warning) => warning.includes('"discover"'))
   const isNew = !('discover' in input) && SERVER_FIELDS.some((field) => field in input)
   return isNeverQueried && isNew ? api.connections.discover(connection.id) : connection
@@ -87,7 +87,7 @@ async function discoverModels(api: Client<unknown>, input: object, connection: S
 
 const discoveringAction = {
   async run({ api, input }, { perform, format }) {
-    const connection = (await perform()) as ShownConnection & Warned // both operations return one
+    const connection = (await perform()) as ShownConnection & WithWarnings // both operations return one
     return format(await discoverModels(api, input, connection))
   },
 } satisfies ActionDetails

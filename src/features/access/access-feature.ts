@@ -1,6 +1,6 @@
 import type { BuiltInFeature } from '../../feature.ts'
 import type { Reply } from '../../lib/exchange.ts'
-import type { Allowed, Caller } from '../../request/caller.ts'
+import type { Caller, ModelPermissions } from '../../request/caller.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import type { RequestStep } from '../../request/steps.ts'
 import type { Catalog } from '../../types.ts'
@@ -40,7 +40,7 @@ export const isRestricted = ({ key, account, token }: Caller): boolean =>
   limitsModels(account?.plan) ||
   account?.allowed !== undefined
 
-const limitsModels = (one: Allowed | undefined) => (one?.models ?? one?.kinds) !== undefined
+const limitsModels = (one: ModelPermissions | undefined) => (one?.models ?? one?.kinds) !== undefined
 
 /** Whether the caller is restricted, or has a data policy. */
 const needsChecks = (caller: Caller) =>

@@ -10,7 +10,7 @@ import {
 } from '../../admin/input.ts'
 import { getTimestamp, isSameJson, pickShownFields, requirePresent, withChange } from '../../admin/record-operations.ts'
 import { createInputSchema } from '../../admin/schemas.ts'
-import { listLimitWarnings, type Warned, withWarnings } from '../../admin/warnings.ts'
+import { listLimitWarnings, type WithWarnings, withWarnings } from '../../admin/warnings.ts'
 import { gatewayError, isGatewayError } from '../../errors.ts'
 import { isAccountId, isAccountRef } from '../../lib/account-ids.ts'
 import {
@@ -48,9 +48,9 @@ export interface AccountOperations<Input = never> {
   list(query?: AccountsQuery | Input): Promise<{ accounts: ShownAccount[]; after?: string }>
   get(id: string): Promise<ShownAccount>
   /** Creates the account with this `id`, or changes the given fields. Doesn't write if nothing would change. The account no longer expires. */
-  put(input: OrUnset<AccountPut> | Input): Promise<ShownAccount & Warned>
+  put(input: OrUnset<AccountPut> | Input): Promise<ShownAccount & WithWarnings>
   /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. The account no longer expires. */
-  update(id: string, input: AppAccountChange | Input): Promise<ShownAccount & Warned>
+  update(id: string, input: AppAccountChange | Input): Promise<ShownAccount & WithWarnings>
   /**
    * Rejects the account's requests with `ACCOUNT_PAUSED`, and ends those in flight within a second. Also works for an ID that the gateway has never
    * seen.

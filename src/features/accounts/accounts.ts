@@ -5,7 +5,7 @@ import { getSettledValue } from '../../lib/promises.ts'
 import type { ClientKey } from '../../records/key-lookup.ts'
 import { ACCOUNTS } from '../../records/record-collections.ts'
 import type { Store } from '../../records/store.ts'
-import type { Allowed, CallerAccount } from '../../request/caller.ts'
+import type { CallerAccount, ModelPermissions } from '../../request/caller.ts'
 import type { Identity } from '../../request/identity.ts'
 import type { Clock } from '../../types.ts'
 import { createLimitInterning } from './account-limits.ts'
@@ -232,7 +232,7 @@ export const hasNewPlan = (
   identity: Identity,
 ): boolean => !isManaged && identity.plan !== undefined && identity.plan !== plan
 
-const listAllowed = ({ models, kinds }: Allowed): Allowed | undefined =>
+const listAllowed = ({ models, kinds }: ModelPermissions): ModelPermissions | undefined =>
   (models ?? kinds) === undefined ? undefined : { models, kinds }
 
 const createMissingAccountError = (key: Pick<ClientKey, 'name'>, ref: string) =>

@@ -3,7 +3,7 @@ import type { IsoTime } from '../../types/plain-types.ts'
 
 /*
  * The protocol between a gateway and a cloud proxy; see src/features/cloud-sync/proxy/README.md. All bodies are JSON. The bodies of signed requests and
- * of their responses are encrypted for the session (`Sealed`). Errors are `{ error, code }`, unencrypted, with a non-2xx status.
+ * of their responses are encrypted for the session (`EncryptedBody`). Errors are `{ error, code }`, unencrypted, with a non-2xx status.
  */
 
 /** The protocol version. A proxy serves it under `/cloud/1`. */
@@ -61,7 +61,7 @@ export type CloudCode =
   | 'NOT_FOUND'
 
 /** A body encrypted with the session's key: AES-256-GCM, bound to `getRequestContext` or `getResponseContext`. */
-export interface Sealed {
+export interface EncryptedBody {
   sealed: string
 }
 

@@ -37,7 +37,7 @@ export async function callProxy(call: ProxyCall, options: CallOptions): Promise<
 }
 
 /** Checks that a proxy with this protocol version responds. Rejects like `callProxy`. */
-export async function greetProxy(options: CallOptions): Promise<void> {
+export async function checkProxyVersion(options: CallOptions): Promise<void> {
   const hello: Partial<Record<keyof Hello, unknown>> = await callProxy({ method: 'GET', path: paths.hello }, options)
   if (hello.service !== ('signalbox-cloud' satisfies Hello['service']))
     throw createNotProxyError(options, 'another service responded')

@@ -257,7 +257,7 @@ const kind: Omit<RecordKind<Shadow>, 'prefix'> = {
 
 function parseState({ hash, revision, base, active, isSeen, isUncertain, edit }: JsonObject): ShadowState | undefined {
   if ((typeof hash !== 'string' && hash !== null) || !isRevision(revision)) return undefined
-  const register = isObject(active) ? parseActive(active) : undefined
+  const register = isObject(active) ? parseActiveState(active) : undefined
   return {
     hash,
     revision,
@@ -269,7 +269,7 @@ function parseState({ hash, revision, base, active, isSeen, isUncertain, edit }:
   }
 }
 
-const parseActive = ({ isActive, revision, base }: JsonObject): Active | undefined =>
+const parseActiveState = ({ isActive, revision, base }: JsonObject): Active | undefined =>
   typeof isActive === 'boolean' && isRevision(revision)
     ? { isActive, revision, ...(isRevision(base) && { base }) }
     : undefined

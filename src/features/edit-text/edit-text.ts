@@ -10,8 +10,8 @@ import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
 import { type ContentFields, getClientContentFields } from '../../protocols/formats/format.ts'
 import { getFormat } from '../../protocols/formats/formats.ts'
 import { type Operation, operations } from '../../protocols/formats/model-operations.ts'
-import { toJsonArray } from '../../request/codec/json-array.ts'
 import { toReply } from '../../request/call-steps.ts'
+import { toJsonArray } from '../../request/codec/json-array.ts'
 import { type ContentText, listContentTexts } from './content-texts.ts'
 
 /** Edits one text of a response: a message, its reasoning, a refusal, or the JSON of a tool call's arguments. */

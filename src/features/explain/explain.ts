@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { anyObject, closedObject, createInputError, fields, noArray, parseInput } from '../../admin/input.ts'
+import { anyObject, closedObject, createInputError, fields, parseInput, rejectArray } from '../../admin/input.ts'
 import { findRecord, requirePresent } from '../../admin/record-operations.ts'
 import { type GatewayError, isGatewayError } from '../../errors.ts'
 import { getKeyRejection } from '../../records/key-format.ts'
@@ -9,7 +9,7 @@ import { ANONYMOUS, type Caller, type CallerAccount, getKeyCaller } from '../../
 import type { Pipeline } from '../../request/pipeline.ts'
 import type { ChooseModels } from '../../request/route-call.ts'
 import type { Explanation } from '../../request/routing/explanation.ts'
-import type { RefusalPreview } from '../../request/steps.ts'
+import type { RejectionPreview } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
 import type { PromptCachingFeature } from '../prompt-caching/prompt-caching-feature.ts'
 import { explainRouting, type RoutingInput } from './route-explanation.ts'
@@ -35,7 +35,7 @@ const HEADERS = 'must be an object that maps header names to strings'
 export const explainInput = closedObject({
   model: fields.model,
   body: v.exactOptional(anyObject('must be an object (the request body)')),
-  headers: v.exactOptional(v.pipe(noArray(HEADERS), v.record(v.string(), v.string('must be a string'), HEADERS))),
+  headers: v.exactOptional(v.pipe(rejectArray(HEADERS), v.record(v.string(), v.string('must be a string'), HEADERS))),
   path: v.exactOptional(fields.text),
   keyId: v.exactOptional(fields.text),
   account: v.exactOptional(fields.text),
@@ -49,7 +49,7 @@ export interface ExplainDependencies {
   /** Returns the models and kinds that a caller may use. */
   getAccess(caller: Caller): Promise<RoutingInput['access']>
   /** Returns why the limits of a caller would reject a request. */
-  previewLimits(caller: Caller): Promise<RefusalPreview>
+  previewLimits(caller: Caller): Promise<RejectionPreview>
   /** The `route` function; absent if there is none. */
   route?: { load(): Promise<{ choose: ChooseModels }> } | undefined
   accounts(): Promise<KnownAccounts>

@@ -5,8 +5,8 @@ import { getFormat } from '../../protocols/formats/formats.ts'
 import { endpoints } from '../../protocols/kinds/kinds.ts'
 import { getPriceOrigin } from '../../protocols/providers/catalog-model.ts'
 import type { Caller } from '../../request/caller.ts'
-import { getCloser } from '../../request/choose/candidates.ts'
-import { createGroupRoutes, findEntryPolicyRefusal } from '../../request/choose/group-routing.ts'
+import { pickCloserError } from '../../request/choose/candidates.ts'
+import { createGroupRoutes, entryPolicyRule } from '../../request/choose/group-routing.ts'
 import { createUnknownModelError } from '../../request/choose/unknown-model.ts'
 import { createDrainingError } from '../../request/codec/call-failure.ts'
 import type { CodecRequest } from '../../request/codec/codec.ts'
@@ -27,7 +27,7 @@ import type { RouteTable } from '../../request/routing/route-table.ts'
 import { findUnmetPart } from '../../request/routing/routing-facts.ts'
 import { explainChoice } from '../../request/routing/strategies.ts'
 import type { CooldownState } from '../../request/routing/target-health.ts'
-import type { NameRule, RefusalPreview, TargetRule } from '../../request/steps.ts'
+import type { NameRule, RejectionPreview, TargetRule } from '../../request/steps.ts'
 import type { Catalog, Kind } from '../../types.ts'
 import { getCachingMode } from '../prompt-caching/caching-mode.ts'
 import type { PromptCachingFeature } from '../prompt-caching/prompt-caching-feature.ts'
@@ -44,7 +44,7 @@ export interface RoutingInput {
   /** The models and kinds that the caller may use; absent means all. */
   access?: CallerAccess | undefined
   /** Explains why the caller's limits would reject the request. */
-  previewRefusal?: RefusalPreview | undefined
+  previewRefusal?: RejectionPreview | undefined
   /** Calls the `route` function; absent if there is none. */
   chooseModels?: ChooseModels | undefined
   promptCaching: Pick<PromptCachingFeature, 'load'>
@@ -92,7 +92,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
         })
     const settings = await gateway.settings()
     const unsent = { header, copyHeaders() {}, query: '' } // nothing is sent
-    const targetRules: TargetRule[] = [findEntryPolicyRefusal]
+    const targetRules: TargetRule[] = [entryPolicyRule]
     const log = { nameRules: listNameRules(access, subject), targetRules, caller, tags: undefined }
     addPolicies(access?.policies ?? [], log)
     const source = { call, exchange: unsent, context: gateway, table, settings, log }
@@ -247,7 +247,7 @@ async function explainTargets(
     seen.add(targetKey)
     const barrier = findBarrier(route)
     if (barrier) {
-      forbiddenError = getCloser(forbiddenError, barrier.error)
+      forbiddenError = pickCloserError(forbiddenError, barrier.error)
       targets.push(explainTarget(route, 'skipped', barrier.why))
       continue
     }

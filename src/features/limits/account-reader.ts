@@ -8,7 +8,7 @@ import type { UsageStore } from '../usage/usage.ts'
 import { listLimitedScopes } from './gate.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { getWindowStart, toMinute } from './ledger/windows.ts'
-import { findScarcest } from './limit-headers.ts'
+import { findTightestLimit } from './limit-headers.ts'
 
 /** The caller's account, key, and limits, as `GET /v1/account` returns them. */
 export interface Account {
@@ -120,8 +120,8 @@ const toSpender = ({ ref, id, name, limits }: CallerAccount): Spender => ({
 async function readOpenRouterKey(caller: Caller, terms: AccountReaderDependencies): Promise<OpenRouterKey> {
   const spender = findSpender(caller)
   const [{ limits }, spent] = await Promise.all([readAccount(caller, terms), readSpending(spender, terms)])
-  const budget = findScarcest(limits, 'usd')
-  const rate = findScarcest(limits, 'requests')
+  const budget = findTightestLimit(limits, 'usd')
+  const rate = findTightestLimit(limits, 'requests')
   const data = {
     label: spender.label,
     limit: budget?.limit ?? null,
@@ -148,7 +148,7 @@ async function readOpenRouterKey(caller: Caller, terms: AccountReaderDependencie
 async function readOpenRouterCredits(caller: Caller, terms: AccountReaderDependencies): Promise<OpenRouterCredits> {
   const spender = findSpender(caller)
   const [{ limits }, spent] = await Promise.all([readAccount(caller, terms), readSpending(spender, terms)])
-  const budget = findScarcest(limits, 'usd')
+  const budget = findTightestLimit(limits, 'usd')
   const used = budget ? budget.used + budget.unsettled : spent.total
   return { data: { total_credits: budget?.limit ?? null, total_usage: used } }
 }

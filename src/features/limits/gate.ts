@@ -4,7 +4,7 @@ import type { StoredSettings } from '../../records/stored-settings.ts'
 import type { Caller, CallerAccount } from '../../request/caller.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import type { RouteTarget } from '../../request/routing/group.ts'
-import type { RefusalPreview, TargetRule } from '../../request/steps.ts'
+import type { RejectionPreview, TargetRule } from '../../request/steps.ts'
 import type { Catalog, Clock, Logger } from '../../types.ts'
 import { isRestricted } from '../access/access-feature.ts'
 import { createBodyRule } from '../access/body-rule.ts'
@@ -21,7 +21,7 @@ export interface Gate {
   /** Reads the counters that a request from this caller needs, if they aren't in memory. Never throws. */
   prepare(caller: LimitedCaller): void
   /** Previews whether and why a request from this caller would be rejected, without sending it. */
-  preview(caller: Caller, settings: StoredSettings): RefusalPreview
+  preview(caller: Caller, settings: StoredSettings): RejectionPreview
 }
 
 /** The parts of a caller that have limits. */

@@ -6,12 +6,12 @@ import type { RouteRequest } from '../../request/route-request.ts'
 import type { AttemptControls } from '../../request/steps.ts'
 import type { LimitState, LimitUnit } from '../../types/limits.ts'
 import type { Clock } from '../../types.ts'
-import type { Amounts, Ledger, LimitedScope, LimitRefusal, Reservation, WantedAmounts } from './ledger/ledger.ts'
-import { createCutOffError, createRefusalError, type Holders } from './limit-errors.ts'
+import type { Amounts, Ledger, LimitedScope, LimitRejection, Reservation, WantedAmounts } from './ledger/ledger.ts'
+import { createCutOffError, createLimitError, type Holders } from './limit-errors.ts'
 import { createLimitHeaders, dropProviderLimits } from './limit-headers.ts'
 import {
   estimateWantedAmounts,
-  getNeed,
+  getMinimumAmount,
   isLimited,
   type LimitRules,
   REQUEST_AMOUNTS,
@@ -113,9 +113,9 @@ export class GatedRequest {
     if (isFirst) Object.assign(wanted.fixed, REQUEST_AMOUNTS)
     const reservation = await this.#reserve(wanted).catch((error) => attempt.failRequest(error))
     if (!reservation) return
-    if (reservation.kind === 'refused') {
+    if (reservation.kind === 'rejected') {
       const { unit } = reservation.limit
-      const error = this.#createRefusalError(reservation, getNeed(unit, wanted))
+      const error = this.#createLimitError(reservation, getMinimumAmount(unit, wanted))
       if (unit === 'requests' || unit === 'parallel') attempt.failRequest(error)
       throw error
     }
@@ -156,8 +156,8 @@ export class GatedRequest {
       const by = { tokens: spent.tokens - covered.tokens, usd: spent.usd - covered.usd }
       covered = spent
       if (by.tokens <= 0 && by.usd <= 0) return
-      const refusal = await this.#extend(reservation, by)
-      if (refusal) throw createCutOffError(refusal.limit, this.#options.holders)
+      const rejection = await this.#extend(reservation, by)
+      if (rejection) throw createCutOffError(rejection.limit, this.#options.holders)
       reserved += by.tokens
     })
   }
@@ -172,21 +172,21 @@ export class GatedRequest {
   ): Promise<number> {
     const toAmounts = (tokens: number) => ({ tokens, usd: tokens * usdPerToken })
     let more = Math.max(least, MORE_OUTPUT)
-    let refusal = await this.#extend(reservation, toAmounts(more))
-    while (refusal) {
-      const { unit, remaining } = refusal.limit
+    let rejection = await this.#extend(reservation, toAmounts(more))
+    while (rejection) {
+      const { unit, remaining } = rejection.limit
       more = Math.min(more - 1, unit === 'usd' ? Math.floor(remaining / usdPerToken) : remaining)
       if (more < least) break
-      refusal = await this.#extend(reservation, toAmounts(more))
+      rejection = await this.#extend(reservation, toAmounts(more))
     }
-    if (!refusal) return more
+    if (!rejection) return more
     const beyond = Math.max(least, SLACK_STEP)
     if (allowsLess && !(await this.#extend(reservation, toAmounts(beyond), toAmounts(SLACK)))) return beyond
-    throw createCutOffError(refusal.limit, this.#options.holders)
+    throw createCutOffError(rejection.limit, this.#options.holders)
   }
 
-  /** Reserves more for an in-flight attempt, exceeding its limits by at most `beyond`. Resolves to the refusal if that isn't possible. */
-  async #extend(reservation: Reservation, by: UsedAmounts, beyond?: UsedAmounts): Promise<LimitRefusal | undefined> {
+  /** Reserves more for an in-flight attempt, exceeding its limits by at most `beyond`. Resolves to the rejection if that isn't possible. */
+  async #extend(reservation: Reservation, by: UsedAmounts, beyond?: UsedAmounts): Promise<LimitRejection | undefined> {
     try {
       return await reservation.extend(by, beyond)
     } catch (thrown) {
@@ -199,7 +199,7 @@ export class GatedRequest {
   async #reserveRequest(): Promise<void> {
     const reservation = await this.#reserve({ fixed: REQUEST_AMOUNTS })
     if (!reservation) return
-    if (reservation.kind === 'refused') throw this.#createRefusalError(reservation, 1)
+    if (reservation.kind === 'rejected') throw this.#createLimitError(reservation, 1)
     this.#setRequestReservation(reservation, ALL_UNITS)
     this.#limits = reservation.limits
   }
@@ -212,7 +212,7 @@ export class GatedRequest {
   }
 
   /** Makes a reservation. Resolves to `undefined` if the storage is unavailable and the settings allow the request anyway. */
-  async #reserve(wanted: WantedAmounts): Promise<Reservation | LimitRefusal | undefined> {
+  async #reserve(wanted: WantedAmounts): Promise<Reservation | LimitRejection | undefined> {
     const { ledger, scopes } = this.#options
     try {
       return await ledger.reserve(scopes, wanted)
@@ -232,11 +232,11 @@ export class GatedRequest {
     })
   }
 
-  #createRefusalError(refusal: LimitRefusal, need: number): GatewayError {
+  #createLimitError(rejection: LimitRejection, need: number): GatewayError {
     const { holders, clock } = this.#options
     const limitsOutput = this.#request.route.outputLimit !== undefined
-    const headers = this.#createHeaders([refusal.limit])
-    return createRefusalError(refusal, { need, limitsOutput, holders, now: clock.now(), headers })
+    const headers = this.#createHeaders([rejection.limit])
+    return createLimitError(rejection, { need, limitsOutput, holders, now: clock.now(), headers })
   }
 
   /** Settles the request when it ends. Counts one request if any attempt was allowed, and the usage of attempts that reserved nothing. */

@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
 import { formatPlainUsd } from '../../lib/usd.ts'
 import type { LimitState, LimitUnit, LimitWindow } from '../../types/limits.ts'
-import type { LimitRefusal } from './ledger/ledger.ts'
+import type { LimitRejection } from './ledger/ledger.ts'
 
 /** The names of the key, group, and plan whose limits apply to a request. */
 export interface Holders {
@@ -24,8 +24,8 @@ interface RefusedRequest {
 }
 
 /** Creates the error for a request that exceeds a limit. */
-export function createRefusalError(
-  { limit, why }: LimitRefusal,
+export function createLimitError(
+  { limit, why }: LimitRejection,
   { need, limitsOutput, holders, now, headers }: RefusedRequest,
 ): GatewayError {
   const isUsageLimit = limit.unit === 'tokens' || limit.unit === 'usd'

@@ -53,7 +53,7 @@ export function createLimitHeaders(
   const headers: Record<string, string> = {}
   if (!form) return headers
   for (const unit of SHOWN) {
-    const scarcest = findScarcest(limits, unit)
+    const scarcest = findTightestLimit(limits, unit)
     if (!scarcest) continue
     const { limit, remaining, resetsAt } = scarcest
     const names = form[unit]
@@ -65,7 +65,7 @@ export function createLimitHeaders(
 }
 
 /** Finds the limit on a unit with the smallest remaining share. */
-export function findScarcest(limits: readonly LimitState[], unit: LimitUnit): LimitState | undefined {
+export function findTightestLimit(limits: readonly LimitState[], unit: LimitUnit): LimitState | undefined {
   let scarcest: LimitState | undefined
   for (const one of limits)
     if (one.unit === unit && (!scarcest || getRemainingShare(one) < getRemainingShare(scarcest))) scarcest = one

@@ -6,7 +6,7 @@ import type { Store } from '../../records/store.ts'
 import type { StoredSettings } from '../../records/stored-settings.ts'
 import type { Caller, CallerAccount } from '../../request/caller.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
-import type { RefusalPreview, RequestStep } from '../../request/steps.ts'
+import type { RejectionPreview, RequestStep } from '../../request/steps.ts'
 import type { Catalog, Clock, Logger } from '../../types.ts'
 import type { UsageStore } from '../usage/usage.ts'
 import { accountRoutes } from './account-routes.ts'
@@ -35,7 +35,7 @@ export interface LimitsFeature extends BuiltInFeature {
   /** Reads the counters of an account and its plan, if they have limits and aren't in memory. Never throws. */
   prepareAccount(account: Pick<CallerAccount, 'ref' | 'limits' | 'plan'>): void
   /** Previews why a request from this caller would be rejected, without sending it. */
-  preview(caller: Caller): Promise<RefusalPreview>
+  preview(caller: Caller): Promise<RejectionPreview>
 }
 
 export function createLimits(deps: LimitsDependencies): LimitsFeature {

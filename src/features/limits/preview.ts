@@ -2,15 +2,15 @@ import { type GatewayError, gatewayError, isGatewayError } from '../../errors.ts
 import { findBodySurcharge } from '../../pricing/surcharge-fields.ts'
 import { findPricedTier, getWorstCase } from '../../pricing/worst-case.ts'
 import { getPrice } from '../../protocols/providers/catalog-model.ts'
-import type { RefusalPreview } from '../../request/steps.ts'
+import type { RejectionPreview } from '../../request/steps.ts'
 import type { Clock, LimitState } from '../../types.ts'
 import { createBodyRule } from '../access/body-rule.ts'
-import type { Ledger, LimitedScope, LimitRefusal, WantedAmounts } from './ledger/ledger.ts'
-import { createRefusalError, type Holders } from './limit-errors.ts'
+import type { Ledger, LimitedScope, LimitRejection, WantedAmounts } from './ledger/ledger.ts'
+import { createLimitError, type Holders } from './limit-errors.ts'
 import { describeMissingPrice } from './price-advice.ts'
 import {
   estimateWantedAmounts,
-  getNeed,
+  getMinimumAmount,
   isLimited,
   type LimitRules,
   REQUEST_AMOUNTS,
@@ -29,15 +29,22 @@ interface PreviewOptions {
 }
 
 /** Previews whether limits would reject a request, without sending it or reserving anything. */
-export function createPreview({ ledger, clock, scopes, holders, rules, isRestricted }: PreviewOptions): RefusalPreview {
+export function createPreview({
+  ledger,
+  clock,
+  scopes,
+  holders,
+  rules,
+  isRestricted,
+}: PreviewOptions): RejectionPreview {
   const hasUsageLimits = USAGE_UNITS.some((unit) => isLimited(unit, scopes))
   const isPriced = isLimited('usd', scopes)
   const checkBody = createBodyRule()
 
-  function toError(refusal: LimitRefusal, wanted: WantedAmounts, limitsOutput: boolean): GatewayError {
-    if (refusal.why === 'used-up') return createUsedUpError(refusal.limit)
-    const need = getNeed(refusal.limit.unit, wanted)
-    return createRefusalError(refusal, { need, limitsOutput, holders, now: clock.now(), headers: {} })
+  function toError(rejection: LimitRejection, wanted: WantedAmounts, limitsOutput: boolean): GatewayError {
+    if (rejection.why === 'used-up') return createUsedUpError(rejection.limit)
+    const need = getMinimumAmount(rejection.limit.unit, wanted)
+    return createLimitError(rejection, { need, limitsOutput, holders, now: clock.now(), headers: {} })
   }
 
   return async (request, target) => {
@@ -53,11 +60,11 @@ export function createPreview({ ledger, clock, scopes, holders, rules, isRestric
         requireKnownPrice(target, findBodySurcharge(call.body, { pricedTier }), rules)
       }
       Object.assign(wanted.fixed, REQUEST_AMOUNTS)
-      const refusal = await ledger.preview(scopes, wanted)
-      if (!refusal) return undefined
-      const { unit } = refusal.limit
+      const rejection = await ledger.preview(scopes, wanted)
+      if (!rejection) return undefined
+      const { unit } = rejection.limit
       return {
-        error: toError(refusal, wanted, call.endpoint.outputLimit !== undefined),
+        error: toError(rejection, wanted, call.endpoint.outputLimit !== undefined),
         rejectsRequest: unit === 'requests' || unit === 'parallel',
       }
     } catch (thrown) {

@@ -43,7 +43,7 @@ export function requireKnownPrice(
 }
 
 /** Returns the minimum of a unit that a request needs. */
-export function getNeed(unit: LimitUnit, { fixed, output }: WantedAmounts): number {
+export function getMinimumAmount(unit: LimitUnit, { fixed, output }: WantedAmounts): number {
   if (unit !== 'tokens' && unit !== 'usd') return 1
   const { minTokens: least = 0, usdPerToken = 0 } = output ?? {}
   return (fixed[unit] ?? 0) + least * (unit === 'tokens' ? 1 : usdPerToken)

@@ -4,11 +4,11 @@ import { once } from '../../lib/promises.ts'
 import type { Pipeline } from '../../request/pipeline.ts'
 import type { Kind, ModelEntry } from '../../types.ts'
 import type { AccessFeature } from '../access/access-feature.ts'
-import type { ListingDeps } from './listing.ts'
+import type { ListingDependencies } from './listing.ts'
 import { createListingRoutes } from './listing-routes.ts'
 import type { LookupCache } from './model-lookup.ts'
 
-interface ListingFeatureDependencies extends Pick<ListingDeps, 'store' | 'catalog' | 'clock' | 'onError'> {
+interface ListingFeatureDependencies extends Pick<ListingDependencies, 'store' | 'catalog' | 'clock' | 'onError'> {
   pipeline: Pick<Pipeline, 'routes'>
   access: Pick<AccessFeature, 'getAccess'>
   limits: { lookupTimeoutMs: number }

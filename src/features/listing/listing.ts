@@ -13,7 +13,7 @@ import { listConnections } from './connection-path.ts'
 import { createKindLookup, getKind, type ListedModel, listCustomModels, servesKinds, toEntries } from './entries.ts'
 import { cacheLookup, createLookup, type LookupCache } from './model-lookup.ts'
 
-export interface ListingDeps {
+export interface ListingDependencies {
   store: {
     connections: Readable<ConnectionRecord>
     combos: Readable<Combo>
@@ -83,7 +83,7 @@ export function createListing({
   onError,
   findTargets = async () => undefined,
   lookupTimeoutMs = 5_000,
-}: ListingDeps): Listing {
+}: ListingDependencies): Listing {
   /** Loads records. If that fails, the listing continues without them. */
   async function load<T>(records: Readable<T>): Promise<readonly T[]> {
     try {

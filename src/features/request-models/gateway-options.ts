@@ -5,7 +5,7 @@ import { getCatalogModel } from '../../protocols/providers/catalog-model.ts'
 import { getProviderNames } from '../../protocols/providers/provider-names.ts'
 import type { RequestTermsSource } from '../../request/context.ts'
 import { addPolicies, type DataPolicy } from '../../request/data-policy.ts'
-import type { Arrangement, RouteTarget } from '../../request/routing/group.ts'
+import type { RouteTarget, TargetOrder } from '../../request/routing/group.ts'
 import type { DataTags } from '../../types.ts'
 
 const AT = 'providerOptions.gateway'
@@ -13,7 +13,7 @@ const AT = 'providerOptions.gateway'
 /** The models to try after the call's own, and the order of each model's targets. */
 export interface GatewayTerms {
   models: readonly string[]
-  arrangement: Arrangement
+  arrangement: TargetOrder
 }
 
 /**

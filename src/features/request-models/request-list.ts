@@ -5,7 +5,7 @@ import { isObject } from '../../lib/json.ts'
 import { omitUndefined } from '../../protocols/formats/canonical/canonical-values.ts'
 import type { PipelineContext, RequestTerms, RequestTermsSource } from '../../request/context.ts'
 import { requireOneModel } from '../../request/routing/combo-kinds.ts'
-import type { Arrangement, Group } from '../../request/routing/group.ts'
+import type { Group, TargetOrder } from '../../request/routing/group.ts'
 import { completeName, toGroup } from '../../request/routing/route-table.ts'
 import type { SignalboxCallOptions } from '../../types/records/request-model-fields.ts'
 import type { ComboModel, EntryParams, Kind, RequestModels } from '../../types.ts'
@@ -103,7 +103,7 @@ function getMinTimes(one: RequestModels['timeouts'], other: RequestModels['timeo
 interface GroupTerms extends Pick<RequestTermsSource, 'call' | 'table'> {
   log: Pick<RequestTermsSource['log'], 'nameRules'>
   name: string
-  arrangement?: Arrangement | undefined
+  arrangement?: TargetOrder | undefined
   /** The limits that would apply without the list. */
   limits: PipelineContext['limits']
 }

@@ -3,7 +3,7 @@ import { parseRouteResult } from '../../admin/request-models.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { isObject } from '../../lib/json.ts'
 import { getPrice } from '../../protocols/providers/catalog-model.ts'
-import { callDecider, type DeciderTerms } from '../../request/call-decider.ts'
+import { callDecider, type DeciderOptions } from '../../request/call-decider.ts'
 import type { CallRequest } from '../../request/call-steps.ts'
 import {
   type ChooseModels,
@@ -31,7 +31,7 @@ export interface Routing {
 
 export function createRouting(
   { route, onRouteError }: RouteFeatureOptions,
-  { clock, onError }: Pick<DeciderTerms, 'clock' | 'onError'>,
+  { clock, onError }: Pick<DeciderOptions, 'clock' | 'onError'>,
 ): Routing {
   const choose: ChooseModels = (request, report) =>
     callDecider(

@@ -23,7 +23,7 @@ export interface MintDependencies {
 }
 
 /** Creates the function that mints tokens. It rejects with `INVALID_REQUEST` for invalid input, or if the gateway has no secret. */
-export function createMint(deps: MintDependencies): (input: unknown) => Promise<MintedToken> {
+export function createMinter(deps: MintDependencies): (input: unknown) => Promise<MintedToken> {
   const { keys, audience, clock, revocations, findRef, findPlan } = deps
 
   async function checkPlan({ plan }: TokenTerms): Promise<void> {

@@ -59,10 +59,10 @@ export function createTokens({
   return {
     addToken: createAddToken(createVerify({ keys, audience, clock, revocations, findRef }), accounts.getAccount),
     async mint(input) {
-      const { createMint } = await import('./mint.ts')
+      const { createMinter } = await import('./mint.ts')
       const origins = Array.from(toAllowedOrigins(allowedOrigins).keys())
       const terms = { keys, audience, clock, revocations, findRef, findPlan, allowedOrigins: origins, publicOrigin }
-      return createMint(terms)(input)
+      return createMinter(terms)(input)
     },
     revoke: revocations.revoke,
   }

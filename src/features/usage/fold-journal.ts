@@ -53,9 +53,9 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
     }
   }
 
-  return async (instance: string, through = Number.POSITIVE_INFINITY): Promise<void> => {
-    for (let after = getJournalPrefix(instance); ; ) {
-      const page = await storage.list(getJournalPrefix(instance), { after, limit: PAGE })
+  return async (instanceId: string, through = Number.POSITIVE_INFINITY): Promise<void> => {
+    for (let after = getJournalPrefix(instanceId); ; ) {
+      const page = await storage.list(getJournalPrefix(instanceId), { after, limit: PAGE })
       const due = page.filter(({ key }) => parseJournalKey(key).number <= through)
       const last = due.at(-1)
       if (!last) return
@@ -76,7 +76,7 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
       }
       const days = await options.days()
       await storeRequests(all, days.requests)
-      await addSumsByHour(options, { instance, days }, batches)
+      await addSumsByHour(options, { instanceId, days }, batches)
       await Promise.all(due.map(({ key }) => storage.delete(key)))
       if (page.length < PAGE) return
       after = last.key

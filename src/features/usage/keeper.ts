@@ -18,7 +18,7 @@ export interface KeeperOptions {
   storage: Storage
   clock: Clock
   /** The unique name of this instance in the storage. */
-  instance: string
+  instanceId: string
   /** Returns the retention periods. Rejects if the settings can't be read. */
   days(): Promise<RetentionDays>
   /** Maximum number of characters in a value. */
@@ -87,7 +87,7 @@ export class Keeper implements BatchWriter {
   }
 
   async write(batch: Pick<Batch, 'number' | 'requests' | 'unlisted'>): Promise<void> {
-    const { storage, clock, instance, days } = this.#options
+    const { storage, clock, instanceId, days } = this.#options
     const { number, requests } = batch
     const now = clock.now()
     const ttlMs = (await days()).totals * DAY_MS
@@ -97,7 +97,7 @@ export class Keeper implements BatchWriter {
       this.#preparedBatch = { number, placedRows, text: encodeBatch(parts, batch.unlisted, now) }
     }
     const { text, placedRows } = this.#preparedBatch
-    await storage.set(getJournalKey(instance, number), text, { ttlMs, durability: 'relaxed' })
+    await storage.set(getJournalKey(instanceId, number), text, { ttlMs, durability: 'relaxed' })
     this.#preparedBatch = undefined
     if (this.#numbers.push(number) === 1) this.#firstAt = now
     this.#requests += requests.length
@@ -162,15 +162,15 @@ export class Keeper implements BatchWriter {
   }
 
   async #foldOwnBatches(): Promise<void> {
-    const { storage, instance, clock } = this.#options
+    const { storage, instanceId, clock } = this.#options
     const unfolded = this.#unfolded
     const numbers = [...this.#numbers] // more batches may be written in the meantime
     const requests = this.#requests
     this.#unfolded = new UnfoldedJournal()
     try {
       if (unfolded && (await this.#foldUnfolded(unfolded, numbers))) {
-        await Promise.all(numbers.map((number) => storage.delete(getJournalKey(instance, number)))) // a single commit in the file store
-      } else await this.#foldJournal(instance, numbers.at(-1))
+        await Promise.all(numbers.map((number) => storage.delete(getJournalKey(instanceId, number)))) // a single commit in the file store
+      } else await this.#foldJournal(instanceId, numbers.at(-1))
     } catch (error) {
       this.#discardUnfolded()
       throw error
@@ -183,7 +183,7 @@ export class Keeper implements BatchWriter {
 
   /** Returns `false` if another instance folded some of the batches while this one was suspended. */
   async #foldUnfolded({ values, sums }: UnfoldedJournal, numbers: readonly number[]): Promise<boolean> {
-    const { instance } = this.#options
+    const { instanceId } = this.#options
     const days = await this.#options.days()
     await this.#deleteOutdated()
     const due = [...values]
@@ -193,7 +193,7 @@ export class Keeper implements BatchWriter {
     }
     const batches = [{ first: numbers[0] ?? 0, last: numbers.at(-1) ?? 0, sums }]
     try {
-      await addSumsByHour(this.#options, { instance, days }, batches)
+      await addSumsByHour(this.#options, { instanceId, days }, batches)
     } catch (error) {
       if (error instanceof PartlyAddedError) return false
       throw error
@@ -218,18 +218,18 @@ export class Keeper implements BatchWriter {
   }
 
   #createName(): string {
-    return `${this.#options.instance}-${++this.#names}`
+    return `${this.#options.instanceId}-${++this.#names}`
   }
 
   async #foldLostInstances(now: number): Promise<void> {
-    const { storage, instance: own, onError } = this.#options
+    const { storage, instanceId: own, onError } = this.#options
     for (let after = JOURNAL; ; ) {
       const [first] = await storage.list(JOURNAL, { after, limit: 1 })
       if (!first) return
-      const { instance } = parseJournalKey(first.key)
+      const { instanceId } = parseJournalKey(first.key)
       const at = decodeBatch(first.value)?.at ?? 0
-      if (instance !== own && now - at > LOST_MS) await this.#foldJournal(instance).catch(onError) // continue with the other instances
-      after = `${getJournalPrefix(instance)}~`
+      if (instanceId !== own && now - at > LOST_MS) await this.#foldJournal(instanceId).catch(onError) // continue with the other instances
+      after = `${getJournalPrefix(instanceId)}~`
     }
   }
 }

@@ -3,7 +3,7 @@ import type { AttemptRecord, StepRecord } from '../../request/hook-records.ts'
 import type { RequestEnding, RequestLog } from '../../request/request-log.ts'
 import {
   formatIsoTime,
-  getDefaultServer,
+  getDefaultServedBy,
   type KeptAttempt,
   type KeptRequest,
   type KeptSkip,
@@ -81,7 +81,7 @@ export function createKeptRequest(log: RequestLog, ending: RequestEnding & { dur
   if (warnings.length > 0)
     request.warnings = warnings.slice(0, MAX_LISTED).map((warning) => truncate(warning, MAX_MESSAGE))
   if (promptCache) request.promptCache = promptCache
-  if (log.servedBy !== getDefaultServer(attempts)) request.servedBy = log.servedBy
+  if (log.servedBy !== getDefaultServedBy(attempts)) request.servedBy = log.servedBy
   return request
 }
 

@@ -24,15 +24,15 @@ export const JOURNAL = 'usage/journal/'
 
 const NUMBER_DIGITS = 12
 
-export const getJournalPrefix = (instance: string): string => `${JOURNAL}${instance}/`
+export const getJournalPrefix = (instanceId: string): string => `${JOURNAL}${instanceId}/`
 
-export const getJournalKey = (instance: string, number: number): string =>
-  getJournalPrefix(instance) + String(number).padStart(NUMBER_DIGITS, '0')
+export const getJournalKey = (instanceId: string, number: number): string =>
+  getJournalPrefix(instanceId) + String(number).padStart(NUMBER_DIGITS, '0')
 
 /** Parses the storage key of a batch. */
-export function parseJournalKey(key: string): { instance: string; number: number } {
-  const [instance = '', number = ''] = key.slice(JOURNAL.length).split('/')
-  return { instance, number: Number(number) }
+export function parseJournalKey(key: string): { instanceId: string; number: number } {
+  const [instanceId = '', number = ''] = key.slice(JOURNAL.length).split('/')
+  return { instanceId, number: Number(number) }
 }
 
 /** The periods of stored totals. */

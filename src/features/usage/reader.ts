@@ -32,7 +32,7 @@ interface ReaderOptions {
   storage: Storage
   clock: Clock
   queue: Pick<RequestQueue, 'batches'>
-  instance: string
+  instanceId: string
   days(): Promise<RetentionDays>
 }
 
@@ -257,8 +257,8 @@ export class UsageReader {
     includedBatches: ReadonlyMap<number, ReadonlyArray<Record<string, number>>>,
     onSums: OnSums,
   ): void {
-    for (const { instance, number, requests, unlisted } of tail) {
-      const isDue = (at: number) => !includedBatches.get(at)?.some((through) => (through[instance] ?? 0) >= number)
+    for (const { instanceId, number, requests, unlisted } of tail) {
+      const isDue = (at: number) => !includedBatches.get(at)?.some((through) => (through[instanceId] ?? 0) >= number)
       const getPeriod = (time: number) => Math.floor(time / PERIOD_MS[period]) * PERIOD_MS[period]
       for (const request of requests) {
         const time = getRequestTime(request.id)
@@ -305,12 +305,12 @@ export class UsageReader {
         add(totals, time)
       }
     }
-    for (const { instance, number, unlisted } of tail)
+    for (const { instanceId, number, unlisted } of tail)
       for (const [time, totals] of unlisted)
         if (
           time >= from &&
           time < to &&
-          !includedBatches.get(time)?.some((through) => (through[instance] ?? 0) >= number)
+          !includedBatches.get(time)?.some((through) => (through[instanceId] ?? 0) >= number)
         )
           add(totals, time)
   }

@@ -130,7 +130,7 @@ export interface KeptRequest extends UsageCost {
 }
 
 /** Returns who produced the response if the record doesn't say. */
-export const getDefaultServer = (attempts: readonly KeptAttempt[]): ServedBy =>
+export const getDefaultServedBy = (attempts: readonly KeptAttempt[]): ServedBy =>
   attempts.length > 0 ? 'provider' : 'gateway'
 
 /** Sums the usage and cost of all attempts. If none has usage, the cost is 0. */

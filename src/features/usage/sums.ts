@@ -61,23 +61,23 @@ export class PartlyAddedError extends Error {}
  */
 async function addToSums(
   { storage, maxCharacters, nextTurn, onError }: AddSumsOptions,
-  { baseKey, instance, ttlMs }: { baseKey: string; instance: string; ttlMs: number },
+  { baseKey, instanceId, ttlMs }: { baseKey: string; instanceId: string; ttlMs: number },
   batches: readonly BatchSums[],
 ): Promise<void> {
-  const key = storage.atomic ? baseKey : `${baseKey}/${instance}` // without conditional writes, each instance has its own value
+  const key = storage.atomic ? baseKey : `${baseKey}/${instanceId}` // without conditional writes, each instance has its own value
   await retryOnConflict(async () => {
     const stored = await storage.get(key)
     const decoded = stored && decodeTotals(stored.value)
     if (stored && !decoded) onError(new Error(`The usage totals stored under "${key}" are damaged and will be reset.`))
     if (stored && stored.value.length > LARGE) await nextTurn()
     const totals = decoded ?? new Totals()
-    const lastIncluded = totals.through[instance] ?? 0
+    const lastIncluded = totals.through[instanceId] ?? 0
     const due = batches.filter(({ last }) => last > lastIncluded)
     if (due.some(({ first }) => first <= lastIncluded)) throw new PartlyAddedError()
     const last = due.at(-1)
     if (!last) return true
     for (const { rows } of due) for (const row of rows) totals.add(totals.dropDimensions(row))
-    totals.through[instance] = last.last
+    totals.through[instanceId] = last.last
     if (totals.size > LARGE / ROW_CHARACTERS) await nextTurn()
     return storage.set(key, totals.encode(maxCharacters), {
       ifVersion: stored?.version ?? null,
@@ -90,7 +90,7 @@ async function addToSums(
 /** Adds totals of batches to the stored totals of their hours and days. Throws as `addToSums` does. */
 export async function addSumsByHour(
   options: AddSumsOptions,
-  { instance, days }: { instance: string; days: { requests: number; totals: number } },
+  { instanceId, days }: { instanceId: string; days: { requests: number; totals: number } },
   batches: ReadonlyArray<{ first: number; last: number; sums: SumsByHour }>,
 ): Promise<void> {
   const now = options.clock.now()
@@ -116,7 +116,7 @@ export async function addSumsByHour(
   for (const [baseKey, { end, days: keptDays, sums }] of entries) {
     const ttlMs = Math.min(end + keptDays * DAY_MS - now, MAX_TTL_MS)
     if (ttlMs < 1) continue
-    await addToSums(options, { baseKey, instance, ttlMs }, sums)
+    await addToSums(options, { baseKey, instanceId, ttlMs }, sums)
     await options.nextTurn()
   }
 }

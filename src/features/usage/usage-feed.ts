@@ -87,12 +87,12 @@ export function followJournal(options: {
   storage: Pick<Storage, 'get'>
   freshness: Pick<Freshness, 'onChange'>
   /** The name of this instance. */
-  instance: string
+  instanceId: string
   hasReaders(): boolean
   send(request: KeptRequest): void
   onError(error: unknown): void
 }): void {
-  const { storage, freshness, instance, hasReaders, send, onError } = options
+  const { storage, freshness, instanceId, hasReaders, send, onError } = options
 
   async function sendBatch(key: string): Promise<void> {
     const stored = await storage.get(key) // `undefined` if the batch was folded and deleted
@@ -100,7 +100,7 @@ export function followJournal(options: {
   }
 
   freshness.onChange((key) => {
-    if (hasReaders() && key.startsWith(JOURNAL) && parseJournalKey(key).instance !== instance)
+    if (hasReaders() && key.startsWith(JOURNAL) && parseJournalKey(key).instanceId !== instanceId)
       void sendBatch(key).catch(onError)
   })
 }

@@ -6,7 +6,7 @@ import type { KeptRequest } from './request-record.ts'
 
 /** A batch that may not have been folded yet. */
 export interface TailBatch {
-  instance: string
+  instanceId: string
   number: number
   requests: readonly KeptRequest[]
   /** Totals of requests without a record. */
@@ -21,17 +21,21 @@ const PAGE = 20
  */
 export async function readTail(
   storage: Storage,
-  { queue, instance, keyId }: { queue: Pick<RequestQueue, 'batches'>; instance: string; keyId?: string | undefined },
+  {
+    queue,
+    instanceId,
+    keyId,
+  }: { queue: Pick<RequestQueue, 'batches'>; instanceId: string; keyId?: string | undefined },
 ): Promise<TailBatch[]> {
   const batches = new Map<string, TailBatch>()
   for (const { number, requests, unlisted } of queue.batches)
-    batches.set(`${instance}/${number}`, { instance, number, requests: [...requests], unlisted })
+    batches.set(`${instanceId}/${number}`, { instanceId, number, requests: [...requests], unlisted })
   for (let after = JOURNAL; ; ) {
     const page = await storage.list(JOURNAL, { after, limit: PAGE })
     for (const { key, value } of page) {
       const batch = parseJournalKey(key)
       const { requests = [], unlisted = NONE } = decodeBatch(value, keyId) ?? {}
-      batches.set(`${batch.instance}/${batch.number}`, { ...batch, requests, unlisted })
+      batches.set(`${batch.instanceId}/${batch.number}`, { ...batch, requests, unlisted })
     }
     const last = page.at(-1)
     if (!last || page.length < PAGE) return [...batches.values()]

@@ -70,14 +70,14 @@ export function createUsageStore({
     return { requests, totals: Math.max(usage?.keepTotalsDays ?? DEFAULT_DAYS.totals, requests) }
   }
 
-  const instance = once(async () => crypto.randomUUID().slice(0, 8))
+  const getInstanceId = once(async () => crypto.randomUUID().slice(0, 8))
   let loadedKeeper: Keeper | undefined
   const keeper = once(async () => {
     const { Keeper } = await import('./keeper.ts')
     loadedKeeper = new Keeper({
       storage,
       clock,
-      instance: await instance(),
+      instanceId: await getInstanceId(),
       days: readDays,
       maxCharacters,
       nextTurn,
@@ -102,7 +102,7 @@ export function createUsageStore({
     followJournal({
       storage,
       freshness,
-      instance: await instance(),
+      instanceId: await getInstanceId(),
       hasReaders: () => streams.size > 0 || otherListener !== undefined,
       send(request) {
         send(request)
@@ -128,7 +128,7 @@ export function createUsageStore({
     },
     reader: once(async () => {
       const { UsageReader } = await import('./reader.ts')
-      return new UsageReader({ storage, clock, queue, instance: await instance(), days: readDays })
+      return new UsageReader({ storage, clock, queue, instanceId: await getInstanceId(), days: readDays })
     }),
     async close() {
       for (const stream of streams) stream.end()

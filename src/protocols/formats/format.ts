@@ -137,10 +137,10 @@ export interface ContentFields {
   findRepeatedItems?(event: JsonObject): RepeatedItems | undefined
 }
 
-/** `all`: whether these are all items of the response, including those of earlier events. */
+/** `isComplete`: whether these are all items of the response, including those of earlier events. */
 interface RepeatedItems {
   items: unknown
-  all: boolean
+  isComplete: boolean
 }
 
 /** Uses the same fields for whole responses and stream events. */

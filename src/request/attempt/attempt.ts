@@ -13,7 +13,7 @@ import { encodeRequest, encodeWithLimit } from '../codec/encode.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
 import { getSecrets } from '../codec/secrets.ts'
 import type { ModelRequest } from '../model-request.ts'
-import type { Answered, Failed, Outcome, RejectedTarget, Target } from '../outcome.ts'
+import type { AnsweredAttempt, FailedAttempt, Outcome, RejectedAttempt, Target } from '../outcome.ts'
 import type { Route } from '../routing/group.ts'
 import { type AttemptStep, encodeWithin, runAttemptSteps } from '../steps.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
@@ -90,7 +90,7 @@ export class Attempt {
   }
 
   /** Ends the attempt without calling the provider. */
-  #reject(error: GatewayError, scope: RejectedTarget['scope']): RejectedTarget {
+  #reject(error: GatewayError, scope: RejectedAttempt['scope']): RejectedAttempt {
     this.#log.recordRejection(error, scope)
     return { kind: 'rejected', route: this.route, error, scope }
   }
@@ -129,7 +129,7 @@ export class Attempt {
   }
 
   /** Writes the request for the target. Skips a target whose format doesn't support the request, or that a step rejects at this point. */
-  async #encode(): Promise<Codec | RejectedTarget> {
+  async #encode(): Promise<Codec | RejectedAttempt> {
     const request = this.#request
     const { target } = this.route
     const { outputLimit, checkCall } = this.#terms ?? {}
@@ -158,7 +158,7 @@ export class Attempt {
   }
 
   /** Returns the outcome of a call, and of further calls that its response requires. */
-  async #runCalls(first: UpstreamCall, own: Codec): Promise<Answered | Failed> {
+  async #runCalls(first: UpstreamCall, own: Codec): Promise<AnsweredAttempt | FailedAttempt> {
     let codec = own
     let call = first
     try {
@@ -334,7 +334,7 @@ export class Attempt {
   }
 
   /** Returns the outcome of a response that is a failure. */
-  async #readFailure(received: FailedResponse, codec: Codec, call: UpstreamCall): Promise<Failed> {
+  async #readFailure(received: FailedResponse, codec: Codec, call: UpstreamCall): Promise<FailedAttempt> {
     const { knownKeys } = this.#request.context
     const secrets = [
       ...getSecrets(call),
@@ -373,14 +373,14 @@ export class Attempt {
     codec: Codec,
     call: UpstreamCall,
     { isRead } = { isRead: true },
-  ): Answered {
+  ): AnsweredAttempt {
     const bytes = isRead && response.kind === 'whole' ? codec.readWhole(response) : undefined
     const secrets = getSecrets(call) // later parts of the response may also quote them
     const allowance = this.#terms?.allowance
     return { kind: 'answered', route: this.route, codec, response, bytes, secrets, allowance, log: this.#log }
   }
 
-  #createFailedOutcome({ failure, head }: FailedResponse, empty?: Answered): Failed {
+  #createFailedOutcome({ failure, head }: FailedResponse, empty?: AnsweredAttempt): FailedAttempt {
     return { kind: 'failed', route: this.route, failure, ...(head && { head }), ...(empty && { empty }) }
   }
 }

@@ -1,7 +1,7 @@
 import type { Operation } from '../../protocols/formats/model-operations.ts'
 import type { Clock } from '../../types.ts'
 import type { ModelRequest } from '../model-request.ts'
-import type { Failed, RejectedTarget } from '../outcome.ts'
+import type { FailedAttempt, RejectedAttempt } from '../outcome.ts'
 import type { HedgeBudget } from '../routing/budget.ts'
 import type { Route } from '../routing/group.ts'
 import type { Attempt } from './attempt.ts'
@@ -22,7 +22,7 @@ export interface Hedge extends HedgeTerms {
 interface HedgeTerms {
   /** Returns an attempt at another target, ready to be made; `undefined` if there is none. */
   next(): Promise<Attempt | undefined>
-  recordOutcome(outcome: Failed | RejectedTarget): void
+  recordOutcome(outcome: FailedAttempt | RejectedAttempt): void
 }
 
 /**

@@ -14,7 +14,7 @@ import type { EmbeddedError, ErrorReader } from '../../protocols/formats/format.
 import type { Operation } from '../../protocols/formats/model-operations.ts'
 import { createContentFailure, type Failure, toSendableStatus } from '../codec/call-failure.ts'
 import type { FailedResponse } from '../codec/response.ts'
-import type { ResponseTerms } from './receive.ts'
+import type { ReceiveOptions } from './receive.ts'
 
 /** How many bytes of an error body to read at most. The status and the start are enough. */
 const MAX_ERROR_BYTES = 64 * 1024
@@ -22,7 +22,7 @@ const MAX_ERROR_BYTES = 64 * 1024
 /** Converts an error status to a failure. */
 export async function readErrorStatus(
   head: UpstreamResponse,
-  { format, operation, answers, clock }: ResponseTerms,
+  { format, operation, answers, clock }: ReceiveOptions,
 ): Promise<FailedResponse> {
   const bytes = await readError(head.body)
   const reader = await format.loadErrors()
@@ -35,7 +35,7 @@ export async function readErrorStatus(
 export async function readEmbeddedError(
   error: EmbeddedError,
   head: UpstreamResponse,
-  { format, operation, clock }: Pick<ResponseTerms, 'format' | 'operation' | 'clock'>,
+  { format, operation, clock }: Pick<ReceiveOptions, 'format' | 'operation' | 'clock'>,
 ): Promise<FailedResponse> {
   if (error.class) return { kind: 'failure', failure: createContentFailure(error.message) }
   const reader = await format.loadErrors()

@@ -13,10 +13,10 @@ import {
   type Failure,
 } from '../codec/call-failure.ts'
 import type { FailedResponse, WholeResponse } from '../codec/response.ts'
-import type { ResponseTerms } from './receive.ts'
+import type { ReceiveOptions } from './receive.ts'
 
 /** Reads the bytes of a response. Rejects as its body does, and if it is too large. */
-export const readBytes = ({ body }: UpstreamResponse, { limits }: ResponseTerms): Promise<Uint8Array> =>
+export const readBytes = ({ body }: UpstreamResponse, { limits }: ReceiveOptions): Promise<Uint8Array> =>
   readAll(body, limits.maxResponseBytes, createTooLargeError)
 
 /** Loads the readers of failures, when the first one is needed. */
@@ -29,7 +29,7 @@ export const loadFailureReader = once(async () => {
 export function readResponse(
   bytes: Uint8Array,
   head: UpstreamResponse,
-  expected: ResponseTerms,
+  expected: ReceiveOptions,
 ): WholeResponse | FailedResponse | Promise<FailedResponse> | undefined {
   const { answers } = expected
   const type = head.header('content-type') ?? ''
@@ -51,7 +51,7 @@ export function readResponse(
 async function readFailedResponse(
   json: JsonObject,
   head: UpstreamResponse,
-  { expected, usage }: { expected: ResponseTerms; usage: TokenUsage | undefined },
+  { expected, usage }: { expected: ReceiveOptions; usage: TokenUsage | undefined },
 ): Promise<FailedResponse> {
   const { answers } = expected
   const { readEmbeddedError } = await loadFailureReader()

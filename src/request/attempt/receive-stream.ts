@@ -9,7 +9,7 @@ import type { EmbeddedError, StreamState, StreamWatcher } from '../../protocols/
 import { emptyResponseFailure } from '../codec/call-failure.ts'
 import type { FailedResponse, ReceivedResponse, StreamStart } from '../codec/response.ts'
 import type { ProviderCall } from '../upstream/provider-call.ts'
-import type { ResponseTerms } from './receive.ts'
+import type { ReceiveOptions } from './receive.ts'
 
 /** The reason why a stream isn't a usable response. */
 export interface UncommittedStream extends EmbeddedError {
@@ -21,7 +21,7 @@ export interface UncommittedStream extends EmbeddedError {
 /** Reads a stream up to its first content, or until it turns out not to be a stream. Rejects as its body does. */
 export async function receiveStream(
   head: UpstreamResponse,
-  expected: ResponseTerms,
+  expected: ReceiveOptions,
   call: ProviderCall,
 ): Promise<ReceivedResponse | FailedResponse | UncommittedStream> {
   const start = await commitStream(head.body, expected)
@@ -37,7 +37,7 @@ export async function receiveStream(
  * Holds a stream back until its first content, or its end. Before that point, an error event or an early end fails the attempt, so that the next
  * target can be tried; after it, errors go to the client. Rejects as `body` does, and with `UPSTREAM_INVALID` if there is no content within 16 MiB.
  */
-async function commitStream(body: ByteStream, terms: ResponseTerms): Promise<StreamStart | UncommittedStream> {
+async function commitStream(body: ByteStream, terms: ReceiveOptions): Promise<StreamStart | UncommittedStream> {
   const watchStream = await terms.answers.loadWatcher()
   const head: Uint8Array[] = []
   let size = 0
@@ -74,7 +74,7 @@ async function commitStream(body: ByteStream, terms: ResponseTerms): Promise<Str
 const isUnread = ({ error, isUnread }: StreamState) => isUnread || error?.isUnread === true
 
 /** Reads a stream from its beginning until it has started. */
-function createStartReader(watchStream: StreamWatcher, { format, onEvents }: ResponseTerms) {
+function createStartReader(watchStream: StreamWatcher, { format, onEvents }: ReceiveOptions) {
   const state = watchStream()
   onEvents(state)
   const { observe, failure } = createObserver(state, { watchStream, onEvents })
@@ -93,7 +93,7 @@ function createStartReader(watchStream: StreamWatcher, { format, onEvents }: Res
  */
 export function createObserver(
   state: StreamState,
-  { watchStream, onEvents }: Pick<ResponseTerms, 'onEvents'> & { watchStream: StreamWatcher },
+  { watchStream, onEvents }: Pick<ReceiveOptions, 'onEvents'> & { watchStream: StreamWatcher },
 ): Pick<StreamState, 'observe'> & { failure(): EmbeddedError | undefined } {
   let rest: StreamState | undefined
   let later = 0 // events after an error without a reason

@@ -14,7 +14,7 @@ import { loadFailureReader, readBytes, readResponse } from './read-response.ts'
 const ERROR_BODY_MS = 5_000
 
 /** The kind of response that a call expects, and its size limits. */
-export interface ResponseTerms extends Pick<PipelineContext, 'clock' | 'limits'> {
+export interface ReceiveOptions extends Pick<PipelineContext, 'clock' | 'limits'> {
   format: UpstreamFormat
   operation: Operation
   answers: AnswerReader
@@ -27,7 +27,7 @@ export interface ResponseTerms extends Pick<PipelineContext, 'clock' | 'limits'>
 export async function receive(
   opening: Promise<UpstreamResponse>,
   call: ProviderCall,
-  expected: ResponseTerms,
+  expected: ReceiveOptions,
 ): Promise<ReceivedResponse | FailedResponse> {
   try {
     const head = await opening
@@ -68,7 +68,7 @@ const loadUnexpected = once(async () => {
 /** Reads a response that should be a JSON object. */
 async function receiveObject(
   head: UpstreamResponse,
-  expected: ResponseTerms,
+  expected: ReceiveOptions,
 ): Promise<ReceivedResponse | FailedResponse> {
   const bytes = await readBytes(head, expected)
   return (await readResponse(bytes, head, expected)) ?? (await loadUnexpected()).receiveNonObject(bytes, head, expected)
@@ -77,7 +77,7 @@ async function receiveObject(
 /** Reads a response that should be a stream, up to its first content. */
 async function receiveEvents(
   head: UpstreamResponse,
-  expected: ResponseTerms,
+  expected: ReceiveOptions,
   call: ProviderCall,
 ): Promise<ReceivedResponse | FailedResponse> {
   const { receiveStream } = await loadReceiveStream()

@@ -10,7 +10,7 @@ import { createContentFailure, createTooLargeError, emptyResponseFailure, type F
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
 import { type ProviderCall, ResponseWithBody } from '../upstream/provider-call.ts'
 import { loadFailureReader, readBytes, readResponse } from './read-response.ts'
-import type { ResponseTerms } from './receive.ts'
+import type { ReceiveOptions } from './receive.ts'
 import { createObserver, receiveStream, type UncommittedStream } from './receive-stream.ts'
 
 type ReceivedOutcome = ReceivedResponse | FailedResponse
@@ -18,7 +18,7 @@ type ReceivedOutcome = ReceivedResponse | FailedResponse
 /** Reads a response to a request without `stream` whose content type is that of a stream. Rejects as its body does, and if it is too large. */
 export async function receiveUnrequestedStream(
   head: UpstreamResponse,
-  expected: ResponseTerms,
+  expected: ReceiveOptions,
 ): Promise<ReceivedOutcome> {
   const { isEvents, body } = await peekBody(head.body)
   const answer = new ResponseWithBody(head, body)
@@ -28,7 +28,7 @@ export async function receiveUnrequestedStream(
 /** Reads a response to a request with `stream` whose content type is not that of a stream. Rejects as its body does, and if it is too large. */
 export async function receiveMislabelled(
   head: UpstreamResponse,
-  expected: ResponseTerms,
+  expected: ReceiveOptions,
   call: ProviderCall,
 ): Promise<ReceivedOutcome> {
   const { format, limits } = expected
@@ -44,7 +44,7 @@ export async function receiveMislabelled(
 export async function receiveUncommitted(
   { unread, ...error }: UncommittedStream,
   head: UpstreamResponse,
-  expected: ResponseTerms,
+  expected: ReceiveOptions,
   call: ProviderCall,
 ): Promise<ReceivedOutcome> {
   const found = unread && recognizeChunks(unread, expected)
@@ -57,7 +57,7 @@ export async function receiveUncommitted(
 export async function receiveNonObject(
   bytes: Uint8Array,
   head: UpstreamResponse,
-  expected: ResponseTerms,
+  expected: ReceiveOptions,
 ): Promise<ReceivedOutcome> {
   const text = decodeUtf8Lenient(bytes)
   const found = recognizeBody(bytes, tryParseJson(text), expected)
@@ -67,7 +67,7 @@ export async function receiveNonObject(
 }
 
 /** Reads a response that should be a JSON object. Rejects as its body does, and if it is too large. */
-async function receiveObject(head: UpstreamResponse, expected: ResponseTerms): Promise<ReceivedOutcome> {
+async function receiveObject(head: UpstreamResponse, expected: ReceiveOptions): Promise<ReceivedOutcome> {
   const bytes = await readBytes(head, expected)
   return (await readResponse(bytes, head, expected)) ?? receiveNonObject(bytes, head, expected)
 }
@@ -75,7 +75,7 @@ async function receiveObject(head: UpstreamResponse, expected: ResponseTerms): P
 /** Reads a response that should be a stream, up to its first content. Rejects if reading the body fails. */
 async function receiveEvents(
   head: UpstreamResponse,
-  expected: ResponseTerms,
+  expected: ReceiveOptions,
   call: ProviderCall,
 ): Promise<ReceivedOutcome> {
   const received = await receiveStream(head, expected, call)
@@ -83,7 +83,7 @@ async function receiveEvents(
 }
 
 /** Gathers the complete response from events that the client didn't request. */
-async function gatherBody(head: UpstreamResponse, expected: ResponseTerms): Promise<ReceivedOutcome> {
+async function gatherBody(head: UpstreamResponse, expected: ReceiveOptions): Promise<ReceivedOutcome> {
   const gathered = await gatherEvents(head, expected)
   return 'kind' in gathered ? gathered : (await loadFailureReader()).readEmbeddedError(gathered, head, expected)
 }
@@ -113,7 +113,7 @@ async function peekBody(body: ByteStream, format?: UpstreamFormat): Promise<Reco
 }
 
 /** Recognizes the body of a stream without events by how it starts; `undefined` if it is neither an object nor an array. */
-function recognizeChunks(chunks: readonly Uint8Array[], { format }: ResponseTerms): RecognizedBody | undefined {
+function recognizeChunks(chunks: readonly Uint8Array[], { format }: ReceiveOptions): RecognizedBody | undefined {
   const bytes = removeComments(concatBytes(chunks))
   const first = findFirstByte(bytes)
   if (first === OBJECT_START) return { isEvents: false, body: createStream([bytes]) }
@@ -122,7 +122,7 @@ function recognizeChunks(chunks: readonly Uint8Array[], { format }: ResponseTerm
 }
 
 /** Recognizes a body that isn't a JSON object: an array with a single object, or a stream. `json`: the body's value, if it is JSON. */
-function recognizeBody(bytes: Uint8Array, json: unknown, expected: ResponseTerms): RecognizedBody | undefined {
+function recognizeBody(bytes: Uint8Array, json: unknown, expected: ReceiveOptions): RecognizedBody | undefined {
   const { format, answers, stream } = expected
   if (Array.isArray(json) && json.length === 1 && isObject(json[0])) {
     const text = decodeUtf8Lenient(bytes)
@@ -191,7 +191,7 @@ function createStream(seen: readonly Uint8Array[], rest?: ByteStream): ByteStrea
  */
 async function gatherEvents(
   head: UpstreamResponse,
-  { format, answers, limits, onEvents }: ResponseTerms,
+  { format, answers, limits, onEvents }: ReceiveOptions,
 ): Promise<WholeResponse | FailedResponse | EmbeddedError> {
   const { framing = sseFraming } = format
   const { maxResponseBytes } = limits

@@ -1,4 +1,4 @@
-import type { Arrangement, Group, GroupChoice, Route } from '../routing/group.ts'
+import type { Group, GroupChoice, Route, TargetOrder } from '../routing/group.ts'
 import { getGroupReach } from '../routing/group-reach.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 import type { Select } from '../routing/select.ts'
@@ -9,7 +9,7 @@ const MAX_ARRANGED = 1_000
 /** Arranges the routes of each outermost entry. The entries keep their order. */
 export async function* arrangeRoutes(
   routes: AsyncIterable<Route>,
-  arrangement: Arrangement,
+  arrangement: TargetOrder,
   { table, select }: { table: RouteTable; select: Select },
 ): AsyncGenerator<Route, undefined> {
   let batch: Route[] = []
@@ -32,7 +32,7 @@ function getOutermost(via: GroupChoice | undefined): GroupChoice | undefined {
 
 async function arrange(
   routes: readonly Route[],
-  { getRank, strategy }: Arrangement,
+  { getRank, strategy }: TargetOrder,
   { table, select }: { table: RouteTable; select: Select },
 ): Promise<readonly Route[]> {
   const sorted = strategy ? await sortRoutes(routes, strategy, { table, select }) : routes

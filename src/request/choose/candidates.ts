@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../errors.ts'
 import { getContextWindow } from '../../protocols/providers/catalog-model.ts'
 import type { ModelRequest } from '../model-request.ts'
-import type { Failed, Target } from '../outcome.ts'
+import type { FailedAttempt, Target } from '../outcome.ts'
 import { type Route, type RouteTarget, serializeParams } from '../routing/group.ts'
 
 /** A target in cooldown, and the time of its recovery (epoch ms). */
@@ -19,14 +19,14 @@ export interface Progress {
   /** The target of each attempt. */
   readonly tried: RouteTarget[]
   /** The last failure of each target that was tried. */
-  readonly failures: Failed[]
+  readonly failures: FailedAttempt[]
   /** The skipped targets that are in cooldown, ordered by when they should be tried if no other target is left. */
   readonly cooling: CoolingTarget[]
   /** The skipped routes whose connections are draining. */
   readonly draining: Route[]
   /** The error of the first target whose format doesn't support the request, or that a step rejected. */
-  refusal: GatewayError | undefined
-  /** The error of a target that the request isn't allowed to use (`getCloser`). */
+  rejection: GatewayError | undefined
+  /** The error of a target that the request isn't allowed to use (`pickCloserError`). */
   ruleViolation: GatewayError | undefined
 }
 
@@ -55,7 +55,7 @@ export function shouldSkip(route: Route, progress: Progress): boolean {
   const { target } = route
   const ruleViolation = findRuleViolation(request, route)
   if (ruleViolation) {
-    progress.ruleViolation = getCloser(progress.ruleViolation, ruleViolation)
+    progress.ruleViolation = pickCloserError(progress.ruleViolation, ruleViolation)
     log.recordSkip(route, 'refused')
     return true
   }
@@ -81,7 +81,7 @@ export function shouldSkip(route: Route, progress: Progress): boolean {
 }
 
 /** Returns the error of the target with fewer unmet tags, or else the first error. */
-export function getCloser(first: GatewayError | undefined, other: GatewayError): GatewayError {
+export function pickCloserError(first: GatewayError | undefined, other: GatewayError): GatewayError {
   const isCloser = Number(other.data.unmet) < Number(first?.data.unmet ?? Number.POSITIVE_INFINITY)
   return first && !isCloser ? first : other
 }
@@ -116,7 +116,7 @@ export const wouldRepeatFailure = ({ provider, model }: RouteTarget, { failures 
     failures.every(({ failure }) => failure.class === 'credentials'))
 
 /** Records the failure of an attempt, replacing an earlier one of the same target. */
-export function recordFailure(failed: Failed, { failures }: Progress): void {
+export function recordFailure(failed: FailedAttempt, { failures }: Progress): void {
   const at = failures.findIndex((one) => isSame(one.route.target, failed.route.target))
   const [earlier] = at >= 0 ? failures.splice(at, 1) : []
   earlier?.empty?.log.recordEmptyDropped(earlier.failure)

@@ -4,7 +4,7 @@ import type { ModelRequest } from '../model-request.ts'
 import { readFacts } from '../request-facts.ts'
 import type { GroupSelection } from '../routing/chooser.ts'
 import { checkComboKind } from '../routing/combo-kinds.ts'
-import { type OnEntry, walkRoutes } from '../routing/follow.ts'
+import { type EntryListener, walkRoutes } from '../routing/follow.ts'
 import type { Group, GroupEntry, Route } from '../routing/group.ts'
 import { formatVia } from '../routing/group.ts'
 import { createGroupChooser, type GroupChooser, type GroupChooserDependencies } from '../routing/group-chooser.ts'
@@ -38,7 +38,7 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
       if (group !== list) checkComboKind(group, call.endpoint, table)
       const functions = table.code.conditions.length > 0 ? createEntryFunctions(request) : undefined
       const facts = readFacts(call, { owner, header: (name) => exchange.header(name), functions })
-      log.targetRules.push(findEntryPolicyRefusal)
+      log.targetRules.push(entryPolicyRule)
       const selection = chooser.startSelection(facts, context.health)
       const routes = createGroupRoutes(group, call.model, {
         table,
@@ -53,7 +53,7 @@ export function createGroupRouting(dependencies: GroupChooserDependencies): Grou
 }
 
 /** Rejects targets that don't meet the `where` of the entries that led to them. */
-export const findEntryPolicyRefusal: TargetRule = ({ call }, _, route) => findEntryPolicyError(route, call.model)
+export const entryPolicyRule: TargetRule = ({ call }, _, route) => findEntryPolicyError(route, call.model)
 
 function createEntryFunctions({ log, call, exchange, client, context, table }: ModelRequest): EntryFunctions {
   const excluded = new Set<GroupEntry>()
@@ -73,9 +73,9 @@ export interface GroupResolver {
   table: RouteTable
   select: Select
   /** Called with each entry whose `when` the request doesn't match. */
-  onExcluded?: OnEntry
+  onExcluded?: EntryListener
   /** Called with each entry whose name doesn't resolve, when its turn comes. */
-  onUnresolved?: OnEntry
+  onUnresolved?: EntryListener
 }
 
 /**

@@ -3,7 +3,7 @@ import { getSettledValue } from '../../lib/promises.ts'
 import { isAmbiguous } from '../codec/call-failure.ts'
 import type { Stop } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
-import type { Failed, RejectedTarget, Target } from '../outcome.ts'
+import type { FailedAttempt, RejectedAttempt, Target } from '../outcome.ts'
 import type { GroupSelection } from '../routing/chooser.ts'
 import type { Route } from '../routing/group.ts'
 import {
@@ -26,7 +26,7 @@ export interface NoTarget {
   /** The first route for which no attempt was left. */
   untriedRoute: Route | undefined
   /** The error of the first target whose format doesn't support the request, or that a step rejected. */
-  refusal: GatewayError | undefined
+  rejection: GatewayError | undefined
   /** The error that rejects the whole request: from a step, or because it isn't allowed to use any of its targets. The client always gets this one. */
   requestRejection: GatewayError | undefined
   /** The skipped targets that are in cooldown. */
@@ -76,7 +76,7 @@ export class Targets {
       failures: [],
       cooling: [],
       draining: [],
-      refusal: undefined,
+      rejection: undefined,
       ruleViolation: undefined,
     }
   }
@@ -129,7 +129,7 @@ export class Targets {
   }
 
   /** Returns whether this failure ends the request, because no other target can help or the work might be charged twice. */
-  #isFinal({ failure, route }: Failed): boolean {
+  #isFinal({ failure, route }: FailedAttempt): boolean {
     const { operation } = this.#request.call.endpoint
     if (operation.endsAt(failure)) return true
     if (!operation.isPaidOnAcceptance || !isAmbiguous(failure)) return false
@@ -160,7 +160,7 @@ export class Targets {
   }
 
   /** Records an attempt without a response. */
-  recordOutcome(outcome: Failed | RejectedTarget): void {
+  recordOutcome(outcome: FailedAttempt | RejectedAttempt): void {
     const { route } = outcome
     if (outcome.kind === 'rejected') {
       this.#attempts -= 1
@@ -186,7 +186,7 @@ export class Targets {
   }
 
   /** The last failure of each target that was tried. */
-  get failures(): readonly Failed[] {
+  get failures(): readonly FailedAttempt[] {
     return this.#progress.failures
   }
 
@@ -204,16 +204,16 @@ export class Targets {
   }
 
   verdict(): NoTarget {
-    const { tried, refusal, ruleViolation, cooling, draining } = this.#progress
-    const isForbidden = tried.length === 0 && !refusal && cooling.length === 0 && draining.length === 0
+    const { tried, rejection, ruleViolation, cooling, draining } = this.#progress
+    const isForbidden = tried.length === 0 && !rejection && cooling.length === 0 && draining.length === 0
     const requestRejection = this.#requestRejection ?? (isForbidden ? ruleViolation : undefined)
-    return { stop: this.#stop, untriedRoute: this.#untried, refusal, requestRejection, cooling, draining }
+    return { stop: this.#stop, untriedRoute: this.#untried, rejection, requestRejection, cooling, draining }
   }
 
   /** Excludes the target for the rest of the request: neither calling it nor waiting for it can help. */
   #exclude(route: Route, error: GatewayError): void {
     const { cooling } = this.#progress
-    this.#progress.refusal ??= error
+    this.#progress.rejection ??= error
     const at = cooling.findIndex((one) => one.route === route)
     if (at >= 0) cooling.splice(at, 1)
     this.#hasEnded ||= this.#choice === 'again'

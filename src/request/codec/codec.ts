@@ -13,7 +13,7 @@ import type { RouteTable } from '../routing/route-table.ts'
 import type { TimeLimits } from '../upstream/provider-call.ts'
 import type { UpstreamRequest } from '../upstream/upstream-request.ts'
 import type { ModelCall } from './model-call.ts'
-import type { RelayedStream, StreamTerms } from './relay.ts'
+import type { RelayedStream, RelayOptions } from './relay.ts'
 import type { FailedResponse, ReceivedResponse, StreamStart, WholeResponse } from './response.ts'
 import type { UsageRequests } from './usage-request.ts'
 
@@ -34,7 +34,7 @@ export interface Codec {
   /** Whether successful calls count if other calls of a divided request fail. Default: the whole request fails. */
   isPartial?: boolean
   /** Completes a response: waits for its job, and downloads the files that it links to. Never rejects. Absent if the response is already complete. */
-  complete?(response: WholeResponse, terms: CompletionTerms): Promise<WholeResponse | FailedResponse>
+  complete?(response: WholeResponse, terms: CompletionOptions): Promise<WholeResponse | FailedResponse>
   /** Whether the client gets the provider's bytes and headers unchanged. */
   isPassThrough: boolean
   /**
@@ -60,14 +60,14 @@ export interface Codec {
   alwaysStreams?: true
   /** Returns the content type for the client. Absent: the same as in chat. */
   replyType?(response: ReceivedResponse): string
-  relay(body: ByteStream, committed: StreamStart, terms: StreamTerms): RelayedStream
+  relay(body: ByteStream, committed: StreamStart, terms: RelayOptions): RelayedStream
 }
 
 /** One of the calls that a request is split into. */
 export interface CodecPart extends Pick<Codec, 'request' | 'answers' | 'complete'> {}
 
 /** The options for completing a response. */
-export interface CompletionTerms {
+export interface CompletionOptions {
   /** The call that returned the response. */
   call: UpstreamCall
   /** Ends when the client stops waiting. */

@@ -8,11 +8,11 @@ import type { AnswerReader } from '../../protocols/formats/format.ts'
 import type { CompletionTools, JobForm, JobPoll, PreparedPart } from '../../protocols/kinds/kind-forms.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
 import { createTooLargeError, toFailure } from './call-failure.ts'
-import type { CodecContext, CompletionTerms } from './codec.ts'
+import type { CodecContext, CompletionOptions } from './codec.ts'
 import { download } from './download.ts'
 import type { FailedResponse, WholeResponse } from './response.ts'
 
-interface Terms extends CompletionTerms {
+interface Terms extends CompletionOptions {
   completeResponse: NonNullable<PreparedPart['completeResponse']>
   answers: AnswerReader
   context: CodecContext

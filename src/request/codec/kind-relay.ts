@@ -7,10 +7,10 @@ import type { EmbeddedError, ErrorFormat, TokenUsage } from '../../protocols/for
 import type { PreparedStream } from '../../protocols/kinds/kind-forms.ts'
 import { toStreamError } from './call-failure.ts'
 import { maskSecrets } from './redact-failure.ts'
-import type { RelayedStream, StreamEnd, StreamTerms } from './relay.ts'
+import type { RelayedStream, RelayOptions, StreamEnd } from './relay.ts'
 import type { StreamStart } from './response.ts'
 
-interface KindTerms extends StreamTerms {
+interface KindTerms extends RelayOptions {
   stream: PreparedStream
   loadErrors(): Promise<ErrorFormat>
 }

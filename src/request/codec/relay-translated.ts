@@ -11,12 +11,12 @@ import type { Clock } from '../../types.ts'
 import { type StreamError, toStreamError } from './call-failure.ts'
 import { createLossComment } from './losses.ts'
 import { maskSecrets, redactSecrets } from './redact-failure.ts'
-import { countMinimumTokens, type RelayedStream, type StreamTerms } from './relay.ts'
+import { countMinimumTokens, type RelayedStream, type RelayOptions } from './relay.ts'
 import type { StreamStart } from './response.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
 import { createEventLimit } from './stream-limit.ts'
 
-interface TranslatedTerms extends StreamTerms {
+interface TranslatedTerms extends RelayOptions {
   translation: StreamTranslation
   clock: Clock
 }
@@ -52,9 +52,9 @@ class TranslatedStream implements RelayedStream {
   readonly #initialUsage: StreamState['usage']
   readonly #clock: Clock
   readonly #secrets: readonly string[]
-  readonly #knownKeys: StreamTerms['knownKeys']
-  readonly #estimates: StreamTerms['estimates']
-  readonly #onEnd: StreamTerms['onEnd']
+  readonly #knownKeys: RelayOptions['knownKeys']
+  readonly #estimates: RelayOptions['estimates']
+  readonly #onEnd: RelayOptions['onEnd']
   readonly #limit: ReturnType<typeof createEventLimit>
   readonly #translator: ReturnType<typeof translateStream>
 

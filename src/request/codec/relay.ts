@@ -30,7 +30,7 @@ export interface RelayedStream extends ByteStream {
 }
 
 /** The options for relaying a stream. */
-export interface StreamTerms {
+export interface RelayOptions {
   /** Called once, when the provider has ended its stream or the client has disconnected. */
   onEnd(end: StreamEnd): void
   /** The credentials of the call, which the client must not see. */
@@ -70,7 +70,7 @@ export interface StreamEnd {
 /** Returns the minimum number of output tokens: one if the stream has content, even if the estimate is zero. */
 export const countMinimumTokens = ({ started, isSilent = false }: StreamState): number => (started && !isSilent ? 1 : 0)
 
-interface PassThroughTerms extends Omit<StreamTerms, 'passThrough'> {
+interface PassThroughTerms extends Omit<RelayOptions, 'passThrough'> {
   format: Format
   answers: AnswerReader
   /** Whether the client gets one JSON array of the events' data. */
@@ -103,7 +103,7 @@ class PassThroughStream implements RelayedStream {
   #vagueEvents: Uint8Array | undefined = undefined
   #heldChunks = 0
   /** Text that events repeat in full; used until an event sends a delta. */
-  #repeated: ReturnType<StreamTerms['estimates']['createRepeatCounter']> | undefined = undefined
+  #repeated: ReturnType<RelayOptions['estimates']['createRepeatCounter']> | undefined = undefined
   #isQuoting = false
   #fault: unknown = undefined
   readonly #body: ByteStream

@@ -31,7 +31,11 @@ interface AccountGatewayOptions {
 }
 
 /** Creates a gateway's `as` method, which throws a TypeError if the identity is invalid. */
-export function createAs({ app, basePath, handlers }: AccountGatewayOptions): (identity: Identity) => AccountGateway {
+export function createAsMethod({
+  app,
+  basePath,
+  handlers,
+}: AccountGatewayOptions): (identity: Identity) => AccountGateway {
   return (identity) => {
     const own = toOwnIdentity(identity)
     const authenticator: Authenticator = { identify: () => own }

@@ -4,7 +4,7 @@ import type { Exchange } from '../../lib/exchange.ts'
  * Returns whether the request comes from a page of another site. `Sec-Fetch-Site`, which only browsers set, decides. Without it, `Origin` must equal
  * `publicOrigin`, or else name the same host as `Host`, which a proxy may have rewritten.
  */
-export function isForeign(exchange: Exchange, publicOrigin?: string): boolean {
+export function isCrossSite(exchange: Exchange, publicOrigin?: string): boolean {
   const site = exchange.header('sec-fetch-site')
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   const origin = exchange.header('origin')

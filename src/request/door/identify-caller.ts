@@ -21,7 +21,7 @@ import {
   listPresentedCredentials,
 } from './authenticate-client.ts'
 import { getCallerFormat } from './caller-format.ts'
-import { isForeign } from './foreign-page.ts'
+import { isCrossSite } from './foreign-page.ts'
 import { IdentityCache } from './identity-cache.ts'
 
 /** The accounts of your app's users. */
@@ -99,7 +99,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     const origin = exchange.header('origin')
     const allowed = origin === undefined ? undefined : allowedOrigins.get(origin)
     if (SAFE_METHODS.has(exchange.method) && !allowed) return true // the page can't read the response
-    if (!isForeign(exchange, publicOrigin)) return true
+    if (!isCrossSite(exchange, publicOrigin)) return true
     if (!allowed) throw createCrossSiteError()
     if (allowed.hasCredentials || exchange.header('cookie') === undefined) return true
     if (authenticator) throw createCrossSiteError() // your app has already seen the cookie

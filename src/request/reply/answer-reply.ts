@@ -6,12 +6,12 @@ import type { ReceivedResponse } from '../codec/response.ts'
 import { createKeyFinder, type KnownKeys, type QuotedKeyFinder } from '../codec/secrets.ts'
 import { ATTEMPTS_HEADER, formatAttempts, formatTarget, TARGET_HEADER } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
-import type { Answered } from '../outcome.ts'
+import type { AnsweredAttempt } from '../outcome.ts'
 import { getCallableName } from '../routing/route-table.ts'
 import { createReplyHeaders, findRequestId, pickRequestId, toContentType } from '../upstream/upstream-headers.ts'
 
 /** Creates the reply for a response. Drops headers that quote a credential. */
-export async function createAnswerReply(answered: Answered, request: ModelRequest): Promise<Reply> {
+export async function createAnswerReply(answered: AnsweredAttempt, request: ModelRequest): Promise<Reply> {
   const { response, bytes, codec, route, secrets, log: attempt } = answered
   const { log, client, call, format } = request
   const { target } = route

@@ -34,7 +34,7 @@ export async function convertErrorBody(
   const translator = await format.loadTranslator()
   const isKnown = errors.read(json).message !== undefined
   const error = translator.parseError({ status, body: isKnown ? json : text, header: (name) => head.header(name), now })
-  const written = translator.writeError({ ...error, message: joinRemark(error.message, remark) })
+  const written = translator.writeError({ ...error, message: appendRemark(error.message, remark) })
   const code = getErrorObject(written.body)?.code
   return { status: typeof code === 'number' ? code : status, body: encodeUtf8(JSON.stringify(written.body)) }
 }
@@ -43,11 +43,11 @@ function addRemark(body: unknown, remark: string): unknown {
   if (Array.isArray(body)) return [addRemark(body[0], remark), ...body.slice(1)]
   const error = getErrorObject(body)
   if (!error || !isObject(body)) return body
-  return { ...body, error: { ...error, message: joinRemark(String(error.message), remark) } }
+  return { ...body, error: { ...error, message: appendRemark(String(error.message), remark) } }
 }
 
 /** Joins a message and a remark, if there is one. */
-export const joinRemark = (message: string, remark: string): string =>
+export const appendRemark = (message: string, remark: string): string =>
   remark === '' ? message : `${endSentence(message)} ${remark}`.trimStart()
 
 /** Ends a message with a period, so that other sentences can follow. */

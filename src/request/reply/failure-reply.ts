@@ -4,7 +4,7 @@ import type { Targets } from '../choose/targets.ts'
 import { createDrainingError } from '../codec/call-failure.ts'
 import { ATTEMPTS_HEADER, createAttemptHeaders } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
-import type { Answered } from '../outcome.ts'
+import type { AnsweredAttempt } from '../outcome.ts'
 import { createAnswerReply } from './answer-reply.ts'
 import { addAttemptsHeader, createFinalReply } from './final-reply.ts'
 import { getRetryWaitMs } from './retry-wait.ts'
@@ -26,12 +26,12 @@ async function createErrorReply(request: ModelRequest, targets: Targets): Promis
   const { failures } = targets
   const verdict = targets.verdict()
   if (verdict.requestRejection) throw verdict.requestRejection
-  if (failures.length === 0 && isModelNameError(verdict.refusal)) throw verdict.refusal // no target could serve such a name
+  if (failures.length === 0 && isModelNameError(verdict.rejection)) throw verdict.rejection // no target could serve such a name
   if (failures.every(({ failure }) => failure.lacksEndpoint)) {
     const own = await call.endpoint.operation.missing?.getAnswer?.(call.body, format)
     if (own) return createOwnReply(own, log)
   }
-  if (failures.length === 0 && verdict.refusal) throw verdict.refusal
+  if (failures.length === 0 && verdict.rejection) throw verdict.rejection
   if (failures.length === 0 && verdict.draining.length > 0) throw createDrainingError(call.model)
   return createFinalReply({
     failed: failures,
@@ -46,7 +46,8 @@ async function createErrorReply(request: ModelRequest, targets: Targets): Promis
 }
 
 /** Returns whether the error is about the model name, with which no target can be called. */
-const isModelNameError = (refusal: GatewayError | undefined): refusal is GatewayError => refusal?.data.param === 'model'
+const isModelNameError = (rejection: GatewayError | undefined): rejection is GatewayError =>
+  rejection?.data.param === 'model'
 
 /** Creates the reply with the gateway's own response, if no target has the endpoint. `x-signalbox-warning` says what it is. */
 const createOwnReply = (
@@ -78,7 +79,10 @@ async function createEmptyAnswerReply(request: ModelRequest, targets: Targets): 
 }
 
 /** Adds the bytes of a whole response in the client's format; `undefined` if it can't be read. */
-async function convertToClientFormat(answer: Answered, request: ModelRequest): Promise<Answered | undefined> {
+async function convertToClientFormat(
+  answer: AnsweredAttempt,
+  request: ModelRequest,
+): Promise<AnsweredAttempt | undefined> {
   const { response, route } = answer
   if (response.kind === 'stream') return answer
   const { context, call } = request

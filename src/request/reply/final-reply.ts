@@ -14,17 +14,17 @@ import {
   shortenConnectionId,
   TARGET_HEADER,
 } from '../hook-records.ts'
-import type { Failed } from '../outcome.ts'
+import type { FailedAttempt } from '../outcome.ts'
 import { type FailureClass, failureRules } from '../routing/failure-class.ts'
 import type { Route } from '../routing/group.ts'
 import { describeOtherKind, getTargetKind } from '../routing/other-kinds.ts'
 import { getCallableName, type RouteTable } from '../routing/route-table.ts'
 import { createReplyHeaders, findRequestId } from '../upstream/upstream-headers.ts'
-import { convertErrorBody, endSentence, joinRemark } from './error-in-format.ts'
+import { appendRemark, convertErrorBody, endSentence } from './error-in-format.ts'
 
 /** The course of a request without a response. */
 export interface FailedRequest {
-  failed: readonly Failed[]
+  failed: readonly FailedAttempt[]
   steps: readonly StepRecord[]
   stop: Stop | undefined
   /** How long to wait until another request may succeed, if ever. */
@@ -93,7 +93,7 @@ const NO_RETRY = { 'x-should-retry': 'false' }
 const WAITS = ['retry-after', 'retry-after-ms']
 
 /** Creates the gateway's own headers: the attempts, when to retry, and the provider's request id if one failure decides. */
-function createHeaders({ steps, stop, retryWaitMs, format }: FailedRequest, decisive: Failed | undefined) {
+function createHeaders({ steps, stop, retryWaitMs, format }: FailedRequest, decisive: FailedAttempt | undefined) {
   const headers = createAttemptHeaders(steps)
   if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
   if (retryWaitMs !== undefined) headers['retry-after'] = String(toWholeSeconds(retryWaitMs))
@@ -105,7 +105,7 @@ function createHeaders({ steps, stop, retryWaitMs, format }: FailedRequest, deci
 const toWholeSeconds = (ms: number) => Math.max(1, Math.min(60, Math.ceil(ms / 1000)))
 
 /** Describes what the gateway adds to an error: how other targets failed for a reason other than the prompt's length, and why there were no more attempts. */
-function describeAttempts({ failed, steps, stop }: FailedRequest, decisive: Failed | undefined): string {
+function describeAttempts({ failed, steps, stop }: FailedRequest, decisive: FailedAttempt | undefined): string {
   const isOverflow = decisive?.failure.class === 'context-overflow'
   const isMixed = isOverflow && failed.some(({ failure }) => failure.class !== 'context-overflow')
   const others = isMixed ? ['All other targets failed.', ...listMessages(steps, decisive.route)] : []
@@ -113,7 +113,10 @@ function describeAttempts({ failed, steps, stop }: FailedRequest, decisive: Fail
 }
 
 /** Describes the model's kind if it isn't the endpoint's, which may be why the provider rejected the request. */
-async function describeKind({ failed, table, endpoint }: FailedRequest, decisive: Failed | undefined): Promise<string> {
+async function describeKind(
+  { failed, table, endpoint }: FailedRequest,
+  decisive: FailedAttempt | undefined,
+): Promise<string> {
   const about = decisive ?? failed[0]
   if (!about || !OF_MODEL.has(about.failure.class)) return ''
   const { target } = about.route
@@ -129,7 +132,11 @@ const STOPS: Record<Stop, string> = {
 
 function createExhaustedError(
   { failed, steps }: FailedRequest,
-  { decisive, headers, remark }: { decisive: Failed | undefined; headers: Record<string, string>; remark: string },
+  {
+    decisive,
+    headers,
+    remark,
+  }: { decisive: FailedAttempt | undefined; headers: Record<string, string>; remark: string },
 ): GatewayError {
   const failures = (decisive ? [decisive] : failed).map(({ failure }) => failure)
   const are = (what: FailureClass) => failures.every((failure) => failure.class === what)
@@ -137,7 +144,7 @@ function createExhaustedError(
   const [first, ...rest] = failures.map(({ status }) => status)
   const status = first !== undefined && rest.every((one) => one === first) ? first : 502
   const all = [`All ${failures.length} targets failed.`, ...listMessages(steps)].join(' ')
-  return gatewayError(code, { status, message: joinRemark(decisive?.failure.message ?? all, remark), headers })
+  return gatewayError(code, { status, message: appendRemark(decisive?.failure.message ?? all, remark), headers })
 }
 
 /** Lists the message of each attempt, except those at the target of `except`. */

@@ -1,6 +1,6 @@
 import type { NoTarget } from '../choose/targets.ts'
 import type { PipelineContext } from '../context.ts'
-import type { Failed } from '../outcome.ts'
+import type { FailedAttempt } from '../outcome.ts'
 import { failureRules } from '../routing/failure-class.ts'
 import type { Route } from '../routing/group.ts'
 
@@ -10,7 +10,7 @@ import type { Route } from '../routing/group.ts'
  * waiting doesn't.
  */
 export function getRetryWaitMs(
-  failed: readonly Failed[],
+  failed: readonly FailedAttempt[],
   { stop, untriedRoute, cooling }: NoTarget,
   context: PipelineContext,
 ): number | undefined {
@@ -30,14 +30,14 @@ export function getRetryWaitMs(
 const BUDGET_MS = 1_000
 
 /** Returns when a new request would reach an untried route; `undefined` if it would retry the failed routes first. */
-function getReachTime(route: Route, failed: readonly Failed[], context: PipelineContext): number | undefined {
+function getReachTime(route: Route, failed: readonly FailedAttempt[], context: PipelineContext): number | undefined {
   const { health, clock } = context
   if (!failed.every(({ route: { target } }) => health.getCooldown(target))) return undefined
   return health.getCooldown(route.target) ? getRecovery(route, context)[0] : clock.now()
 }
 
 /** Returns when the failed target is used again; `undefined` if waiting doesn't help. */
-const getFailureRecovery = ({ route, failure }: Failed, context: PipelineContext): number[] =>
+const getFailureRecovery = ({ route, failure }: FailedAttempt, context: PipelineContext): number[] =>
   failureRules[failure.class].isOverInTime && failure.retry !== 'never' ? getRecovery(route, context) : []
 
 /** Returns when the target is used again; `undefined` if it isn't in cooldown, or if waiting doesn't help. */

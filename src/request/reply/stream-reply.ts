@@ -6,7 +6,7 @@ import { relayStream } from '../codec/relay.ts'
 import type { StreamedResponse } from '../codec/response.ts'
 import { STREAM_HEADERS } from '../codec/stream-headers.ts'
 import type { ModelRequest } from '../model-request.ts'
-import type { Answered } from '../outcome.ts'
+import type { AnsweredAttempt } from '../outcome.ts'
 
 interface StreamedReply extends Pick<Reply, 'status' | 'headers'> {
   response: StreamedResponse
@@ -17,7 +17,7 @@ const loadAllowance = once(() => import('./allowance.ts'))
 
 /** Creates the reply for a streamed response. */
 export async function createStreamReply(
-  { codec, route, secrets, allowance, log: attempt }: Answered,
+  { codec, route, secrets, allowance, log: attempt }: AnsweredAttempt,
   { log, client, context, call, format }: ModelRequest,
   { status, headers, response }: StreamedReply,
 ): Promise<Reply> {

@@ -5,8 +5,8 @@ import {
   type FailureClass,
   failureRules,
   type HealthLevel,
-  refusedKeyCooldown,
-  type ScopedTerms,
+  rejectedKeyCooldown,
+  type ScopedHealthTerms,
 } from './failure-class.ts'
 import type { HealthRecord, HealthRecords, HealthTarget } from './health-records.ts'
 
@@ -99,7 +99,7 @@ export interface CooldownDependencies {
 }
 
 /** Creates the cooldowns for requests under the given terms. */
-export function createCooldowns({ combo, ...terms }: ScopedTerms, dependencies: CooldownDependencies): Cooldowns {
+export function createCooldowns({ combo, ...terms }: ScopedHealthTerms, dependencies: CooldownDependencies): Cooldowns {
   const { records, windows } = dependencies
   const { windowMs } = terms
   const backOffOfTerms: BackOff = { baseMs: terms.cooldownMs, maxMs: terms.maxCooldownMs }
@@ -129,7 +129,7 @@ export function createCooldowns({ combo, ...terms }: ScopedTerms, dependencies: 
     const record = records.getRecord(target, 'connection')
     record.refusedTo.add(failure.owner)
     const isEnough = record.refusedTo.size >= REFUSED_CLIENTS
-    count(record, isEnough ? { ...failure, class: 'credentials' } : failure, { backOff: refusedKeyCooldown, isEnough })
+    count(record, isEnough ? { ...failure, class: 'credentials' } : failure, { backOff: rejectedKeyCooldown, isEnough })
   }
 
   /**

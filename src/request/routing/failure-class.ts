@@ -17,7 +17,7 @@ export interface CooldownRule {
 }
 
 /** Health terms, and the combo whose requests they apply to; without a combo, they apply to all other requests. */
-export interface ScopedTerms extends HealthTerms {
+export interface ScopedHealthTerms extends HealthTerms {
   combo?: string | undefined
 }
 
@@ -37,7 +37,7 @@ export const defaultHealthTerms: HealthTerms = {
 export const sporadicCooldown: CooldownRule = { level: 'model', starts: 'by-share' }
 
 /** The cooldown for a rejected key. */
-export const refusedKeyCooldown = {
+export const rejectedKeyCooldown = {
   level: 'connection',
   starts: 'at-once',
   baseMs: MINUTE,
@@ -63,7 +63,7 @@ export const failureRules: Readonly<Record<FailureClass, FailureRule>> = {
   'context-overflow': { fault: 'client' },
   format: { fault: 'gateway' },
   'over-budget': { fault: 'account' },
-  credentials: { fault: 'account', cooldown: refusedKeyCooldown, isLasting: true },
+  credentials: { fault: 'account', cooldown: rejectedKeyCooldown, isLasting: true },
   forbidden: { fault: 'account', cooldown: sporadicCooldown }, // counts against the key as well when several clients in a row get it
   'rate-limit': {
     fault: 'account',

@@ -19,15 +19,15 @@ export interface FollowDependencies {
   groupReach: GroupReach
   resolveEntry(entry: GroupEntry, within: Group): Resolution
   /** Called with each entry that the selection skips. */
-  onExcluded?: OnEntry | undefined
+  onExcluded?: EntryListener | undefined
   /** Called when an entry's turn comes, but its name has no target. */
-  onUnresolved?: OnEntry | undefined
+  onUnresolved?: EntryListener | undefined
   /** Called at the end if there were no routes; its rejection ends the walk. */
   onEmpty?: (() => Promise<void>) | undefined
 }
 
 /** Called with an entry, its group, and the path to the group. */
-export type OnEntry = (entry: GroupEntry, way: Pick<GroupChoice, 'group' | 'before'>) => void
+export type EntryListener = (entry: GroupEntry, way: Pick<GroupChoice, 'group' | 'before'>) => void
 
 /**
  * Returns the routes of a group, entry by entry, following nested combos. Each route is computed when it is pulled. A combo is followed only once per

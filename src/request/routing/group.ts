@@ -45,7 +45,7 @@ export interface Group {
   connectionStrategy?: Strategy | undefined
   entries: readonly GroupEntry[]
   /** How to arrange the targets of each entry. */
-  arrangement?: Arrangement
+  arrangement?: TargetOrder
   /** The names of the combo's guards. */
   guards?: readonly string[] | undefined
   /** The combo's own rules for requests to it. */
@@ -53,7 +53,7 @@ export interface Group {
 }
 
 /** The order of one entry's targets: by rank, lowest first; those of the same rank by the strategy, or as they are. */
-export interface Arrangement {
+export interface TargetOrder {
   getRank(target: RouteTarget): number
   strategy: Strategy | undefined
 }

@@ -18,7 +18,7 @@ export interface CircuitPermit {
 }
 
 /** The start of a permit's call, and the records that it reports to. */
-export interface PermitTerms {
+export interface PermitContext {
   /** The number of the call in the order of calls and cooldowns. */
   began: number
   /** The records that the call probes. */
@@ -32,15 +32,16 @@ export interface PermitTerms {
 }
 
 /** Creates the permit for a new call. */
-export const createPermit = (target: HealthTarget, terms: PermitTerms): CircuitPermit => new TargetPermit(target, terms)
+export const createPermit = (target: HealthTarget, terms: PermitContext): CircuitPermit =>
+  new TargetPermit(target, terms)
 
 class TargetPermit implements CircuitPermit {
   readonly #target: HealthTarget
-  readonly #terms: PermitTerms
+  readonly #terms: PermitContext
   #hasBegun = false
   #isCounted = false // as a successful call
 
-  constructor(target: HealthTarget, terms: PermitTerms) {
+  constructor(target: HealthTarget, terms: PermitContext) {
     this.#target = target
     this.#terms = terms
   }

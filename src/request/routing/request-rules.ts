@@ -2,7 +2,7 @@ import type { EffectiveRules, RequestRules } from '../../types.ts'
 import { defaultHealthTerms } from './failure-class.ts'
 
 /** The gateway's limits that rules can override. */
-export interface RuledLimits {
+export interface OverridableLimits {
   maxAttempts: number
   headersTimeoutMs: number
   idleTimeoutMs: number
@@ -10,7 +10,10 @@ export interface RuledLimits {
 }
 
 /** Merges the rules for a request. Each of `layers` overrides the ones before it: first the settings, then a combo. */
-export function mergeRules(limits: RuledLimits, ...layers: ReadonlyArray<RequestRules | undefined>): EffectiveRules {
+export function mergeRules(
+  limits: OverridableLimits,
+  ...layers: ReadonlyArray<RequestRules | undefined>
+): EffectiveRules {
   const { maxAttempts, headersTimeoutMs: headersMs, idleTimeoutMs: idleMs, totalTimeoutMs: totalMs } = limits
   let rules: EffectiveRules = {
     health: defaultHealthTerms,
@@ -27,7 +30,7 @@ export function mergeRules(limits: RuledLimits, ...layers: ReadonlyArray<Request
 }
 
 /** Overrides the limits with the rules. */
-export const applyRules = <L extends RuledLimits>(limits: L, { maxAttempts, timeouts }: EffectiveRules): L => ({
+export const applyRules = <L extends OverridableLimits>(limits: L, { maxAttempts, timeouts }: EffectiveRules): L => ({
   ...limits,
   maxAttempts,
   headersTimeoutMs: timeouts.headersMs,

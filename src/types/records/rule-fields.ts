@@ -55,7 +55,7 @@ export const comboRuleShapes = {
   timeouts: object(timeouts, { isReadWhole: true }) as Shape<Partial<Timeouts>>,
 }
 
-export const storedAttempts = amountShape(ruleShapes.maxAttempts)
+export const storedMaxAttemptsShape = amountShape(ruleShapes.maxAttempts)
 
 /**
  * Routing rules. The settings set them for all requests, a combo for its own. A rule that a combo omits comes from the settings. A rule that the

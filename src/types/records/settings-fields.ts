@@ -1,7 +1,7 @@
 import { cachingField } from './caching-fields.ts'
 import { guardNames, usageLimits } from './limit-fields.ts'
 import type { InputOf, RecordFields, ShownNames } from './record-fields.ts'
-import { type RequestRules, ruleShapes, storedAttempts } from './rule-fields.ts'
+import { type RequestRules, ruleShapes, storedMaxAttemptsShape } from './rule-fields.ts'
 import { choice, flag, integer, object, text, type ValueOf } from './shapes.ts'
 
 const verdict = { shape: choice(['refuse', 'allow']), isOptional: true } as const
@@ -48,7 +48,7 @@ export const settingsFields = {
   },
   health: { shape: ruleShapes.health, isOptional: true, isSynced: false, inputs: { update: 'merged' } },
   /** Maximum attempts per request, across all targets; default 3. */
-  maxAttempts: { shape: storedAttempts, isOptional: true, isSynced: false, inputs: { update: 'removable' } },
+  maxAttempts: { shape: storedMaxAttemptsShape, isOptional: true, isSynced: false, inputs: { update: 'removable' } },
   timeouts: { shape: ruleShapes.timeouts, isOptional: true, isSynced: false, inputs: { update: 'merged' } },
   /** Limits for all requests combined. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 2, isSynced: false, inputs: { update: 'removable' } },

@@ -1,6 +1,6 @@
 import { CompactSign } from 'jose/jws/compact/sign'
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
-import { createMint, type MintDependencies } from '../../../src/features/tokens/mint.ts'
+import { createMinter, type MintDependencies } from '../../../src/features/tokens/mint.ts'
 import { createRevocations } from '../../../src/features/tokens/revocations.ts'
 import { createTokenKeys } from '../../../src/features/tokens/token-keys.ts'
 import { createVerify } from '../../../src/features/tokens/verify.ts'
@@ -38,7 +38,7 @@ export function tokenWorld({
   const findRef = async (account: string) => `ref of ${account}`
   const deps = { keys, audience, clock, revocations, findRef }
   const findPlan = async (id: string) => (id === 'pro' ? {} : undefined)
-  const mint = createMint({ ...deps, findPlan, allowedOrigins, publicOrigin })
+  const mint = createMinter({ ...deps, findPlan, allowedOrigins, publicOrigin })
   const verify = createVerify(deps)
   return {
     storage,

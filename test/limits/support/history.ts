@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { LimitedScope, LimitRefusal } from '../../../src/features/limits/ledger/ledger.ts'
+import type { LimitedScope, LimitRejection } from '../../../src/features/limits/ledger/ledger.ts'
 import { assertNever } from '../../../src/lib/assert-never.ts'
 import type { UsageLimits } from '../../../src/types/limits.ts'
 import { createRandom } from '../../support/random.ts'
@@ -267,9 +267,9 @@ class Run {
       return undefined
     }
     if (instance.hasCrashed) return undefined // it crashed before it could receive the result
-    const tokens = outcome.kind === 'refused' ? wanted.minTokens : (outcome.outputTokens ?? 0)
+    const tokens = outcome.kind === 'rejected' ? wanted.minTokens : (outcome.outputTokens ?? 0)
     const whole = wholeOf({ ...fixed, tokens: fixed.tokens + tokens, usd: fixed.usd + tokens * PRICE })
-    if (outcome.kind === 'refused') return () => this.#checkRefused(instance, scopes, whole, outcome)
+    if (outcome.kind === 'rejected') return () => this.#checkRefused(instance, scopes, whole, outcome)
     const { minutes } = this.#model.granted(instance, scopes, outcome, whole)
     this.#checkAllowed(scopes, minutes, whole)
     return undefined
@@ -285,7 +285,7 @@ class Run {
   }
 
   /** Checks that no request that fits was rejected. If the window of the rejection has ended since then, there is nothing to check. */
-  async #checkRefused(instance: Instance, scopes: LimitedScope[], amounts: Whole, refusal: LimitRefusal) {
+  async #checkRefused(instance: Instance, scopes: LimitedScope[], amounts: Whole, refusal: LimitRejection) {
     const isSure = scopes.every((scope) => !this.#more.has(nameOf(scope)))
     if (instance.hasCrashed || !isSure || (refusal.limit.unit === 'parallel' && this.#isParallelLoose)) return
     const states = (await Promise.all(scopes.map((scope) => instance.ledger.state(scope)))).flat()

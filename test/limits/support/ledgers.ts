@@ -1,5 +1,5 @@
 import { isGatewayError } from '../../../src/errors.ts'
-import type { LimitedScope, LimitRefusal, Reservation } from '../../../src/features/limits/ledger/ledger.ts'
+import type { LimitedScope, LimitRejection, Reservation } from '../../../src/features/limits/ledger/ledger.ts'
 import type { LimitState } from '../../../src/types/limits.ts'
 import { createRandom } from '../../support/random.ts'
 import { assert } from '../../support/suite.ts'
@@ -15,12 +15,14 @@ export const key = (limits: LimitedScope['limits'], id = 'one'): LimitedScope =>
 export const group = (limits: LimitedScope['limits']): LimitedScope => ({ scope: 'group', id: 'team', limits })
 export const gateway = (limits: LimitedScope['limits']): LimitedScope => ({ scope: 'gateway', id: '', limits })
 
-export function reserved(outcome: Reservation | LimitRefusal): Reservation {
-  if (outcome.kind === 'refused') assert.unreachable(JSON.stringify(outcome))
+export function reserved(outcome: Reservation | LimitRejection): Reservation {
+  if (outcome.kind === 'rejected') assert.unreachable(JSON.stringify(outcome))
   return outcome as Reservation // `unreachable` throws
 }
-export const whyOf = (outcome: Reservation | LimitRefusal | undefined) =>
-  outcome?.kind === 'refused' ? [outcome.why, outcome.limit.scope, outcome.limit.unit, outcome.limit.window] : undefined
+export const whyOf = (outcome: Reservation | LimitRejection | undefined) =>
+  outcome?.kind === 'rejected'
+    ? [outcome.why, outcome.limit.scope, outcome.limit.unit, outcome.limit.window]
+    : undefined
 export const sums = (states: readonly LimitState[]) =>
   states.map(({ used, reserved, unsettled, remaining }) => ({ used, reserved, unsettled, remaining }))
 export const codeOf = (work: Promise<unknown>) =>

@@ -1,8 +1,8 @@
 import { LIVE, liveInput } from '../../../features/live/live.ts'
 import { LIVE_USAGE } from '../../../features/live/usage-live.ts'
 import type { JsonObject } from '../../../lib/json.ts'
-import { type NamedOperation, takesBody, takesQuery } from '../../operation-table.ts'
-import { TRY, tryInput } from '../try.ts'
+import { acceptsBody, acceptsQuery, type NamedOperation } from '../../operation-table.ts'
+import { TRY_PATH, tryInput } from '../try.ts'
 import {
   anyOf,
   type Builder,
@@ -36,7 +36,7 @@ export function nameInputs(operations: readonly NamedOperation[]): Map<object, s
   const inputNames = new Map<object, string>()
   for (const operation of operations) {
     const { input, action } = operation
-    if (input && action === undefined && !takesQuery(operation)) inputNames.set(input, nameInput(operation))
+    if (input && action === undefined && !acceptsQuery(operation)) inputNames.set(input, nameInput(operation))
   }
   return inputNames
 }
@@ -52,7 +52,7 @@ export function describeManagementPaths(
 
   for (const route of routes) {
     const [{ method, path, status = 200, names, exports: exported, errors = [] }] = route
-    const hasBody = takesBody(route[0])
+    const hasBody = acceptsBody(route[0])
     const inPath = listPathParameters(path)
     const parameters = [...inPath, ...queryParameters(route[0]), ...(route[0].ifMatch ? [describeIfMatch()] : [])]
     const statuses = [...ALWAYS, ...(hasBody ? WITH_BODY : []), ...(inPath.length > 0 ? WITH_PARAMETER : [])]
@@ -86,7 +86,7 @@ export function describeManagementPaths(
 
   function queryParameters(operation: NamedOperation): JsonObject[] {
     const { input, parameters = {}, exports: exported } = operation
-    const { properties } = input && takesQuery(operation) ? convert(input) : {}
+    const { properties } = input && acceptsQuery(operation) ? convert(input) : {}
     const members: Array<[string, JsonObject]> = Object.entries(Object(properties))
     return [
       ...members.map(([name, schema]) => createParameter('query', name, parameters[name], schema)),
@@ -140,7 +140,7 @@ export function describeManagementPaths(
     ...paths,
     [LIVE]: { get: describeStream('live', { parameters: liveParameters }) },
     [LIVE_USAGE]: { get: describeStream('usageLive', { tags: ['usage'] }) },
-    [TRY]: { post: describeStream('try', { requestBody: tryBody }, createJsonContent({})) },
+    [TRY_PATH]: { post: describeStream('try', { requestBody: tryBody }, createJsonContent({})) },
   }
 }
 

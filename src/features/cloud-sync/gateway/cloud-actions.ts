@@ -1,9 +1,9 @@
-import { noInput, parseInput } from '../../../admin/input.ts'
+import { emptyInput, parseInput } from '../../../admin/input.ts'
 import { gatewayError } from '../../../errors.ts'
 import { runWithDeadline } from '../../../lib/deadline.ts'
 import { isObject } from '../../../lib/json.ts'
 import { type CloudSession, paths } from '../protocol.ts'
-import { createInvalidResponse, greetProxy, isRejection } from '../proxy-calls.ts'
+import { checkProxyVersion, createInvalidResponse, isRejection } from '../proxy-calls.ts'
 import { addForceAdvice, disableCloud } from './cloud-disable.ts'
 import { addLeftoversAdvice, enableCloud } from './cloud-enable.ts'
 import { createTimeoutError, EXCHANGE_MS, type ProxyContext, type WorkKind } from './cloud-mirror.ts'
@@ -55,7 +55,7 @@ export function createCloudOperations(deps: CloudDependencies): CloudOperations<
     },
 
     async sync(input: unknown = {}) {
-      parseInput(noInput, input)
+      parseInput(emptyInput, input)
       return runIfOn(
         async (context) => createSyncResult(await pushes.recordOutcome(() => mirror.sync(context), { isOn: true })),
         'sync',
@@ -72,11 +72,11 @@ export function createCloudOperations(deps: CloudDependencies): CloudOperations<
     },
 
     async check(input: unknown = {}) {
-      parseInput(noInput, input)
+      parseInput(emptyInput, input)
       return runWithDeadline(
         async (signal) => {
           const { cloudUrl } = await readCloudSettings(store)
-          await greetProxy({ cloudUrl, fetch, signal })
+          await checkProxyVersion({ cloudUrl, fetch, signal })
           return { message: `The cloud proxy at ${cloudUrl} is running.` }
         },
         { clock, ms: CHECK_MS, late: () => createTimeoutError(CHECK_MS) },

@@ -6,7 +6,7 @@ import { getDefinition } from '../../../protocols/providers/provider-names.ts'
 import { decryptKey } from '../../../records/keyring.ts'
 import type { ConnectionRecord } from '../../../records/record-collections.ts'
 import type { WritableStore } from '../../../records/writable-store.ts'
-import { greetProxy, probeModelList } from '../proxy-calls.ts'
+import { checkProxyVersion, probeModelList } from '../proxy-calls.ts'
 import { removeLeftovers } from './cloud-disable.ts'
 import { isCloudError, type ProxyContext, rejectHttp, requireConflicts } from './cloud-mirror.ts'
 import type { EnabledCloud } from './cloud-operations.ts'
@@ -73,7 +73,7 @@ async function mirrorOrUndo(deps: CloudDependencies, context: ProxyContext): Pro
 /** Mirrors all data, including a new key for clients of the cloud if this gateway has none. */
 async function mirrorAll(deps: CloudDependencies, context: ProxyContext): Promise<MirroredData> {
   const { fetch, mirror, keys } = deps
-  await greetProxy({ ...context, fetch })
+  await checkProxyVersion({ ...context, fetch })
   const conflicts = requireConflicts(await mirror.exchange(context, { create: true }))
   const createdKey = await createKeyIfNone(deps, context)
   if (!createdKey) return { conflicts }

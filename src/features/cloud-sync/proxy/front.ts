@@ -53,7 +53,7 @@ export const KEY_REQUIRED: StoredSettings = { cloudEnabled: false, requireApiKey
  * Creates the proxy's HTTP app. Passes model requests to the gateway of the tenant that has the key. Rejects requests without a known key in the
  * caller's format. Never rejects.
  */
-export function createFront(deps: {
+export function createProxyApp(deps: {
   directory: Pick<Directory, 'find' | 'forget'>
   tenants: Tenants
   protocol(exchange: Exchange): Promise<Reply>

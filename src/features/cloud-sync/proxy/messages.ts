@@ -4,11 +4,11 @@ import { scanTopLevel } from '../../../lib/json-scan.ts'
 import { count, sideAccount } from '../gateway/cloud-spending.ts'
 import {
   collections,
+  type EncryptedBody,
   MAX_ACCOUNTS,
   MAX_ATTEMPTS,
   MAX_STATES,
   type OpenSession,
-  type Sealed,
   type SpendingRequest,
   type SyncRequest,
 } from '../protocol.ts'
@@ -73,6 +73,6 @@ function read<T extends v.GenericSchema>(schema: T, message: string): v.InferOut
 }
 
 export const readOpening = (body: Uint8Array): OpenSession => read(schemas.opening, decodeJsonText(body))
-export const readSealed = (body: Uint8Array): Sealed => read(schemas.sealed, decodeJsonText(body))
+export const readEncryptedBody = (body: Uint8Array): EncryptedBody => read(schemas.sealed, decodeJsonText(body))
 export const readSpendingRequest = (message: string): SpendingRequest => read(schemas.spent, message)
 export const readSync = (message: string): SyncRequest => read(schemas.sync, message)

@@ -16,7 +16,7 @@ import {
   type SyncRequest,
   type SyncResponse,
 } from '../protocol.ts'
-import { readOpening, readSealed, readSpendingRequest, readSync } from './messages.ts'
+import { readEncryptedBody, readOpening, readSpendingRequest, readSync } from './messages.ts'
 import { createProxyError, toErrorReply } from './proxy-errors.ts'
 import type { Sessions, SignedRequest } from './sessions.ts'
 
@@ -107,7 +107,7 @@ const DONE = { success: true }
 
 /** Decrypts the body of a signed request. Throws `SESSION_INVALID` if that fails, just as for a wrong signature. */
 function decryptRequest({ key, session, counter, body }: SignedRequest): Promise<string> {
-  const { sealed } = readSealed(body)
+  const { sealed } = readEncryptedBody(body)
   return decryptBody(key, getRequestContext(session, counter), sealed).catch(() => {
     throw createProxyError('SESSION_INVALID')
   })

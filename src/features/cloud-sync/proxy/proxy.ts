@@ -23,7 +23,7 @@ import { createHealthCheck } from '../../../request/door/health-check.ts'
 import { createReportError } from '../../observe/hooks.ts'
 import { createDirectory } from './directory.ts'
 import { createDocuments } from './documents.ts'
-import { createFront, createNotFoundReply, isProxyPath, KEY_REQUIRED, requireKey } from './front.ts'
+import { createNotFoundReply, createProxyApp, isProxyPath, KEY_REQUIRED, requireKey } from './front.ts'
 import { createReplicaRecords } from './replica-records.ts'
 import { createRetryingStorage } from './retrying-storage.ts'
 import { createScopes } from './tenant-scope.ts'
@@ -140,7 +140,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
   })
   const inFlight = createBackground(onError)
 
-  const app = createFront({
+  const app = createProxyApp({
     directory,
     tenants,
     async protocol(exchange) {

@@ -5,7 +5,7 @@ import { formatClockTime } from './page-format.ts'
 import { followLive } from './page-live.ts'
 import Overview from './pages/overview.tsx'
 import { buildLink, route } from './route.ts'
-import { access, checkAccess, getMessage, hasToken, lostAt, signIn, signOut } from './session.ts'
+import { access, checkAccess, disconnectedAt, getMessage, hasToken, signIn, signOut } from './session.ts'
 import { Button, Problem } from './ui/basics.tsx'
 import { Form, TextField } from './ui/forms.tsx'
 
@@ -71,9 +71,9 @@ function Frame() {
           </Button>
         )}
       </header>
-      {lostAt.value !== undefined && (
+      {disconnectedAt.value !== undefined && (
         <p class="lost" role="status">
-          The gateway hasn’t responded since {formatClockTime(lostAt.value)}. Retrying…
+          The gateway hasn’t responded since {formatClockTime(disconnectedAt.value)}. Retrying…
         </p>
       )}
       <main id="content">

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { LiveEvent, LiveEventType } from '../../../client/client.ts'
 import type { RunningRequest } from '../../live/live-feed.ts'
-import { api, lostAt } from './session.ts'
+import { api, disconnectedAt } from './session.ts'
 
 export type { LiveEvent, LiveEventType, RunningRequest }
 
@@ -33,7 +33,7 @@ export function followLive(): () => void {
       signal: stop.signal,
       ...(last !== undefined && { after: last }),
       onConnection: (error) => {
-        lostAt.value = error && (lostAt.value ?? Date.now())
+        disconnectedAt.value = error && (disconnectedAt.value ?? Date.now())
       },
     })
     for await (const event of events) {

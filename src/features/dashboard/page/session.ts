@@ -26,10 +26,10 @@ export type Access = { state: 'unknown' } | { state: 'open' } | { state: 'closed
 export const access = signal<Access>({ state: 'unknown' })
 
 /** Whether the visitor may change anything; `false` with a read-only token. */
-export const mayWrite = signal(true)
+export const canWrite = signal(true)
 
 /** When the gateway stopped responding; `undefined` while it responds. */
-export const lostAt = signal<number | undefined>(undefined)
+export const disconnectedAt = signal<number | undefined>(undefined)
 
 /** The management API client, with this tab's token. */
 export const api = computed<Client>(() =>
@@ -114,7 +114,7 @@ export const hasToken = computed(() => token.value !== '')
 /** Checks whether the visitor may call the API. */
 export async function checkAccess(): Promise<void> {
   try {
-    mayWrite.value = (await api.value.info()).mayWrite
+    canWrite.value = (await api.value.info()).canWrite
     access.value = { state: 'open' }
   } catch (error) {
     if (isDenied(error)) signOut(token.value === '' ? '' : getMessage(error))
@@ -135,7 +135,7 @@ export function getMessage(error: unknown): string {
 export const trackedFetch: typeof fetch = async (input, init) => {
   try {
     const response = await fetch(input, init)
-    lostAt.value = undefined
+    disconnectedAt.value = undefined
     const isModelError = response.headers.has('x-signalbox-request-id') // a 401 then comes from a model request, not from the API
     if (response.status === 401 && !isModelError && access.value.state === 'open') {
       const body: unknown = await response
@@ -146,7 +146,7 @@ export const trackedFetch: typeof fetch = async (input, init) => {
     }
     return response
   } catch (error) {
-    if (!(error instanceof DOMException && error.name === 'AbortError')) lostAt.value ??= Date.now()
+    if (!(error instanceof DOMException && error.name === 'AbortError')) disconnectedAt.value ??= Date.now()
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { changeInPlace, type OperationEntries, omittedStay } from '../../../admin/operation-table.ts'
+import { changeInPlace, type OperationEntries, omittedFieldsStay } from '../../../admin/operation-table.ts'
 import { type GuardOperations, guardInputs } from './guard-operations.ts'
 
 /** The operations on guards, at `/api/guards`. */
@@ -66,7 +66,7 @@ export const guardTable = {
     failure: 'put guard',
     input: guardInputs.put,
     summary: 'Create or change a guard',
-    description: `Identified by \`name\`. ${omittedStay}`,
+    description: `Identified by \`name\`. ${omittedFieldsStay}`,
     errors: [409],
   },
 } satisfies OperationEntries<GuardOperations>

@@ -12,8 +12,8 @@ export interface ScopeName {
 }
 
 /** Why a request is rejected. */
-export interface LimitRefusal {
-  kind: 'refused'
+export interface LimitRejection {
+  kind: 'rejected'
   /** The current state of the limit. */
   limit: LimitState
   /**
@@ -145,8 +145,8 @@ export interface HoldRequest {
 /** A scope's decision. `blocked`: the amounts would fit if other scopes, which are still deciding, rejected pending requests. */
 export type Decision =
   | { kind: 'fits'; amounts: WholeAmounts; outputTokens: number | undefined; limits: LimitState[] }
-  | { kind: 'blocked'; refusal: LimitRefusal }
-  | LimitRefusal
+  | { kind: 'blocked'; rejection: LimitRejection }
+  | LimitRejection
 
 /** Decides whether the amounts fit within all limits. */
 export function decide(request: HoldRequest, view: ScopeView): Decision {
@@ -166,7 +166,7 @@ export function decide(request: HoldRequest, view: ScopeView): Decision {
   const outputTokens = output && Math.max(tokens, output.minTokens)
   const wanted = addOutput(fixed, output, outputTokens ?? 0)
 
-  let refusal: LimitRefusal | undefined
+  let rejection: LimitRejection | undefined
   let isBlocked = true
   rules.forEach((rule, at) => {
     const tally = tallies[at]
@@ -175,14 +175,14 @@ export function decide(request: HoldRequest, view: ScopeView): Decision {
     const free = rule.maxAmount - getCommitted(tally)
     if (amount === 0 || amount <= free) return
     if (amount > free + tally.pending) isBlocked = false
-    const found: LimitRefusal = {
-      kind: 'refused',
-      why: getRefusalReason(rule, tally, amount),
+    const found: LimitRejection = {
+      kind: 'rejected',
+      why: explainRejection(rule, tally, amount),
       limit: getLimitState(request.name, rule, tally, minute),
     }
-    refusal = refusal ? pickStricterRefusal(refusal, found) : found
+    rejection = rejection ? pickStricterRejection(rejection, found) : found
   })
-  if (refusal) return isBlocked ? { kind: 'blocked', refusal } : refusal
+  if (rejection) return isBlocked ? { kind: 'blocked', rejection } : rejection
 
   const states = rules.map((rule, at) => {
     const tally = tallies[at]
@@ -210,21 +210,21 @@ function getFittingOutput(
 }
 
 /** Returns why an amount doesn't fit within a limit. */
-function getRefusalReason({ unit, maxAmount: most }: SingleLimit, tally: Tally, amount: number): LimitRefusal['why'] {
+function explainRejection({ unit, maxAmount: most }: SingleLimit, tally: Tally, amount: number): LimitRejection['why'] {
   const left = most - tally.used - tally.unsettled
   if (unit === 'parallel') return amount > most ? 'too-large' : 'held'
   if (left <= 0) return 'used-up'
   return amount > left ? 'too-large' : 'held'
 }
 
-/** Returns the refusal to report: `requests` take precedence, then `parallel`, then the refusal that lasts longer. */
-export function pickStricterRefusal(a: LimitRefusal, b: LimitRefusal): LimitRefusal {
+/** Returns the rejection to report: `requests` take precedence, then `parallel`, then the rejection that lasts longer. */
+export function pickStricterRejection(a: LimitRejection, b: LimitRejection): LimitRejection {
   const [ranksA, ranksB] = [getRanks(a), getRanks(b)]
   const at = ranksA.findIndex((rank, index) => rank !== ranksB[index])
   return (ranksA[at] ?? 0) >= (ranksB[at] ?? 0) ? a : b
 }
 
-const getRanks = ({ limit: { unit, window }, why }: LimitRefusal): number[] => [
+const getRanks = ({ limit: { unit, window }, why }: LimitRejection): number[] => [
   unit === 'requests' ? 2 : unit === 'parallel' ? 1 : 0,
   ['held', 'too-large', 'used-up'].indexOf(why),
   window === null ? -1 : WINDOWS.indexOf(window),

@@ -13,7 +13,7 @@ import {
   type SideSpending,
   subtractSlot,
 } from './book.ts'
-import { decide, type HoldRequest, type LimitRefusal, type ScopeView } from './decide.ts'
+import { decide, type HoldRequest, type LimitRejection, type ScopeView } from './decide.ts'
 import { LOST_MS, type Observation, tidyBook } from './lost-instances.ts'
 import { type Minute, toMinute } from './windows.ts'
 
@@ -31,7 +31,7 @@ export interface Grant {
 }
 
 /** `blocked`: the amounts would fit if pending requests were rejected, and the operation wasn't supposed to wait for them. */
-export type HoldOutcome = Grant | LimitRefusal | { kind: 'blocked' }
+export type HoldOutcome = Grant | LimitRejection | { kind: 'blocked' }
 
 /** A change to this instance's reservations and to the used amounts. */
 export interface CounterChange {
@@ -72,7 +72,7 @@ type Hold = Extract<CounterOperation, { kind: 'hold' }>
 interface DraftSource {
   /** As last read or written. */
   book: Book
-  instance: string
+  instanceId: string
   /** The instance's reservations that are known to be stored. */
   own: InstanceEntry
   generation: number
@@ -93,18 +93,18 @@ export class Draft {
   readonly waiting = new Set<CounterOperation>()
   /** Callbacks to run after the draft has been written. */
   readonly outcomes: Array<() => void> = []
-  readonly #instance: string
+  readonly #instanceId: string
   readonly #generation: number
   readonly #now: number
   #own: InstanceEntry
 
-  constructor({ book: from, instance, own, generation, observation, now }: DraftSource) {
+  constructor({ book: from, instanceId, own, generation, observation, now }: DraftSource) {
     const minute = Math.max(from.minute, toMinute(now)) // windows don't move back when a clock does
     const used = rollUsed(from.used, from.minute, minute)
     const { entries, gone } = tidyBook(from, observation, { now, minute })
-    const before = entries.get(instance)
+    const before = entries.get(instanceId)
     if (before?.lostAs === 'spent') for (const slot of before.held) countSlot(used, minute, slot, -1) // the instance wasn't lost after all
-    entries.set(instance, own)
+    entries.set(instanceId, own)
     const { epoch, number } = from
     const otherSide = from.otherSide && {
       ...from.otherSide,
@@ -117,7 +117,7 @@ export class Draft {
       mayLive: (id) => observation.getWatchedMs(id, now) < LOST_MS,
     }
     this.#own = own
-    this.#instance = instance
+    this.#instanceId = instanceId
     this.#generation = generation
     this.#now = now
   }
@@ -129,7 +129,7 @@ export class Draft {
 
   set own(entry: InstanceEntry) {
     this.#own = entry
-    this.book.entries.set(this.#instance, entry)
+    this.book.entries.set(this.#instanceId, entry)
   }
 
   /** Decides an operation. A hold that should wait stays unfinished. */
@@ -219,11 +219,11 @@ export class Draft {
         this.#grant(hold, decision)
         return
       case 'blocked': {
-        const outcome = hold.until === 0 ? ({ kind: 'blocked' } as const) : decision.refusal
+        const outcome = hold.until === 0 ? ({ kind: 'blocked' } as const) : decision.rejection
         this.outcomes.push(() => hold.done(outcome))
         return
       }
-      case 'refused':
+      case 'rejected':
         this.outcomes.push(() => hold.done(decision))
         return
       default:

@@ -1,7 +1,7 @@
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { UsageLimits } from '../../../types/limits.ts'
 import { addOutput, NO_AMOUNTS, type WantedOutput, type WholeAmounts } from './amounts.ts'
-import { type HoldRequest, type LimitRefusal, pickStricterRefusal } from './decide.ts'
+import { type HoldRequest, type LimitRejection, pickStricterRejection } from './decide.ts'
 import type { Grant, HoldOutcome } from './draft.ts'
 import type { ScopeCounters } from './scope-counters.ts'
 
@@ -23,13 +23,13 @@ export interface HeldPart {
  * reservations are pending until the last scope has decided; other requests that they would cause to be rejected wait. A request waits for a
  * scope only while it has no reservation in later ones, so requests can't deadlock.
  */
-export async function holdAll(holds: readonly ScopeHold[]): Promise<HeldPart[] | LimitRefusal> {
+export async function holdAll(holds: readonly ScopeHold[]): Promise<HeldPart[] | LimitRejection> {
   const [only] = holds
   if (only && holds.length === 1) {
     const outcome = await only.counters.hold(only.requested, { isPending: false, waits: true })
     return outcome.kind === 'granted'
       ? [{ counters: only.counters, limits: only.requested.limits, grant: outcome }]
-      : pickRefusal([outcome])
+      : pickRejection([outcome])
   }
   const held = new Map<ScopeHold, Grant>()
   const undo = (which: readonly ScopeHold[]) => {
@@ -54,24 +54,24 @@ export async function holdAll(holds: readonly ScopeHold[]): Promise<HeldPart[] |
   try {
     for (let pending = holds; ; pending = holds.filter((one) => !held.has(one))) {
       const outcomes = await requestHolds(pending, false)
-      if (outcomes.some(({ kind }) => kind === 'refused')) return pickRefusal(outcomes)
+      if (outcomes.some(({ kind }) => kind === 'rejected')) return pickRejection(outcomes)
       const blocking = pending[outcomes.findIndex(({ kind }) => kind === 'blocked')]
       if (!blocking) return listConfirmed(holds, held)
       undo(holds.slice(holds.indexOf(blocking)))
       const [outcome] = await requestHolds([blocking], true)
-      if (outcome?.kind !== 'granted') return pickRefusal(outcome ? [outcome] : [])
+      if (outcome?.kind !== 'granted') return pickRejection(outcome ? [outcome] : [])
     }
   } finally {
     undo(holds) // does nothing once everything is confirmed
   }
 }
 
-/** Picks the refusal to report from those of several scopes. */
-function pickRefusal(outcomes: readonly HoldOutcome[]): LimitRefusal {
-  const refusals = outcomes.filter((outcome) => outcome.kind === 'refused')
-  const [first] = refusals
+/** Picks the rejection to report from those of several scopes. */
+function pickRejection(outcomes: readonly HoldOutcome[]): LimitRejection {
+  const rejections = outcomes.filter((outcome) => outcome.kind === 'rejected')
+  const [first] = rejections
   if (!first) throw new TypeError('A scope on hold neither granted nor rejected the request.')
-  return refusals.reduce(pickStricterRefusal, first)
+  return rejections.reduce(pickStricterRejection, first)
 }
 
 /**

@@ -10,14 +10,14 @@ import {
   type WantedOutput,
   type WholeAmounts,
 } from './amounts.ts'
-import { type LimitRefusal, listSingleLimits, pickStricterRefusal, type ScopeName } from './decide.ts'
+import { type LimitRejection, listSingleLimits, pickStricterRejection, type ScopeName } from './decide.ts'
 import { type HeldPart, holdAll, type ScopeHold } from './hold-all.ts'
 import { findNearLimits } from './near-limits.ts'
 import { HEARTBEAT_MS, ScopeCounters, type ScopeCountersDependencies } from './scope-counters.ts'
 import { listSpending, type ScopeSpending, type SpendingPage } from './scope-spending.ts'
 
 export type { Amounts, WantedOutput } from './amounts.ts'
-export type { LimitRefusal, ScopeName } from './decide.ts'
+export type { LimitRejection, ScopeName } from './decide.ts'
 export type { ScopeSpending, SpendingPage } from './scope-spending.ts'
 
 /** A scope and its current limits. */
@@ -40,10 +40,10 @@ export interface Reservation {
   /** All limits of its scopes, including the reservation. */
   readonly limits: readonly LimitState[]
   /**
-   * Reserves more, in the same windows as before. Resolves to a refusal if that doesn't fit; the earlier reservation stays. Rejects as `reserve`
+   * Reserves more, in the same windows as before. Resolves to a rejection if that doesn't fit; the earlier reservation stays. Rejects as `reserve`
    * does. `beyond` is how far total reservations and usage may then exceed each limit.
    */
-  extend(by: Amounts, beyond?: Amounts): Promise<LimitRefusal | undefined>
+  extend(by: Amounts, beyond?: Amounts): Promise<LimitRejection | undefined>
   /**
    * Counts the spending in `units` (default: all that aren't settled yet), and releases the rest. Each unit settles once; later calls do nothing. The
    * write happens in the background; see `Ledger.waitForWrites`. Never throws.
@@ -58,11 +58,11 @@ export interface Ledger {
    * one if the counters aren't in memory. Skips scopes without
    * limits. Rejects with `STORAGE_UNAVAILABLE`, with `RECORD_DAMAGED` if counters are unreadable, or with `STORAGE_FAILED`.
    */
-  reserve(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<Reservation | LimitRefusal>
+  reserve(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<Reservation | LimitRejection>
   /** Reads the counters of scopes that aren't in memory, because `reserve` will probably need them soon. Never throws. */
   prepare(scopes: readonly LimitedScope[]): void
   /** Returns why `reserve` would currently reject, without reserving anything. Rejects as `reserve` does. */
-  preview(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<LimitRefusal | undefined>
+  preview(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<LimitRejection | undefined>
   /** Returns the current limits of a scope. Rejects as `reserve` does. */
   state(scope: LimitedScope): Promise<LimitState[]>
   /** Resets the counters, even if they are damaged; in-flight requests stay reserved. */
@@ -94,7 +94,7 @@ export interface Ledger {
 }
 
 /** The storage must have timeouts, as `Store.storage` does. */
-export type LedgerOptions = Omit<ScopeCountersDependencies, 'instance'>
+export type LedgerOptions = Omit<ScopeCountersDependencies, 'instanceId'>
 
 /** The maximum number of scopes in memory, unless more are in use. */
 const MAX_SCOPES = 10_000
@@ -121,10 +121,10 @@ class StoredLedger implements Ledger {
   #isClosed = false
 
   constructor(options: LedgerOptions) {
-    this.#deps = { ...options, instance: newId().slice(0, 10) }
+    this.#deps = { ...options, instanceId: newId().slice(0, 10) }
   }
 
-  async reserve(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<Reservation | LimitRefusal> {
+  async reserve(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<Reservation | LimitRejection> {
     const { requested, holds } = this.#listHolds(scopes, wanted)
     const parts = await holdAll(holds)
     if (!Array.isArray(parts)) return parts
@@ -136,15 +136,17 @@ class StoredLedger implements Ledger {
   }
 
   prepare(scopes: readonly LimitedScope[]): void {
-    for (const scope of scopes) if (listSingleLimits(scope.limits).length > 0) this.#getAccount(scope).prepare()
+    for (const scope of scopes) if (listSingleLimits(scope.limits).length > 0) this.#getCounters(scope).prepare()
   }
 
-  async preview(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<LimitRefusal | undefined> {
+  async preview(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<LimitRejection | undefined> {
     const { holds } = this.#listHolds(scopes, wanted)
     const decisions = await Promise.all(holds.map(({ counters, requested }) => counters.evaluate(requested)))
-    const refusals = decisions.flatMap((one) => (one.kind === 'fits' ? [] : one.kind === 'blocked' ? one.refusal : one))
-    const [first, ...others] = refusals
-    return first && others.reduce(pickStricterRefusal, first)
+    const rejections = decisions.flatMap((one) =>
+      one.kind === 'fits' ? [] : one.kind === 'blocked' ? one.rejection : one,
+    )
+    const [first, ...others] = rejections
+    return first && others.reduce(pickStricterRejection, first)
   }
 
   /** Lists the amounts to reserve in each scope, in the order in which to wait for the scopes. */
@@ -286,7 +288,7 @@ class HeldReservation implements Reservation {
       first && given.parts.length === 1 ? first.grant.limits : given.parts.flatMap(({ grant }) => grant.limits)
   }
 
-  async extend(by: Amounts, beyond?: Amounts): Promise<LimitRefusal | undefined> {
+  async extend(by: Amounts, beyond?: Amounts): Promise<LimitRejection | undefined> {
     const fixed = pickUnits(toWholeAmounts(by), this.#open)
     const holds = this.#parts.map(({ counters, limits, grant: { minute } }) => ({
       counters,

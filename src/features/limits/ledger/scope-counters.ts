@@ -33,7 +33,7 @@ export interface ScopeCountersDependencies {
   nextTurn(): Promise<void>
   onError(error: unknown): void
   /** The ID of this process. */
-  instance: string
+  instanceId: string
 }
 
 /** How long a hold waits for requests that are pending on other instances, in ms. Unless an instance crashes, they take a few round trips. */
@@ -91,7 +91,7 @@ export class ScopeCounters {
     this.#name = name
     this.#key = getRecordKey(name)
     this.#isPermanent = name.scope !== 'account' && name.scope !== 'run'
-    this.#observation = createObservation(deps.instance)
+    this.#observation = createObservation(deps.instanceId)
   }
 
   /** Whether the counters can be dropped from memory, because this process has no reservations or operations there. */
@@ -258,10 +258,10 @@ export class ScopeCounters {
   async #commit(): Promise<boolean> {
     if (this.#isStale || !this.#book) this.#book = await this.#read()
     if (this.#queue.length === 0 && !this.#mustWrite) return true // a write whose result was unknown has succeeded after all
-    const { clock, instance } = this.#deps
+    const { clock, instanceId } = this.#deps
     const draft = new Draft({
       book: this.#book,
-      instance,
+      instanceId,
       own: this.#own,
       generation: this.#generation,
       observation: this.#observation,
@@ -278,10 +278,10 @@ export class ScopeCounters {
   }
 
   async #write(draft: Draft): Promise<boolean> {
-    const { storage, clock, instance } = this.#deps
+    const { storage, clock, instanceId } = this.#deps
     const sequence = ++this.#sequence
     const now = clock.now()
-    draft.book.entries.set(instance, { ...draft.own, beat: Math.floor(now / 1_000), sequence })
+    draft.book.entries.set(instanceId, { ...draft.own, beat: Math.floor(now / 1_000), sequence })
     this.#unconfirmedWrites.push({ sequence, draft })
     const version = await storage
       .set(this.#key, encodeBook(draft.book), {
@@ -302,11 +302,11 @@ export class ScopeCounters {
 
   /** Reads the current state. Detects if a write whose result was unknown succeeded after all. */
   async #read(): Promise<Book> {
-    const { storage, clock, instance } = this.#deps
+    const { storage, clock, instanceId } = this.#deps
     const stored = await storage.get(this.#key).catch(handleStorageError('read', this.#key))
     const now = clock.now()
     const book = stored ? this.#readText(stored.value) : createBook(toMinute(now))
-    const entry = book.entries.get(instance)
+    const entry = book.entries.get(instanceId)
     const isOld = !storage.atomic && this.#book !== undefined && (entry?.sequence ?? 0) < this.#confirmed
     const isGone = !stored && this.#version !== null && !isOld
     this.#version = stored?.version ?? null

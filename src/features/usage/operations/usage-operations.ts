@@ -9,7 +9,7 @@ import {
   wholeNumber,
 } from '../../../admin/input.ts'
 import { requirePresent } from '../../../admin/record-operations.ts'
-import type { Warned } from '../../../admin/warnings.ts'
+import type { WithWarnings } from '../../../admin/warnings.ts'
 import { gatewayError } from '../../../errors.ts'
 import { isRequestIdOrPrefix } from '../../../lib/request-id.ts'
 import type { AccountNames } from '../../../records/account-records.ts'
@@ -122,7 +122,7 @@ export interface UsageOperations<Input = never> {
    */
   requests(
     query?: RequestsQuery | Input,
-  ): Promise<{ requests: KeptRequest[]; before?: string; missing?: Integer } & Warned>
+  ): Promise<{ requests: KeptRequest[]; before?: string; missing?: Integer } & WithWarnings>
   /** Returns the request with the ID from the header `x-signalbox-request-id`. Rejects with `NOT_FOUND` if there is no record of the request. */
   request(id: string): Promise<{ request: KeptRequest }>
   /** Returns what keys spent this month (from `from`, in UTC), how much of their limits is used, and when they were last used. */

@@ -38,11 +38,11 @@ export function sealState({ origin, kind, data, id = '' }: OpaqueState): string 
 
 /** Reads the state in a client's string. A string that the gateway didn't seal is state in the client's own format, from an unknown account. */
 export function unsealState(text: string, bare: { format: ProviderFormat; kind: StateKind; id?: string }): OpaqueState {
-  return readSealed(text) ?? createBareState(text, bare)
+  return readEncryptedBody(text) ?? createBareState(text, bare)
 }
 
 /** Reads the state in a string if the gateway sealed it. */
-export function readSealed(text: string): OpaqueState | undefined {
+export function readEncryptedBody(text: string): OpaqueState | undefined {
   if (!text.startsWith(MARK)) return undefined
   const [, format = '', kind = '', account = '', id = ''] = text.slice(MARK.length).split(':', 5)
   if (!isFormat(format) || !isKind(kind)) return undefined

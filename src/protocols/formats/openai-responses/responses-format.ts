@@ -39,9 +39,9 @@ const answers: AnswerReader = {
     streamed: ['delta'],
     findRepeatedItems: ({ type, item, response }) =>
       type === 'response.output_item.done'
-        ? { items: item, all: false }
+        ? { items: item, isComplete: false }
         : isObject(response)
-          ? { items: response.output, all: true }
+          ? { items: response.output, isComplete: true }
           : undefined,
   },
 }

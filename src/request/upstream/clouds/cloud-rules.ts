@@ -12,7 +12,7 @@ export interface CloudRules {
   /** The problem with the settings, if any; some credentials make settings unnecessary. */
   settingsProblem(data: ProviderSpecificData, apiKey: string | undefined): string | undefined
   /** Whether the credential may be the text of a JSON file. */
-  takesJson?: true
+  acceptsJson?: true
   credentialProblem(apiKey: string): string | undefined
 }
 
@@ -47,7 +47,7 @@ const ACCESS_KEY = /^A[KS]IA/
 /** Google Vertex AI: a project, and the key file of a service account, an access token, or a Vertex API key. */
 const vertexRules: CloudRules = {
   settings: ['project', 'region'],
-  takesJson: true,
+  acceptsJson: true,
   settingsProblem({ project, format }, apiKey) {
     if (format !== undefined)
       return 'Vertex AI is called in each model\'s own format. Remove "providerSpecificData.format".'

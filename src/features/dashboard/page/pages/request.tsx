@@ -11,7 +11,7 @@ import { Facts } from '../ui/sections.tsx'
 import { describeVerdict } from './guard-verdicts.ts'
 
 /** Shows a request in detail: its client, targets, cost, and result. */
-export function OneRequest({ id }: { id: string }) {
+export function RequestDetail({ id }: { id: string }) {
   const { state, reload } = useData(async () => {
     const [{ request }, { keys }, { groups }] = await Promise.all([
       api.value.usage.request(id),

@@ -20,7 +20,7 @@ import { Await, Button, State, Text } from '../ui/basics.tsx'
 import { SelectField, TextField, toChoices } from '../ui/forms.tsx'
 import { KeyField } from '../ui/key-field.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { OneRequest } from './request.tsx'
+import { RequestDetail } from './request.tsx'
 
 const filterLabels = {
   keyId: 'Key',
@@ -40,7 +40,7 @@ const MOST_ROWS = 2_000
 /** Shows live and past requests. */
 export default function Requests() {
   const { id } = route.value
-  return id === '' ? <RequestList /> : <OneRequest key={id} id={id} />
+  return id === '' ? <RequestList /> : <RequestDetail key={id} id={id} />
 }
 
 function RequestList() {

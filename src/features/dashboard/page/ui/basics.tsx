@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { LoadState } from '../page-data.ts'
 import { escapeInvisible, formatDateTime, formatRelativeTime, sanitize } from '../page-format.ts'
-import { mayWrite } from '../session.ts'
+import { canWrite } from '../session.ts'
 
 type ButtonProps = {
   onClick?: () => unknown
@@ -26,7 +26,7 @@ export function Button({
   label,
   children,
 }: ButtonProps) {
-  const isClosed = writes && !mayWrite.value
+  const isClosed = writes && !canWrite.value
   const named = of === undefined ? label : `${String(children)}: ${of}`
   return (
     <button
