@@ -1,0 +1,63 @@
+import { bindValue, NumberField, SelectField, TextField, toChoices } from '../ui/forms.tsx'
+
+/** Edits common parts of an entry's condition, which is JSON. */
+export function ConditionFields({ of }: { of: { value: string } }) {
+  const condition = isCondition(of.value) ? parseCondition(of.value) : {}
+  const member = (name: string, shown: string, read: (text: string) => unknown) =>
+    bindValue(shown, (text) => {
+      const { [name]: _, ...others } = condition
+      const value = text === '' ? undefined : read(text)
+      const changed = value === undefined ? others : { ...others, [name]: value }
+      of.value = Object.keys(changed).length > 0 ? JSON.stringify(changed) : ''
+    })
+  const { model = '', bytes } = condition
+  const size = (end: 'min' | 'max') => {
+    const sizes: object = typeof bytes === 'object' && bytes !== null ? bytes : {}
+    const { [end]: shown, ...other } = sizes as Partial<Record<'min' | 'max', unknown>>
+    const field = member('bytes', String(shown ?? ''), (text) => ({ ...sizes, [end]: Number(text) }))
+    const without = member('bytes', '', () => (Object.keys(other).length > 0 ? other : undefined))
+    return bindValue(field.value, (text) => {
+      if (text === '') without.value = 'without'
+      else field.value = text
+    })
+  }
+  return (
+    <details class="params">
+      <summary>Condition builder</summary>
+      <div class="row">
+        <TextField
+          label="Requested model"
+          of={member('model', String(model), (text) => (text.includes(',') ? text.split(',') : text))}
+        />
+        {toChoices({ stream: 'Streaming', tools: 'Has tools', images: 'Has images' }).map(([name, label]) => (
+          <SelectField
+            key={name}
+            label={label}
+            of={member(name, String(condition[name] ?? ''), (text) => text === 'true')}
+            options={toChoices({ '': 'Any', true: 'Yes', false: 'No' })}
+          />
+        ))}
+        <NumberField label="Min body size (bytes)" of={size('min')} />
+        <NumberField label="Max body size (bytes)" of={size('max')} />
+      </div>
+      <p class="hint">For headers and metadata, edit the JSON above.</p>
+    </details>
+  )
+}
+
+/** Parses JSON. Returns invalid JSON as a string, so that the gateway's error says what to enter. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** Whether the text is empty or a JSON object. */
+export const isCondition = (text: string) => {
+  const value = parseCondition(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const parseCondition = (text: string) => (text.trim() === '' ? {} : parseJson(text)) as Record<string, unknown> // the gateway validates it
