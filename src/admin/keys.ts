@@ -3,7 +3,6 @@ import { gatewayError } from '../errors.ts'
 import type { ScopeName } from '../features/limits/ledger/ledger.ts'
 import { createMutex } from '../lib/promises.ts'
 import { mintClientKey } from '../records/key-format.ts'
-import { decryptKey, UNREADABLE_KEY } from '../records/keyring.ts'
 import { retryOnConflict } from '../records/storage-access.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import { type KeyChange, type KeyPut, keyFields, type NewKey } from '../types/records/key-fields.ts'
@@ -11,18 +10,11 @@ import type { ApiKey } from '../types.ts'
 import { GROUPS_LOCK } from './groups.ts'
 import { requireGuards } from './guard-names.ts'
 import { closedObject, createInputError, type OrUnset, parseInput, parsePut, wholeNumber } from './input.ts'
-import {
-  findPage,
-  type HintedKey,
-  type HintView,
-  hideValue,
-  type KeysQuery,
-  type KeyView,
-  keyViews,
-} from './key-listing.ts'
+import { type HintedKey, type HintView, type KeysQuery, type KeyView, keyViews } from './key-listing.ts'
+import { createKeyReader } from './key-reader.ts'
 import { type KeyWarningSources, listKeyWarnings } from './key-warnings.ts'
-import { checkOwner, type FoundKey, KeyWriter, UNSIGNED_KEY } from './key-writer.ts'
-import { getTimestamp, pickShownFields, requirePresent } from './record-operations.ts'
+import { checkOwner, type FoundKey, KeyWriter } from './key-writer.ts'
+import { getTimestamp, requirePresent } from './record-operations.ts'
 import { createInputSchema } from './schemas.ts'
 import { type WithWarnings, withWarnings } from './warnings.ts'
 
@@ -106,19 +98,14 @@ export function createKeyOperations(
 ): KeyOperations<unknown> {
   const { store, clock, nextTurn, forgetLimits, resolveAccount, findAccountRef } = deps
   const writer = new KeyWriter(store, clock)
+  const { showKey, list, get } = createKeyReader({
+    store,
+    clock,
+    nextTurn,
+    findAccountRef,
+    find: (id) => writer.find(id),
+  })
   const runInOrder = createMutex() // concurrent calls for one name create one key
-
-  /** Returns the key as the API shows it. Doesn't throw if it can't be decrypted or was changed elsewhere, so that the others can be listed. */
-  async function showKey({ digest, record }: FoundKey): Promise<ShownKey> {
-    const opening = record.sha256 === undefined ? decryptKey(await store.keyring(), record) : ''
-    const [key, isSigned] = await Promise.all([opening, store.isSignedKey(digest, record)])
-    const error = isSigned ? (key === undefined ? UNREADABLE_KEY : undefined) : UNSIGNED_KEY
-    const isActive = record.isActive !== false
-    return {
-      ...pickShownFields(keyFields, { ...record, key: key ?? '', isActive }),
-      ...(error !== undefined && { error }),
-    }
-  }
 
   const showWithWarnings = async (found: FoundKey): Promise<{ key: ShownKey } & WithWarnings> =>
     withWarnings({ key: await showKey(found) }, await listKeyWarnings(found.record, deps))
@@ -139,35 +126,6 @@ export function createKeyOperations(
     if (given.account === undefined) return given
     checkOwner(given)
     return { ...given, account: await resolveAccount(given.account) }
-  }
-
-  function list(): Promise<{ keys: ShownKey[] }>
-  function list(query: KeysQuery & HintView): Promise<{ keys: HintedKey[]; after?: string }>
-  function list(query: unknown): Promise<{ keys: (ShownKey | HintedKey)[]; after?: string }>
-  async function list(query: unknown = {}) {
-    const { values, ...filters } = parseInput(keyInputs.list, query)
-    const isHidden = values === 'none' || (!values && (await store.settings.read()).showKeyValues === false)
-    if (filters.account !== undefined) filters.account = await findAccountRef(filters.account)
-    const entries = [...(await store.keys.entries())] // changes mutate the list
-    const { page, ...next } = await findPage(entries, filters, { now: clock.now(), nextTurn })
-    const keys: (ShownKey | HintedKey)[] = []
-    for (let at = 0; at < page.length; at += BATCH) {
-      const batch = await Promise.all(
-        page.slice(at, at + BATCH).map(({ id, record }) => showKey({ digest: id, record })),
-      )
-      keys.push(...(isHidden ? batch.map(hideValue) : batch))
-      await nextTurn()
-    }
-    return { keys, ...next }
-  }
-
-  function get(id: string): Promise<{ key: ShownKey }>
-  function get(id: string, view: HintView): Promise<{ key: HintedKey }>
-  function get(id: string, view: unknown): Promise<{ key: ShownKey | HintedKey }>
-  async function get(id: string, view: unknown = {}) {
-    const { values } = parseInput(keyInputs.get, view)
-    const key = await showKey(await writer.find(id))
-    return { key: values === 'none' ? hideValue(key) : key }
   }
 
   return {
@@ -223,6 +181,3 @@ export function createKeyOperations(
     },
   }
 }
-
-/** The number of keys to decrypt before requests get a turn; takes a fraction of a millisecond. */
-const BATCH = 32

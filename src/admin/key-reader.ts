@@ -1,0 +1,68 @@
+import { decryptKey, UNREADABLE_KEY } from '../records/keyring.ts'
+import type { WritableStore } from '../records/writable-store.ts'
+import { keyFields } from '../types/records/key-fields.ts'
+import type { Clock } from '../types.ts'
+import { parseInput } from './input.ts'
+import { findPage, type HintedKey, type HintView, hideValue, type KeysQuery, keyViews } from './key-listing.ts'
+import { type FoundKey, UNSIGNED_KEY } from './key-writer.ts'
+import type { ShownKey } from './keys.ts'
+import { pickShownFields } from './record-operations.ts'
+
+interface KeyReaderDependencies {
+  store: WritableStore
+  clock: Clock
+  nextTurn(): Promise<void>
+  /** Returns the ref of the account with this id or ref. */
+  findAccountRef(idOrRef: string): Promise<string>
+  /** Finds a key by its ID. Throws `NOT_FOUND`. */
+  find(id: string): Promise<FoundKey>
+}
+
+/** Creates the functions that return keys as the API shows them. */
+export function createKeyReader({ store, clock, nextTurn, findAccountRef, find }: KeyReaderDependencies) {
+  /** Doesn't throw if it can't be decrypted or was changed elsewhere, so that the others can be listed. */
+  async function showKey({ digest, record }: FoundKey): Promise<ShownKey> {
+    const opening = record.sha256 === undefined ? decryptKey(await store.keyring(), record) : ''
+    const [key, isSigned] = await Promise.all([opening, store.isSignedKey(digest, record)])
+    const error = isSigned ? (key === undefined ? UNREADABLE_KEY : undefined) : UNSIGNED_KEY
+    const isActive = record.isActive !== false
+    return {
+      ...pickShownFields(keyFields, { ...record, key: key ?? '', isActive }),
+      ...(error !== undefined && { error }),
+    }
+  }
+
+  function list(): Promise<{ keys: ShownKey[] }>
+  function list(query: KeysQuery & HintView): Promise<{ keys: HintedKey[]; after?: string }>
+  function list(query: unknown): Promise<{ keys: (ShownKey | HintedKey)[]; after?: string }>
+  async function list(query: unknown = {}) {
+    const { values, ...filters } = parseInput(keyViews.list, query)
+    const isHidden = values === 'none' || (!values && (await store.settings.read()).showKeyValues === false)
+    if (filters.account !== undefined) filters.account = await findAccountRef(filters.account)
+    const entries = [...(await store.keys.entries())] // changes mutate the list
+    const { page, ...next } = await findPage(entries, filters, { now: clock.now(), nextTurn })
+    const keys: (ShownKey | HintedKey)[] = []
+    for (let at = 0; at < page.length; at += BATCH) {
+      const batch = await Promise.all(
+        page.slice(at, at + BATCH).map(({ id, record }) => showKey({ digest: id, record })),
+      )
+      keys.push(...(isHidden ? batch.map(hideValue) : batch))
+      await nextTurn()
+    }
+    return { keys, ...next }
+  }
+
+  function get(id: string): Promise<{ key: ShownKey }>
+  function get(id: string, view: HintView): Promise<{ key: HintedKey }>
+  function get(id: string, view: unknown): Promise<{ key: ShownKey | HintedKey }>
+  async function get(id: string, view: unknown = {}) {
+    const { values } = parseInput(keyViews.get, view)
+    const key = await showKey(await find(id))
+    return { key: values === 'none' ? hideValue(key) : key }
+  }
+
+  return { showKey, list, get }
+}
+
+/** The number of keys to decrypt before requests get a turn; takes a fraction of a millisecond. */
+const BATCH = 32
