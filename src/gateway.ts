@@ -122,7 +122,15 @@ export function createGatewayWith(
   })
   const management = createManagementFeature({
     ...core,
-    ...{ pipeline, extensions, options, route, promptCaching, getAccess: access.getAccess, previewLimits: limits.preview },
+    ...{
+      pipeline,
+      extensions,
+      options,
+      route,
+      promptCaching,
+      getAccess: access.getAccess,
+      previewLimits: limits.preview,
+    },
     ...{
       published: listing.published,
       ledger: limits.ledger,

@@ -2,7 +2,6 @@ import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import { GROUPS, KEYS } from '../records/record-collections.ts'
 import type { DamagedRecord } from '../records/stored-records.ts'
 import type { WritableStore } from '../records/writable-store.ts'
-import type { Pipeline } from '../request/pipeline.ts'
 import {
   type HealthEntry,
   listHealthEntries,
@@ -52,7 +51,12 @@ interface HealthDependencies {
   promptCaching: { listPauses(): CachingPause[]; listColdSessions(): ColdSession[] }
 }
 
-export function createHealthOperations({ store, health, catalog, promptCaching }: HealthDependencies): HealthOperations {
+export function createHealthOperations({
+  store,
+  health,
+  catalog,
+  promptCaching,
+}: HealthDependencies): HealthOperations {
   return {
     async list() {
       const damaged = await store.repair.inspect()

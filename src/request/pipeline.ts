@@ -25,7 +25,15 @@ import { createModelRouter } from './routing/route-table.ts'
 import { createHealth, type Health } from './routing/target-health.ts'
 import { createTargetStats } from './routing/target-stats.ts'
 import { run } from './run.ts'
-import type { AttemptStep, EncodeStep, HeaderCheck, PipelineSteps, RouteOrder, SelectiveCallStep, ServedRequest } from './steps.ts'
+import type {
+  AttemptStep,
+  EncodeStep,
+  HeaderCheck,
+  PipelineSteps,
+  RouteOrder,
+  SelectiveCallStep,
+  ServedRequest,
+} from './steps.ts'
 
 /** Handles model requests, and holds the state that they share. */
 export interface Pipeline {

@@ -5,8 +5,8 @@ import type { Spending } from '../pricing/cost.ts'
 import type { Surcharge } from '../pricing/surcharge-fields.ts'
 import type { Endpoint } from '../protocols/formats/format.ts'
 import type { AttemptLog } from './attempt-log.ts'
-import type { Codec, CodecRequest } from './codec/codec.ts'
 import type { CallRequest } from './call-steps.ts'
+import type { Codec, CodecRequest } from './codec/codec.ts'
 import type { AttemptRecord } from './hook-records.ts'
 import type { ModelLog } from './model-log.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -165,7 +165,10 @@ export interface SelectiveCallStep {
 export const encodeWithin = (steps: readonly EncodeStep[], attempt: EncodeControls, encode: Encode): Promise<Codec> =>
   steps.reduceRight<Encode>(
     (next, step) => (request) =>
-      step(request === attempt.request ? attempt : { ...attempt, request: Object.assign({}, attempt.request, request) }, next),
+      step(
+        request === attempt.request ? attempt : { ...attempt, request: Object.assign({}, attempt.request, request) },
+        next,
+      ),
     encode,
   )(attempt.request)
 

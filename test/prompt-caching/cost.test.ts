@@ -1,8 +1,8 @@
-import { createPromptCacher } from '../../src/features/prompt-caching/prompt-cacher.ts'
+import type { CachedAttempt } from '../../src/features/prompt-caching/cached-call.ts'
+import { PromptCacher } from '../../src/features/prompt-caching/prompt-cacher.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Codec } from '../../src/request/codec/codec.ts'
-import type { CachedAttempt } from '../../src/request/prompt-caching.ts'
 import { whole } from '../formats/cases/answers.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { answer, hedging } from '../pipeline/support/hedging.ts'
@@ -66,7 +66,7 @@ test('check 49: marking a translated request of 75 kB takes at most 50 µs', asy
   const body = clientWriters['anthropic-messages'](steps.slice(0, end))
   const text = JSON.stringify(clientWriters['openai-chat'](steps.slice(0, end)))
   assert.ok(text.length > 75_000)
-  const cacher = createPromptCacher({ store: memory, catalog: defaultCatalog, clock: fakeClock(), logger: undefined })
+  const cacher = new PromptCacher({ store: memory, catalog: defaultCatalog, clock: fakeClock(), logger: undefined })
   const target = {
     connection: { id: 'c' },
     provider: 'anthropic',
@@ -79,8 +79,8 @@ test('check 49: marking a translated request of 75 kB takes at most 50 µs', asy
     const call = { text, body: { messages: [{ role: 'user', content: `${nth}` }] }, model: 'm' }
     const request = { call, owner: 'o', exchange: { header: () => undefined }, format: { name: 'openai-chat' } }
     const attempt = { request, route: { target }, log: { isHedge: false }, mode: 'auto' }
-    return cacher.encode(attempt as unknown as CachedAttempt, async ({ addMarks }) => {
-      marked = addMarks?.(body) ?? {}
+    return cacher.encode(attempt as unknown as CachedAttempt, async ({ editBody }) => {
+      marked = editBody?.(body) ?? {}
       return { isPassThrough: false, request: {} } as Codec
     })
   }
