@@ -78,7 +78,7 @@ test('check 49: marking a translated request of 75 kB takes at most 50 µs', asy
   const mark = (nth: number) => {
     const call = { text, body: { messages: [{ role: 'user', content: `${nth}` }] }, model: 'm' }
     const request = { call, owner: 'o', exchange: { header: () => undefined }, format: { name: 'openai-chat' } }
-    const attempt = { request, route: { target }, log: { isHedge: false }, mode: 'auto' }
+    const attempt = { request, route: { target }, log: { isHedge: false, extendRecord: () => {} }, mode: 'auto' }
     return cacher.encode(attempt as unknown as CachedAttempt, async ({ editBody }) => {
       marked = editBody?.(body) ?? {}
       return { isPassThrough: false, request: {} } as Codec
