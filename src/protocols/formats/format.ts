@@ -275,8 +275,6 @@ export interface Endpoint {
   modelNames?: readonly string[]
   /** The model for requests that only name the provider, such as `tavily` for `tavily/search`. */
   service?: string
-  /** The text of the OpenAPI description, if it differs from the format's. */
-  docs?: { summary: string; vendor: string; reference: string }
   /**
    * How `request/read-request.ts` reads the endpoint's bodies: as JSON, as a form with files (or JSON instead), or as JSON with an audio file in
    * base64.

@@ -22,8 +22,7 @@ export const createOperation = (operation: Pick<Operation, 'name' | 'kind'> & Pa
 
 /** Creates an endpoint of a kind. */
 export const createEndpoint = (
-  endpoint: Pick<KindEndpoint, 'path' | 'format' | 'client' | 'operation' | 'loadForms' | 'docs'> &
-    Partial<KindEndpoint>,
+  endpoint: Pick<KindEndpoint, 'path' | 'format' | 'client' | 'operation' | 'loadForms'> & Partial<KindEndpoint>,
 ): KindEndpoint => ({
   bodyType: 'json',
   streams: 'never',
@@ -33,16 +32,11 @@ export const createEndpoint = (
 })
 
 /**
- * Creates a kind's endpoint for each version of the AI SDK's gateway protocol, whose headers contain the model and the version. `page` is the page of
- * the AI SDK's documentation.
+ * Creates a kind's endpoint for each version of the AI SDK's gateway protocol, whose headers contain the model and the version.
  */
 export const createAiSdkEndpoints = (
   name: string,
-  {
-    page,
-    summary,
-    ...endpoint
-  }: Pick<KindEndpoint, 'operation' | 'loadForms'> & Partial<KindEndpoint> & { page: string; summary: string },
+  endpoint: Pick<KindEndpoint, 'operation' | 'loadForms'> & Partial<KindEndpoint>,
 ): KindEndpoint[] =>
   PROTOCOLS.map((protocol) =>
     createEndpoint({
@@ -51,7 +45,6 @@ export const createAiSdkEndpoints = (
       client: 'ai-sdk',
       headers: { model: 'ai-model-id', version: `ai-${name}-specification-version` },
       version: protocol,
-      docs: { summary, vendor: 'AI SDK', reference: `https://ai-sdk.dev/docs/ai-sdk-core/${page}` },
       ...endpoint,
     }),
   )

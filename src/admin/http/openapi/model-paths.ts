@@ -18,6 +18,7 @@ import {
   type Paths,
   toTemplate,
 } from './document-parts.ts'
+import { findEndpointDocs } from './endpoint-docs.ts'
 import { formatTypes } from './model-types.ts'
 
 /** The vendors' names for the formats, and links to their documentation. */
@@ -199,7 +200,8 @@ function describeFeatureRoute(
 
 /** Describes an endpoint for model requests. */
 function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
-  const { path, format, operation, bodyType, streams, streamBy, answerTypes, docs, headers, stateful = [] } = endpoint
+  const { path, format, operation, bodyType, streams, streamBy, answerTypes, headers, stateful = [] } = endpoint
+  const docs = findEndpointDocs(path)
   const { title, reference } = docs ? { title: docs.vendor, reference: docs.reference } : vendors[format]
   const summary = docs?.summary ?? getEntry(summaries, operation.name) ?? operation.name
   const inPath = path.includes('{model}')

@@ -4,8 +4,6 @@ import { createAiSdkEndpoints, createEndpoint, createOperation, type KindEndpoin
 const operation = createOperation({ name: 'embed', kind: 'embedding' })
 const loadForms = once(async () => (await import('./embedding-forms.ts')).embeddingForms)
 
-const createDocs = (vendor: string, reference: string) => ({ summary: 'Embed text', vendor, reference })
-
 const createGoogleEndpoint = (version: string, method: string, client: string): KindEndpoint =>
   createEndpoint({
     path: `/${version}/models/{model}:${method}`,
@@ -13,7 +11,6 @@ const createGoogleEndpoint = (version: string, method: string, client: string): 
     client,
     operation,
     loadForms,
-    docs: createDocs('Gemini', 'https://ai.google.dev/api/embeddings'),
   })
 
 /** The endpoints for embeddings. Google's clients call either version of its API. */
@@ -24,7 +21,6 @@ export const embeddingEndpoints: readonly KindEndpoint[] = [
     client: 'openai',
     operation,
     loadForms,
-    docs: createDocs('OpenAI', 'https://platform.openai.com/docs/api-reference/embeddings'),
   }),
   createEndpoint({
     path: '/v2/embed',
@@ -33,13 +29,10 @@ export const embeddingEndpoints: readonly KindEndpoint[] = [
     operation,
     loadForms,
     messageFields: ['message'], // Cohere's field
-    docs: createDocs('Cohere', 'https://docs.cohere.com/reference/embed'),
   }),
   ...createAiSdkEndpoints('embedding-model', {
     operation,
     loadForms,
-    summary: 'Embed text',
-    page: 'embeddings',
   }),
   ...['v1beta', 'v1'].flatMap((version) => [
     createGoogleEndpoint(version, 'embedContent', 'gemini'),

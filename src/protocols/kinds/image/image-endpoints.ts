@@ -58,11 +58,6 @@ const createImageEndpoint = (
     bound,
     bodyLimit: 'maxImageBytes',
     getBase64Size: getImageSize,
-    docs: {
-      summary: name === 'edits' ? 'Edit images' : 'Generate images',
-      vendor: 'OpenAI',
-      reference: 'https://platform.openai.com/docs/api-reference/images',
-    },
     ...more,
   })
 
@@ -76,7 +71,5 @@ export const imageEndpoints: readonly KindEndpoint[] = [
     bound,
     bodyLimit: 'maxImageBytes',
     getBase64Size: getImageSize,
-    summary: 'Generate or edit images',
-    page: 'image-generation',
   }),
 ]

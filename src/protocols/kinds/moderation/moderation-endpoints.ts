@@ -9,10 +9,5 @@ export const moderationEndpoints: readonly KindEndpoint[] = [
     client: 'openai',
     operation: createOperation({ name: 'moderate', kind: 'moderation' }),
     loadForms: once(async () => (await import('./moderation-forms.ts')).moderationForms),
-    docs: {
-      summary: 'Moderate text and images',
-      vendor: 'OpenAI',
-      reference: 'https://platform.openai.com/docs/api-reference/moderations',
-    },
   }),
 ]

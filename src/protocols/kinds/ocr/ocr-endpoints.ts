@@ -20,11 +20,6 @@ export const ocrEndpoints: readonly KindEndpoint[] = [
       inputTokens: () => 0,
       units: ({ pages }) => ({ page: countPages(pages) }),
     },
-    docs: {
-      summary: 'Extract the text of a document',
-      vendor: 'Mistral',
-      reference: 'https://docs.mistral.ai/api/endpoint/ocr',
-    },
   }),
 ]
 

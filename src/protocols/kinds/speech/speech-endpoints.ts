@@ -35,17 +35,10 @@ export const speechEndpoints: readonly KindEndpoint[] = [
     streamBy: { member: 'stream_format', value: 'sse' },
     answerTypes: ['audio/mpeg'],
     bound,
-    docs: {
-      summary: 'Generate speech',
-      vendor: 'OpenAI',
-      reference: 'https://platform.openai.com/docs/api-reference/audio/createSpeech',
-    },
   }),
   ...createAiSdkEndpoints('speech-model', {
     operation,
     loadForms,
     bound,
-    summary: 'Generate speech',
-    page: 'speech',
   }),
 ]

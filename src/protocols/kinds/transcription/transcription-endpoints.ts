@@ -32,13 +32,8 @@ const getMaxDuration = (body: object, [file]: readonly FormFile[] = []): number 
 
 const transcribe = createOperation({ name: 'transcribe', ...shared })
 const loadForms = once(async () => (await import('./transcription-forms.ts')).transcriptionForms)
-const summary = 'Transcribe audio'
 
-const createTranscriptionEndpoint = (
-  name: string,
-  client: string,
-  { operation, summary }: { operation: Operation; summary: string },
-): KindEndpoint =>
+const createTranscriptionEndpoint = (name: string, client: string, operation: Operation): KindEndpoint =>
   createEndpoint({
     path: `/v1/audio/${name}`,
     format: 'openai-chat',
@@ -50,16 +45,12 @@ const createTranscriptionEndpoint = (
     getBase64Size: ({ input_audio: sound }) => getBase64Size(sound),
     streams: 'requested',
     bound,
-    docs: { summary, vendor: 'OpenAI', reference: 'https://platform.openai.com/docs/api-reference/audio' },
   })
 
 /** The endpoints for transcription. */
 export const transcriptionEndpoints: readonly KindEndpoint[] = [
-  createTranscriptionEndpoint('transcriptions', 'openai', { operation: transcribe, summary }),
-  createTranscriptionEndpoint('translations', 'openai-translation', {
-    operation: createOperation({ name: 'translate', ...shared }),
-    summary: 'Translate audio to English',
-  }),
+  createTranscriptionEndpoint('transcriptions', 'openai', transcribe),
+  createTranscriptionEndpoint('translations', 'openai-translation', createOperation({ name: 'translate', ...shared })),
   ...createAiSdkEndpoints('transcription-model', {
     operation: transcribe,
     loadForms,
@@ -67,7 +58,5 @@ export const transcriptionEndpoints: readonly KindEndpoint[] = [
     bodyType: 'sound',
     getBase64Size: (_, [file]) => file?.bytes.length ?? 0,
     bound,
-    summary,
-    page: 'transcription',
   }),
 ]

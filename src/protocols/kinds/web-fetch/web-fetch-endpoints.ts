@@ -24,10 +24,5 @@ export const webFetchEndpoints: readonly KindEndpoint[] = [
     modelNames: ['model', 'provider'],
     service: 'fetch',
     loadForms: once(async () => (await import('./web-fetch-forms.ts')).webFetchForms),
-    docs: {
-      summary: 'Fetch the text of web pages',
-      vendor: 'Jina, Firecrawl, Tavily and Exa',
-      reference: 'https://docs.jina.ai/',
-    },
   }),
 ]

@@ -36,11 +36,6 @@ const endpoint = {
   modelNames: ['model', 'search_tool_name', 'provider'],
   service: 'search',
   loadForms: once(async () => (await import('./web-search-forms.ts')).webSearchForms),
-  docs: {
-    summary: 'Search the web',
-    vendor: 'Perplexity',
-    reference: 'https://docs.perplexity.ai/api-reference/search-post',
-  },
 } as const
 
 /** The endpoints for web search. LiteLLM's clients put the model in the path. */
