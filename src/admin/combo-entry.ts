@@ -1,21 +1,26 @@
 import * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
-import { TAG_TEXT, TAG_VALUE } from '../lib/tag-values.ts'
+import {
+  conditionTexts,
+  describeFields,
+  describeLiteral,
+  describeNames,
+  HEADER_NAME,
+  listItems,
+} from '../lib/shape-texts.ts'
+import { TAG_TEXT, TAG_VALUE, TAGS } from '../lib/tag-values.ts'
 import { EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
 import { TAG_NAME } from '../types/records/tag-fields.ts'
 import type { ComboModel, Condition, DataTags, Pattern } from '../types.ts'
 import { alternatives, choice, closedObject, fields, rejectArray, wholeNumber } from './input.ts'
 
-const PATTERN = 'must be a string, an array of strings, true, or false'
-const TEXTS = 'must be a string or an array of strings'
-const PATTERNS = 'must be an object whose values are patterns'
-const SIZE = 'must be a whole number of bytes'
+const { pattern: PATTERN, texts: TEXTS, patterns: PATTERNS } = conditionTexts
 const MAX_PATTERNS = 100
 
 const texts = v.pipe(
   v.array(fields.patternText, TEXTS),
-  v.nonEmpty('must contain at least one string'),
-  v.maxLength(MAX_PATTERNS, `must not contain more than ${MAX_PATTERNS} strings`),
+  v.nonEmpty(listItems.texts.empty),
+  v.maxLength(MAX_PATTERNS, listItems.texts.tooMany(MAX_PATTERNS)),
 )
 const text = fields.patternTextOr(TEXTS)
 const textOrTexts = alternatives([text, texts], (input) => (Array.isArray(input) ? texts : text))
@@ -27,17 +32,17 @@ const patterns = (name: v.GenericSchema<string>) =>
   v.pipe(
     rejectArray(PATTERNS),
     v.record(name, pattern, PATTERNS),
-    v.check<Record<string, Pattern>, string>((named) => Object.keys(named).length > 0, 'must contain at least one'),
+    v.check<Record<string, Pattern>, string>((named) => Object.keys(named).length > 0, conditionTexts.noPatterns),
     v.metadata({ minProperties: 1 }),
   )
-const headerName = v.pipe(v.string(), v.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not a header name'))
-const size = v.pipe(v.number(SIZE), v.integer(SIZE), v.minValue(0, SIZE))
+const headerName = v.pipe(v.string(), v.regex(HEADER_NAME, conditionTexts.headerName))
+const size = wholeNumber(0, Number.MAX_SAFE_INTEGER, conditionTexts.size)
 const bytes = v.pipe(
   rejectArray(),
   closedObject({ min: v.exactOptional(size), max: v.exactOptional(size) }),
-  v.check(({ min, max }) => min !== undefined || max !== undefined, 'must have "min", "max", or both'),
+  v.check(({ min, max }) => min !== undefined || max !== undefined, conditionTexts.noSize),
   v.metadata({ minProperties: 1 }),
-  v.check(({ min = 0, max = Number.POSITIVE_INFINITY }) => min <= max, 'must have a "min" no greater than its "max"'),
+  v.check(({ min = 0, max = Number.POSITIVE_INFINITY }) => min <= max, conditionTexts.sizes),
 )
 
 /** The condition for requests to a combo entry. */
@@ -53,29 +58,25 @@ export const condition = v.pipe(
     metadata: v.exactOptional(patterns(v.string())),
     function: v.exactOptional(
       v.pipe(
-        v.number(),
-        v.check(() => false, 'can only be a function in code'),
+        v.number(conditionTexts.function),
+        v.check(() => false, conditionTexts.function),
       ),
     ),
   }),
-  v.check<Condition, string>(
-    (given) => Object.keys(given).length > 0,
-    'must contain a condition; omit it for an entry that applies to all requests',
-  ),
+  v.check<Condition, string>((given) => Object.keys(given).length > 0, conditionTexts.empty),
   v.metadata({ minProperties: 1 }),
 )
 
 const WEIGHT = 'must be a number from 0 to 1000'
 
-const VOICE = 'must be a voice name of 1 to 200 characters'
-const voice = v.pipe(v.string(VOICE), v.minLength(1, VOICE), v.maxLength(200, VOICE))
+const LITERAL = describeLiteral(200)
+const literal = v.pipe(v.string(LITERAL), v.minLength(1, LITERAL), v.maxLength(200, LITERAL))
 const voices = v.pipe(
-  rejectArray('must be an object that maps voice names to voice names'),
-  v.record(voice, voice, 'must be an object that maps voice names to voice names'),
-  v.check<Record<string, string>, string>(
-    (named) => Object.keys(named).length <= 200,
-    'must not contain more than 200',
-  ),
+  rejectArray(),
+  v.record(v.string(), literal, 'must be an object'),
+  v.metadata({ propertyNames: { type: 'string', minLength: 1, maxLength: 200 } }),
+  v.check((named) => Object.keys(named).length <= 200, describeFields(200)),
+  v.check((named) => Object.keys(named).every((name) => v.is(literal, name)), describeNames(LITERAL)),
 )
 
 const numberWithin = (min: number, max: number) => {
@@ -85,9 +86,6 @@ const numberWithin = (min: number, max: number) => {
 const wholeWithin = (min: number, max: number) => v.exactOptional(wholeNumber(min, max))
 /** The reasoning effort of a model. */
 export const effort = choice(EFFORTS)
-
-const STOP = 'must be a string of 1 to 200 characters'
-const STOPS = 'must be an array of 1 to 16 strings'
 
 /** The parameters that an entry sets for requests: `EntryParams`. */
 export const entryParams = v.pipe(
@@ -99,9 +97,9 @@ export const entryParams = v.pipe(
     topK: wholeWithin(1, 10_000_000),
     stopSequences: v.exactOptional(
       v.pipe(
-        v.array(v.pipe(v.string(STOP), v.minLength(1, STOP), v.maxLength(200, STOP)), STOPS),
-        v.minLength(1, STOPS),
-        v.maxLength(16, STOPS),
+        v.array(literal, listItems.texts.says),
+        v.maxLength(16, listItems.texts.tooMany(16)),
+        v.minLength(1, listItems.texts.empty),
       ),
     ),
     seed: wholeWithin(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
@@ -118,7 +116,6 @@ export const tagValue = alternatives([tagText, fields.flag], (input) =>
   typeof input === 'boolean' ? fields.flag : tagText,
 )
 
-const TAGS = 'must be an object with 1 to 16 tags, such as { "region": "eu" }'
 const tags = v.pipe(
   rejectArray(TAGS),
   v.record(v.string(), tagValue, TAGS),

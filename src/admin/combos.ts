@@ -4,8 +4,8 @@ import { createComboRecords } from '../records/combo-records.ts'
 import { readRules } from '../records/readings.ts'
 import { retryOnConflict } from '../records/storage-access.ts'
 import type { WritableStore } from '../records/writable-store.ts'
-import { formatCycle, type NamedModels, reachesModel } from '../request/routing/named-models.ts'
-import { describeMixedVectors, findTwoModels } from '../request/routing/one-model.ts'
+import { createNamedModels, formatCycle, reachesModel } from '../request/routing/named-models.ts'
+import { findVectorProblem } from '../request/routing/one-model.ts'
 import type { RoundRobin } from '../request/routing/round-robin.ts'
 import { getComboLabel, type RouteTable } from '../request/routing/route-table.ts'
 import { comboFields } from '../types/records/combo-fields.ts'
@@ -219,23 +219,14 @@ function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names:
 
 /** Rejects a change that would make this combo, or one that contains it, mix the vectors of two models. */
 function requireCompatibleVectors(changed: Combo, { combos, aliases }: Names): void {
-  const byName = new Map(combos.map((combo) => [combo.name, combo]))
-  const meanings = new Map(aliases.map(({ alias, model }) => [alias, model]))
-  const names: NamedModels = {
-    findCombo(name) {
-      const combo = byName.get(name)
-      return combo && { models: combo.models.map(getModelName), sameVectors: combo.sameVectors }
-    },
-    findAliasTarget: (name) => meanings.get(name),
-  }
-  for (const { id, name, kind, models, sameVectors } of combos) {
-    const entries = models.map(getModelName)
-    if (kind !== 'embedding' || sameVectors || !(id === changed.id || reachesModel(entries, changed.name, names)))
-      continue
-    const two = findTwoModels(entries, names)
-    if (!two) continue
-    const whose = id === changed.id ? '' : ` in the combo "${name}", which includes this one`
-    throw createInputError(`"models" must all be the same embedding model${whose}: ${describeMixedVectors(two)}`)
+  const names = createNamedModels(combos, aliases)
+  for (const combo of combos) {
+    const entries = combo.models.map(getModelName)
+    if (combo.kind !== 'embedding' || !(combo.id === changed.id || reachesModel(entries, changed.name, names))) continue
+    const problem = findVectorProblem(combo, names)
+    if (problem === undefined) continue
+    const whose = combo.id === changed.id ? '' : ` in the combo "${combo.name}", which includes this one`
+    throw createInputError(`"models" must all be the same embedding model${whose}: ${problem}`)
   }
 }
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
+import { describeEndpoint } from '../lib/shape-texts.ts'
 import { findEndpointPath } from '../lib/urls.ts'
 import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'
 import type { InputOf } from '../types/records/record-fields.ts'
@@ -69,7 +70,7 @@ export function changeProviderData(
   top: TopLevel,
 ): ProviderSpecificData | null | undefined {
   const members = Object.entries(top)
-  if (members.length === 0) return given && checkData(given)
+  if (members.length === 0) return given && checkData(given, 'providerSpecificData.baseUrl')
   const next: Record<string, unknown> = { ...(given === undefined ? stored : given) }
   for (const [name, value] of members) {
     const other = given?.[name as keyof ProviderSpecificData] // both have this field
@@ -78,17 +79,16 @@ export function changeProviderData(
     if (value === null) delete next[name]
     else next[name] = value
   }
-  return Object.keys(next).length === 0 ? null : checkData(next)
+  return Object.keys(next).length === 0
+    ? null
+    : checkData(next, top.baseUrl ? 'baseUrl' : 'providerSpecificData.baseUrl')
 }
 
-/** Throws `INVALID_REQUEST` if the base URL already includes a path that the gateway appends. Drops a blank URL, which counts as not set. */
-function checkData(data: ProviderSpecificData): ProviderSpecificData {
+/** Throws `INVALID_REQUEST` if the base URL already includes a path that the gateway appends; `field` is its name. Drops a blank URL, which counts as not set. */
+function checkData(data: ProviderSpecificData, field: string): ProviderSpecificData {
   const { baseUrl, ...rest } = data
   if (!baseUrl) return rest
   const path = findEndpointPath(baseUrl)
   if (path === undefined) return data
-  const base = baseUrl.slice(0, -path.length)
-  throw createInputError(
-    `"providerSpecificData.baseUrl" must not include "${path}", which the gateway appends. Use "${base}"`,
-  )
+  throw createInputError(`"${field}" ${describeEndpoint(baseUrl, path)}`)
 }

@@ -1,9 +1,8 @@
-import { tryParseJson } from '../lib/json.ts'
 import { didYouMean, findNearest } from '../lib/spelling.ts'
-import { findPrefixConflict, findProviders } from '../protocols/providers/prefix-conflict.ts'
+import { findPrefixConflict, findProviders, findSharedAliasProblem } from '../protocols/providers/prefix-conflict.ts'
 import { getDefinition, type NamedConnection } from '../protocols/providers/provider-names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
-import { cloudRules, cloudSettings } from '../request/upstream/clouds/cloud-rules.ts'
+import { type CloudSettings, findCloudProblem } from '../request/upstream/clouds/cloud-problem.ts'
 import type { Catalog, CatalogModel, ProviderSpecificData } from '../types.ts'
 import { createInputError } from './input.ts'
 
@@ -49,12 +48,9 @@ export function warnOfMisspelledKind({ provider, providerSpecificData: data }: N
  * providers share the alias.
  */
 export function resolveProvider(catalog: Catalog, name: string): string {
-  const owners = findProviders(catalog, name)
-  if (owners.length > 1)
-    throw createInputError(
-      `"provider" must not be "${name}", an alias of ${owners.map((id) => `"${id}"`).join(' and ')}`,
-    )
-  return owners[0] ?? name
+  const problem = findSharedAliasProblem(catalog, name)
+  if (problem) throw createInputError(`"provider" ${problem}`)
+  return findProviders(catalog, name)[0] ?? name
 }
 
 /** Finds provider ids by the name of a model family, and by similar ids, aliases, and names. */
@@ -93,24 +89,8 @@ export function requireUniquePrefix(...args: Parameters<typeof findPrefixConflic
   )
 }
 
-/** The settings and credential of a connection. */
-interface CloudSettings {
-  data: ProviderSpecificData | undefined
-  apiKey: string | undefined
-}
-
 /** Throws `INVALID_REQUEST` unless the settings and the credential fit the provider's cloud, if it has one. */
-export function checkCloud(catalog: Catalog, provider: string, { data = {}, apiKey }: CloudSettings): void {
-  const cloud = getDefinition(catalog, provider)?.cloud
-  const rules = cloud && cloudRules[cloud]
-  const strange = cloudSettings.find((name) => data[name] !== undefined && !rules?.settings.includes(name))
-  if (strange) throw createInputError(`"providerSpecificData.${strange}" has no effect for "${provider}"; omit it`)
-  const isJson = apiKey?.startsWith('{')
-  if (isJson && tryParseJson(apiKey ?? '') === undefined)
-    throw createInputError('"apiKey" looks like JSON but is not valid JSON')
-  if (isJson && !rules?.acceptsJson)
-    throw createInputError(`"apiKey" must be the bare key; "${provider}" does not accept JSON`)
-  const problem =
-    rules?.settingsProblem(data, apiKey) ?? (apiKey === undefined ? undefined : rules?.credentialProblem(apiKey))
+export function checkCloud(catalog: Catalog, provider: string, settings: CloudSettings): void {
+  const problem = findCloudProblem(catalog, provider, settings)
   if (problem) throw createInputError(problem)
 }

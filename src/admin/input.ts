@@ -1,8 +1,18 @@
 import * as v from 'valibot'
 import { type GatewayError, gatewayError } from '../errors.ts'
+import { suggestFields, suggestInnerField } from '../lib/field-hints.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { toCurrentName } from '../lib/renamed-options.ts'
-import { didYouMean, findNearest } from '../lib/spelling.ts'
+import {
+  BY_ACTION,
+  CONTROL,
+  DOTS,
+  describeChoice,
+  describeLength,
+  describeNumber,
+  NO_CONTROL,
+  NO_DOTS,
+  NO_MODEL,
+} from '../lib/shape-texts.ts'
 
 type Entries = v.ObjectEntries
 
@@ -130,28 +140,6 @@ const formatPath = ({ path = [] }: Issue) =>
 const unknownField = (field: string, meant: string) =>
   `Unknown field "${field.length > MAX_SHOWN ? `${field.slice(0, MAX_SHOWN)}…` : field}". ${meant}`
 
-function suggestFields(field: string, known: readonly string[]): string {
-  if (known.length === 0) return 'Remove it.'
-  const current = toCurrentName(field, known)
-  if (current !== undefined) return `It was renamed. Use "${current}".`
-  return didYouMean(findNearest(field, known, 1)) ?? `Known: ${list(known)}.`
-}
-
-/** Suggests where a misplaced field belongs, unless it looks like a typo of a known field. */
-function suggestInnerField(
-  field: string,
-  fields: readonly string[],
-  inner: Readonly<Record<string, readonly string[]>>,
-) {
-  for (const [outer, names] of Object.entries(inner)) {
-    const belongs = `It belongs in "${outer}".`
-    if (names.includes(field)) return belongs
-    const meant = didYouMean(findNearest(field, fields, 1).length > 0 ? [] : findNearest(field, names, 1))
-    if (meant) return `${meant} ${belongs}`
-  }
-  return undefined
-}
-
 const MAX_SHOWN = 60
 
 const list = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ')
@@ -163,7 +151,7 @@ export const fields = {
   /** A model name of 1 to 512 characters, trimmed. */
   model: createModelSchema(describeText),
   /** A model name, where an object with a model is also allowed. */
-  modelOrObject: createModelSchema('must be a string or an object with "model"'),
+  modelOrObject: createModelSchema(NO_MODEL),
   /** A string to filter a list by. */
   filter: v.pipe(v.string(describeText), v.maxLength(1_000, 'must not be longer than 1000 characters')),
   /** The number of entries on a page of a list. */
@@ -174,13 +162,11 @@ export const fields = {
   /** A field that clients can send back unchanged. */
   ignored: v.exactOptional(v.unknown()),
   /** A field of results that is always rejected. */
-  byAction: v.exactOptional(
-    v.never('can only be changed by POST /api/sync/cloud with the action "enable" or "disable"; omit it'),
-  ),
+  byAction: v.exactOptional(v.never(BY_ACTION)),
 }
 
 /** Creates a schema for a whole number from `least` to `most`, inclusive. */
-export function wholeNumber(min: number, max: number, message = `must be a whole number from ${min} to ${max}`) {
+export function wholeNumber(min: number, max: number, message = describeNumber({ min, max, isWhole: true })) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
 }
 
@@ -191,20 +177,14 @@ function createModelSchema(message: string | typeof describeText) {
 /** Rejects control characters and line breaks, which can forge log lines, and unpaired surrogates. */
 export function limitText(maxLength: number) {
   return [
-    v.maxLength<string, number, string>(maxLength, `must not be longer than ${maxLength} characters`),
-    v.check<string, string>(
-      (value) => !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value),
-      'must not contain control characters',
-    ),
+    v.maxLength<string, number, string>(maxLength, describeLength(maxLength)),
+    v.check<string, string>((value) => !CONTROL.test(value), NO_CONTROL),
   ] as const
 }
 
 /** Rejects "." and "..", which URLs resolve. */
 export function rejectDots() {
-  return v.check<string, string>(
-    (value) => !/^\.\.?$/.test(value),
-    'must not be "." or "..", which cannot be used in a URL',
-  )
+  return v.check<string, string>((value) => !DOTS.test(value), NO_DOTS)
 }
 
 function pattern(message: string | typeof describeText) {
@@ -216,7 +196,7 @@ export function choice<const Options extends readonly string[]>(
   options: Options,
   refusals: Readonly<Record<string, string>> = {},
 ) {
-  const usual = `must be one of ${options.map((option) => `"${option}"`).join(', ')}`
+  const usual = describeChoice(options)
   return v.picklist(options, ({ input }) => {
     const own = typeof input === 'string' && Object.hasOwn(refusals, input) ? refusals[input] : undefined
     return own ?? usual
@@ -236,25 +216,4 @@ export function choices<const Options extends readonly string[]>(options: Option
 
 export function describeText(issue: v.StringIssue): string {
   return issue.input === undefined ? 'must not be blank' : 'must be a string'
-}
-
-const MAX_LENGTH = 2_048
-
-/** Returns the problem with a base URL, as a predicate; `undefined` if the URL is valid. */
-export function findBaseUrlProblem(text: string): string | undefined {
-  const url = parse(text)
-  if (!url || !/^https?:\/\//i.test(text)) return 'must be a URL that starts with http:// or https://'
-  if (text.length > MAX_LENGTH) return `must not be longer than ${MAX_LENGTH} characters`
-  if (/[\s\\\p{Cc}\p{Cs}]/u.test(text)) return 'must not contain whitespace, backslashes, or control characters'
-  if (url.username !== '' || url.password !== '') return 'must not contain credentials'
-  if (/[?#]/.test(text)) return 'must not have a query or a fragment'
-  return undefined
-}
-
-function parse(text: string): URL | undefined {
-  try {
-    return new URL(text)
-  } catch {
-    return undefined
-  }
 }

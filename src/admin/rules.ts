@@ -1,3 +1,4 @@
+import { describeCooldowns } from '../lib/shape-texts.ts'
 import type { EffectiveRules, RequestRules } from '../types.ts'
 import { createInputError } from './input.ts'
 
@@ -35,7 +36,5 @@ export function mergeFields<T extends object>(
 /** Throws `INVALID_REQUEST` if the first cooldown would be longer than the maximum. */
 export function checkCooldowns({ cooldownMs, maxCooldownMs }: EffectiveRules['health']): void {
   if (cooldownMs <= maxCooldownMs) return
-  throw createInputError(
-    `"health.cooldownMs" must not be above "health.maxCooldownMs": ${cooldownMs}, ${maxCooldownMs}`,
-  )
+  throw createInputError(`"health.cooldownMs" ${describeCooldowns(cooldownMs, maxCooldownMs)}`)
 }

@@ -1,21 +1,35 @@
 import * as v from 'valibot'
 import { listSyncedFields } from '../features/cloud-sync/sync-forms.ts'
 import { assertNever } from '../lib/assert-never.ts'
+import { SENDABLE } from '../lib/credential-shapes.ts'
+import {
+  COOLDOWNS,
+  choiceRefusals,
+  describeEmpty,
+  describeFields,
+  describeLiteral,
+  describeNames,
+  describeNumber,
+  findBaseUrlProblem,
+  findCredentialProblem,
+  type ListTexts,
+  listItems,
+  MAX_CREDENTIAL,
+  NO_DUPLICATES,
+  NO_PRICE,
+  textForms,
+} from '../lib/shape-texts.ts'
 import { isClientKey } from '../records/key-format.ts'
 import type { FieldUse, InputOf, RecordField, RecordFields, WriteOperation } from '../types/records/record-fields.ts'
 import type {
-  ListItems,
   ListShape,
   MapShape,
   NumberShape,
   ObjectShape,
-  RefusedChoice,
   Shape,
-  TextForm,
   TextRules,
   TextShape,
 } from '../types/records/shapes.ts'
-import { responseConditions } from '../types/unions.ts'
 import { comboModel, promptCaching, tagValue } from './combo-entry.ts'
 import {
   type ClosedSchema,
@@ -23,7 +37,6 @@ import {
   closedObject,
   describeText,
   fields,
-  findBaseUrlProblem,
   limitText,
   rejectArray,
   rejectDots,
@@ -156,7 +169,7 @@ function textSchema({
 }: TextShape): v.GenericSchema<string> {
   if (rules) return byTextRules[rules]
   if (isLiteral && max !== undefined) {
-    const problem = `must be a string of 1 to ${max} characters`
+    const problem = describeLiteral(max)
     return v.pipe(v.string(problem), v.minLength(1, problem), v.maxLength(max, problem))
   }
   return addActions(v.string(describeText), [
@@ -176,54 +189,6 @@ function addActions<T>(
   return actions.length > 0 ? v.pipe(schema, ...actions) : schema
 }
 
-/** Messages for strings that don't match their pattern. */
-const textForms: Readonly<Record<TextForm, string>> = {
-  customId: 'must be 1 to 200 letters, digits, ".", "_", or "-"',
-  guardName: 'must be 1 to 64 letters, digits, ".", "_", or "-", and not "none"',
-  tagName: 'must be 1 to 64 letters, digits, ".", "_", or "-", and start with a letter',
-  comboName: 'must consist of letters, digits, "-", "_", or "."',
-  resource: 'must be only the name, not the URL',
-  region: 'must be a region such as "us-east-1"',
-  project: 'must be a project ID such as "my-project"',
-  apiVersion: 'must be a version such as "2024-10-21"',
-  deployment: 'must be a deployment name',
-}
-
-const choiceRefusals: Readonly<Record<RefusedChoice, string>> = {
-  function: 'cannot contain "function". Pass the function to the options of createGateway',
-  conditional:
-    'cannot be "conditional" because connections have no conditions. Set "when" on combo entries, and choose another strategy here',
-  'round-robin': 'cannot be "round-robin" because a list only exists for one request. Create a combo instead',
-}
-
-interface ListTexts {
-  says: string
-  tooMany(most: number): string
-  /** For empty lists; default `EMPTY`. */
-  empty?: string
-}
-
-const listItems: Readonly<Record<ListItems, ListTexts>> = {
-  modelIds: { says: 'must be an array of model IDs', tooMany: (most) => `must not contain more than ${most} IDs` },
-  models: { says: 'must be an array of model names', tooMany: (most) => `must not contain more than ${most} models` },
-  entries: {
-    says: 'must be an array of model names',
-    tooMany: (most) => `must not contain more than ${most} models`,
-    empty: 'must contain at least one model',
-  },
-  kinds: { says: 'must be an array of kinds', tooMany: (most) => `must not contain more than ${most} kinds` },
-  tiers: {
-    says: 'must be an array of prices, each with "above"',
-    tooMany: (most) => `must not have more than ${most} tiers`,
-  },
-  guards: { says: 'must be an array of guard names', tooMany: (most) => `must not contain more than ${most} guards` },
-  texts: { says: 'must be an array of strings', tooMany: (most) => `must not contain more than ${most} strings` },
-  conditions: {
-    says: `must be an array of ${responseConditions.map((one) => `"${one}"`).join(', ')}`,
-    tooMany: () => 'must not contain duplicates',
-  },
-}
-
 /** Schemas of strings whose rules are in code. */
 const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
   clientKey: v.pipe(
@@ -238,17 +203,12 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
   credential: v.pipe(
     fields.text,
     v.trim(),
-    v.nonEmpty('must not be blank. Check that the variable it comes from is set. For none, send null or omit it'),
     v.check(
-      (key) => !key.includes('…'),
-      'contains "…", which replaces the hidden part of a key. Send the whole key, or omit it to keep the stored one',
+      (key) => findCredentialProblem(key, OMIT) === undefined,
+      ({ input }) => findCredentialProblem(input, OMIT) ?? '',
     ),
-    v.check((key) => !/^(["']).*\1$/s.test(key), 'is in quotes, which would be sent as part of it. Remove them'),
-    v.regex(
-      /^[\x21-\x7e]+$|^\{/,
-      'must be the bare key: one line of ASCII characters without whitespace and without "Bearer"',
-    ),
-    v.maxLength(8_192, 'must not be longer than 8192 characters'),
+    v.regex(SENDABLE), // for the JSON Schemas, as the next one
+    v.maxLength(MAX_CREDENTIAL),
   ),
 
   address: v.pipe(
@@ -263,7 +223,7 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
 
 function numberSchema({ min, above, max, isWhole }: NumberShape): v.GenericSchema<number> {
   if (isWhole) return wholeNumber(min ?? 0, max ?? Number.MAX_SAFE_INTEGER)
-  const says = `must be a number${min === undefined ? '' : ` of ${min} or more`}${above === undefined ? '' : ` above ${above}`}${max === undefined ? '' : ` and up to ${max}`}`
+  const says = describeNumber({ min, above, max } as NumberShape)
   return addActions(v.number(says), [
     v.check<number, string>(Number.isFinite, says),
     ...(min === undefined ? [] : [v.minValue<number, number, string>(min, says)]),
@@ -278,13 +238,17 @@ function numberSchema({ min, above, max, isWhole }: NumberShape): v.GenericSchem
 }
 
 function listSchema({ max, items, isNonEmpty }: ListShape, item: v.GenericSchema) {
-  const { says, tooMany, empty = EMPTY } = listItems[items]
-  const schema = v.pipe(v.array(item, says), v.maxLength(max, tooMany(max)))
+  const { says, tooMany, empty = EMPTY }: ListTexts = listItems[items]
+  const schema = v.pipe(
+    v.array(item, says),
+    v.maxLength(max, tooMany(max)),
+    v.check((list) => items !== 'conditions' || new Set(list).size === list.length, NO_DUPLICATES),
+  )
   return isNonEmpty ? v.pipe(schema, v.minLength(1, empty)) : schema
 }
 
-const EMPTY = 'must not be empty. For no restriction, send null or omit it'
-const NO_PRICE = 'must contain a price, such as "input"'
+const OMIT = 'send null or omit it'
+const EMPTY = describeEmpty(OMIT)
 
 function mapSchema({ name, of, max }: MapShape) {
   const nameSchema = createSchema(name)
@@ -296,11 +260,11 @@ function mapSchema({ name, of, max }: MapShape) {
     rejectArray(),
     v.check(hasNoReservedNames, RESERVED_NAME),
     v.record(v.string(), createSchema(of), 'must be an object'),
-    v.metadata({ propertyNames: describeNames(name), maxProperties: max }),
-    v.check((value) => Object.keys(value).length <= max, `must not have more than ${max} fields`),
+    v.metadata({ propertyNames: describePropertyNames(name), maxProperties: max }),
+    v.check((value) => Object.keys(value).length <= max, describeFields(max)),
     v.check(
       (value) => findNameProblem(value) === undefined,
-      ({ input }) => `has an invalid field name: each ${findNameProblem(input)}`,
+      ({ input }) => describeNames(findNameProblem(input) ?? ''),
     ),
   )
 }
@@ -311,7 +275,7 @@ const RESERVED = ['__proto__', 'constructor', 'prototype']
 const RESERVED_NAME = `has an invalid field name: each must not be ${RESERVED.map((name) => `"${name}"`).join(', ')}`
 
 /** Describes the names of fields. valibot would report invalid names like invalid values. */
-const describeNames = (shape: Shape) => ({
+const describePropertyNames = (shape: Shape) => ({
   type: 'string',
   ...(shape.type === 'text' && shape.isNonEmpty && { minLength: 1 }),
   ...(shape.type === 'text' && shape.max !== undefined && { maxLength: shape.max }),
@@ -330,7 +294,7 @@ function objectSchema({ fields: members, isNonEmpty, isOpen, rules }: ObjectShap
       v.metadata({ minProperties: 1 }),
     )
   return rules === 'cooldowns'
-    ? v.pipe(rejectArray(), schema, v.check(haveCooldowns, 'must not have a "cooldownMs" above its "maxCooldownMs"'))
+    ? v.pipe(rejectArray(), schema, v.check(haveCooldowns, COOLDOWNS))
     : v.pipe(rejectArray(), schema)
 }
 

@@ -1,5 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { findCloudUrlProblem } from '../lib/shape-texts.ts'
 import { trimCloudUrl } from '../lib/urls.ts'
 import { SETTINGS } from '../records/record-collections.ts'
 import type { SettingsPatch } from '../records/settings-writes.ts'
@@ -9,7 +10,7 @@ import { mergeRules, type OverridableLimits } from '../request/routing/request-r
 import { type SettingsChange, settingsFields } from '../types/records/settings-fields.ts'
 import type { Settings } from '../types.ts'
 import { requireGuards } from './guard-names.ts'
-import { createInputError, findBaseUrlProblem, parseInput } from './input.ts'
+import { createInputError, parseInput } from './input.ts'
 import { createEditId, isSameJson } from './record-operations.ts'
 import { changeRules, checkCooldowns, mergeFields } from './rules.ts'
 import { createInputSchema, listInnerFields } from './schemas.ts'
@@ -110,7 +111,7 @@ const CLOUD_IS_ON =
 
 function normalizeCloudUrl(cloudUrl: string): string {
   const base = trimCloudUrl(cloudUrl)
-  const problem = base === '' ? undefined : findBaseUrlProblem(base)
-  if (problem) throw createInputError(`"cloudUrl" ${problem}, or be empty`)
+  const problem = base === '' ? undefined : findCloudUrlProblem(base)
+  if (problem) throw createInputError(`"cloudUrl" ${problem}`)
   return base
 }

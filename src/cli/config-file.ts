@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { WithWarnings } from '../admin/warnings.ts'
-import { checkCycles, checkRecord, configSections } from '../config/check-records.ts'
+import { checkNames, checkRecord, configSections, formatProblem } from '../config/check-records.ts'
 import { isGatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { didYouMean, findNearest } from '../lib/spelling.ts'
 import type { Management } from '../management/operations.ts'
 import { recordKinds } from '../records/readings.ts'
 import { KEYRING, SETTINGS } from '../records/record-collections.ts'
-import type { Catalog, ComboModel, Storage } from '../types.ts'
+import type { Catalog, Combo, Storage } from '../types.ts'
 import { ENV_PREFIX, type Variables } from './cli-options.ts'
 import { replaceCallsWithCommands } from './commands/wording.ts'
 import { type DataAccess, withManagement } from './data-folder.ts'
@@ -145,16 +145,18 @@ type ReadSection = (section: unknown, at: Location) => ConfigEntry[]
 interface SectionShape {
   /** The field that is set to a record's name in a map. */
   nameField: string
+  /** The problem with a record that isn't an object. */
+  says?: string
   /** Converts the short form of a record, which isn't an object. */
   short?: (value: unknown) => JsonObject | undefined
 }
 
 const listOrMap =
-  ({ nameField, short = () => undefined }: SectionShape): ReadSection =>
+  ({ nameField, says = 'must be an object.', short = () => undefined }: SectionShape): ReadSection =>
   (section, { place, fail }) => {
     const read = (value: unknown, at: string): ConfigEntry => {
       const input = isObject(value) ? value : short(value)
-      if (!input) throw fail(at, 'must be an object.')
+      if (!input) throw fail(at, says)
       return { place: at, input }
     }
     if (Array.isArray(section)) return section.map((value, index) => read(value, joinPath(place, index)))
@@ -194,7 +196,7 @@ const sections: Readonly<Record<Section, ReadSection>> = {
     }),
 
   combos: listOrMap({ nameField: 'name', short: (models) => (Array.isArray(models) ? { models } : undefined) }),
-  aliases: listOrMap({ nameField: 'alias', short: readShortForm('model') }),
+  aliases: listOrMap({ nameField: 'alias', says: 'must be a string.', short: readShortForm('model') }),
 
   /** Reads custom models: a list of records with `providerAlias` and `id`, or a map by `<provider>/<model ID>`. */
   models: (section, at) => {
@@ -281,15 +283,14 @@ function checkConfig(config: ConfigFile, catalog: Catalog): void {
       for (const { place, input } of config[section]) {
         if (section === 'combos' && input.models === undefined) continue // a change of a stored one
         const given = Object.entries(input).filter(([name]) => !unchecked[section]?.includes(name))
-        checkRecord(section, place, omitNulls(Object.fromEntries(given)), catalog)
+        checkRecord(section, place, omitNulls(Object.fromEntries(given)), { catalog, isChange: true })
       }
     }
-    const combos = config.combos.map(({ input }) => {
-      const models = (input.models ?? []) as readonly ComboModel[] // checked above
-      return [String(input.name), models.map((model) => (typeof model === 'string' ? model : model.model))] as const
+    const combos = config.combos.filter(({ input }) => input.models !== undefined)
+    checkNames({
+      combos: combos.map(({ input }) => input as unknown as Combo), // checked above
+      aliases: config.aliases.map(({ input }) => ({ alias: String(input.alias), model: String(input.model) })),
     })
-    const aliases = config.aliases.map(({ input }) => [String(input.alias), String(input.model)] as const)
-    checkCycles({ combos: new Map(combos), aliases: new Map(aliases) })
   } catch (cause) {
     throw cause instanceof TypeError ? problem(`${config.path}: ${cause.message}`, { cause }) : cause
   }
@@ -300,7 +301,6 @@ const unchecked: Readonly<Partial<Record<Section, readonly string[]>>> = {
   connections: ['id', 'discover'],
   combos: ['id', 'name'],
   groups: ['id'],
-  settings: ['cloudEnabled'],
 }
 
 /** Returns a copy without the fields that are `null`, which removes a stored value. */
@@ -356,7 +356,7 @@ async function putEach(
 
 function rethrowWithPath(path: string, place: string, cause: unknown): never {
   if (!isGatewayError(cause) || cause.status >= 500) throw cause
-  throw problem(`${path}: ${place}: ${replaceCallsWithCommands(cause.message).replace(/[^.!?]$/, '$&.')}`, { cause })
+  throw problem(`${path}: ${formatProblem(place, replaceCallsWithCommands(cause.message))}`, { cause })
 }
 
 /** Copies all records except client keys to memory. There can be a huge number of them, and no other record depends on them. */

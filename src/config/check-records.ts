@@ -1,19 +1,29 @@
 import { assertNever } from '../lib/assert-never.ts'
+import { findNearestName } from '../lib/field-hints.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { findFieldProblem, findShapeProblem, type ShapeProblem } from '../lib/shape-problem.ts'
+import { BY_ACTION, describeCooldowns, endSentence, findCloudUrlProblem } from '../lib/shape-texts.ts'
 import { trimCloudUrl } from '../lib/urls.ts'
-import { findProviders } from '../protocols/providers/prefix-conflict.ts'
+import { findProviders, findSharedAliasProblem } from '../protocols/providers/prefix-conflict.ts'
+import { getDefinition } from '../protocols/providers/provider-names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
 import { defaultHealthTerms } from '../request/routing/failure-class.ts'
-import { findCycle, formatCycle, isDirectModel } from '../request/routing/named-models.ts'
+import {
+  createNamedModels,
+  findCycle,
+  formatCycle,
+  getEntryName,
+  isDirectModel,
+} from '../request/routing/named-models.ts'
+import { findVectorProblem } from '../request/routing/one-model.ts'
+import { findCloudProblem } from '../request/upstream/clouds/cloud-problem.ts'
 import { comboFields } from '../types/records/combo-fields.ts'
 import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'
 import { groupFields } from '../types/records/group-fields.ts'
 import { aliasFields, customModelFields } from '../types/records/model-fields.ts'
 import type { RecordField, RecordFields, WriteOperation } from '../types/records/record-fields.ts'
-import { comboRuleShapes } from '../types/records/rule-fields.ts'
 import { settingsFields } from '../types/records/settings-fields.ts'
-import type { Catalog, Combo } from '../types.ts'
+import type { Catalog, Combo, ProviderSpecificData } from '../types.ts'
 
 /** The sections of a configuration. */
 export const configSections = [
@@ -29,11 +39,17 @@ export const configSections = [
 
 export type ConfigSection = (typeof configSections)[number]
 
+interface CheckOptions {
+  catalog: Catalog
+  /** Whether the record may be a change of a stored one, which can have what this one omits. */
+  isChange?: boolean
+}
+
 /** Checks a record of a section. Throws a TypeError that begins with the place of the mistake. */
-export function checkRecord(section: ConfigSection, place: string, input: JsonObject, catalog: Catalog): void {
+export function checkRecord(section: ConfigSection, place: string, input: JsonObject, options: CheckOptions): void {
   const found = findRecordProblem(section, input)
   if (found) fail(place + found.path, found.problem)
-  if (section === 'connections') requireProvider(place, input, catalog)
+  if (section === 'connections') checkConnection(place, input, options)
 }
 
 function findRecordProblem(section: ConfigSection, input: JsonObject): ShapeProblem | undefined {
@@ -52,45 +68,63 @@ function findRecordProblem(section: ConfigSection, input: JsonObject): ShapeProb
     case 'guards':
       return undefined // checked where guards are created, because few gateways need the code for it
     case 'settings':
+      if (Object.hasOwn(input, 'cloudEnabled')) return { path: '.cloudEnabled', problem: BY_ACTION }
       return findInputProblem(settingsFields, 'update', input) ?? findSettingsProblem(input)
     default:
       return assertNever(section)
   }
 }
 
-type CheckedCombo = Pick<Combo, 'kind' | 'models' | 'on'>
+type CheckedCombo = Pick<Combo, 'kind' | 'models'>
 
-function findComboProblem({ kind = 'llm', models, on = [] }: CheckedCombo): ShapeProblem | undefined {
-  if (new Set(on).size < on.length) return { path: '.on', problem: 'must not contain duplicates' }
+function findComboProblem({ kind = 'llm', models }: CheckedCombo): ShapeProblem | undefined {
   const at = kind === 'llm' ? -1 : models.findIndex((entry) => typeof entry === 'object' && entry.params)
-  return at < 0 ? undefined : { path: `.models[${at}].params`, problem: 'is only for chat combos ("kind": "llm")' }
+  return at < 0
+    ? undefined
+    : { path: `.models[${at}].params`, problem: 'is only for chat combos ("kind": "llm"); omit it' }
 }
 
 function findSettingsProblem({ cloudUrl, health }: JsonObject): ShapeProblem | undefined {
-  const terms = { ...defaultHealthTerms, ...Object(health) }
-  return (
-    findShapeProblem(comboRuleShapes.health, terms, '.health') ??
-    (typeof cloudUrl === 'string' && cloudUrl !== ''
-      ? findShapeProblem(dataMembers.baseUrl.shape, trimCloudUrl(cloudUrl), '.cloudUrl')
-      : undefined)
-  )
+  const { cooldownMs, maxCooldownMs } = { ...defaultHealthTerms, ...Object(health) }
+  if (cooldownMs > maxCooldownMs)
+    return { path: '.health.cooldownMs', problem: describeCooldowns(cooldownMs, maxCooldownMs) }
+  const url = typeof cloudUrl === 'string' ? trimCloudUrl(cloudUrl) : ''
+  const problem = url === '' ? undefined : findCloudUrlProblem(url)
+  if (problem !== undefined) return { path: '.cloudUrl', problem }
+  return url === '' ? undefined : findShapeProblem(dataMembers.baseUrl.shape, url, '.cloudUrl')
 }
 
-/** The names that lead to others: combos and aliases, by name. Combos take precedence. */
+/** Names that lead to other names: combos, which take precedence, and aliases. */
 export interface LeadingNames {
-  combos: ReadonlyMap<string, readonly string[]>
-  aliases: ReadonlyMap<string, string>
+  combos: ReadonlyArray<Pick<Combo, 'name' | 'kind' | 'models' | 'sameVectors'>>
+  aliases: ReadonlyArray<{ alias: string; model: string }>
 }
 
-/** Checks that no name leads back to itself. Throws a TypeError that shows the way. */
-export function checkCycles({ combos, aliases }: LeadingNames): void {
-  const next = new Map(combos)
-  for (const [alias, model] of aliases)
-    if (!combos.has(alias) && !(alias === model && isDirectModel(model))) next.set(alias, [model])
-  for (const name of next.keys()) {
+/** Checks that no name leads back to itself. Throws a TypeError that begins with the place. */
+export function checkNames({ combos, aliases }: LeadingNames): void {
+  const next = new Map<string, readonly string[]>()
+  for (const { alias, model } of aliases) if (alias !== model || !isDirectModel(model)) next.set(alias, [model])
+  for (const { name, models } of combos) next.set(name, models.map(getEntryName))
+  for (const { name, models } of combos) {
     const cycle = findCycle(name, next)
     if (cycle)
-      fail(`${combos.has(name) ? 'combos' : 'aliases'}.${name}`, `must not lead back to itself: ${formatCycle(cycle)}`)
+      fail(
+        `combos.${name}.models[${models.findIndex((entry) => getEntryName(entry) === cycle[1])}]`,
+        `must not lead back to the combo itself (${formatCycle(cycle)}). Remove it or use another model`,
+      )
+  }
+  for (const { alias } of aliases) {
+    const cycle = findCycle(alias, next)
+    if (cycle) fail(`aliases.${alias}`, `must not lead back to the alias itself: ${formatCycle(cycle)}`)
+  }
+}
+
+/** Checks that embedding combos have one model. Throws a TypeError that begins with the place. */
+export function checkVectors({ combos, aliases }: LeadingNames): void {
+  const names = createNamedModels(combos, aliases)
+  for (const combo of combos) {
+    const problem = findVectorProblem(combo, names)
+    if (problem) fail(`combos.${combo.name}.models`, `must all be the same embedding model: ${problem}`)
   }
 }
 
@@ -116,16 +150,37 @@ function findInputProblem(
   return findFieldProblem({ ...Object.fromEntries(known), ...more }, input)
 }
 
-function requireProvider(place: string, input: JsonObject, catalog: Catalog): void {
-  const provider = String(input.provider)
-  const { baseUrl } = { ...Object(input.providerSpecificData), ...input }
-  if (findProviders(catalog, provider).length === 1 || getCompatibleFormat(provider) || baseUrl !== undefined) return
-  const similar = Object.keys(catalog).filter((id) => id.slice(0, 2) === provider.slice(0, 2).toLowerCase())
-  const hint = similar.length > 0 ? `Known providers that start like it: ${similar.join(', ')}. ` : ''
-  throw new TypeError(`${place}: unknown provider "${provider}". ${hint}For any other provider, set "baseUrl".`)
+function checkConnection(place: string, input: JsonObject, { catalog, isChange }: CheckOptions): void {
+  const named = String(input.provider)
+  const nested: JsonObject = { ...Object(input.providerSpecificData) }
+  const top = Object.keys(topLevel).filter((name) => input[name] !== undefined)
+  const twice = top.find((name) => nested[name] !== undefined && !isSameValue(nested[name], input[name]))
+  if (twice !== undefined)
+    fail(`${place}.${twice}`, `and "providerSpecificData.${twice}" conflict; send only one of them`)
+  const data = { ...nested, ...Object.fromEntries(top.map((name) => [name, input[name]])) } as ProviderSpecificData // checked
+  const shared = findSharedAliasProblem(catalog, named)
+  if (shared) fail(`${place}.provider`, shared)
+  const [provider = named] = findProviders(catalog, named)
+  if (!getDefinition(catalog, provider) && !getCompatibleFormat(provider) && data.baseUrl === undefined) {
+    const meant = findNearestName(provider, Object.keys(catalog))
+    const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`
+    throw new TypeError(`${place}: Unknown provider "${provider}".${hint} For any other provider, set "baseUrl".`)
+  }
+  if (isChange) return
+  const apiKey = typeof input.apiKey === 'string' ? input.apiKey.trim() : undefined
+  const problem = findCloudProblem(catalog, provider, { data, apiKey })
+  if (problem) throw new TypeError(formatProblem(place, problem))
+}
+
+const isSameValue = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+
+/** Joins a place and a problem, which may begin with a quoted path, as in the management API. */
+export function formatProblem(place: string, problem: string): string {
+  const [, path, rest] = /^"([^"]+)" (.*)$/s.exec(problem) ?? []
+  return path === undefined ? `${place}: ${endSentence(problem)}` : `${place}.${path} ${endSentence(rest ?? '')}`
 }
 
 /** Throws a TypeError about a place in the configuration. */
 export function fail(place: string, problem: string): never {
-  throw new TypeError(`${place} ${problem}${problem.endsWith('?') ? '' : '.'}`)
+  throw new TypeError(`${place} ${endSentence(problem)}`)
 }

@@ -31,13 +31,22 @@ import type { InputOf } from '../types/records/record-fields.ts'
 import type { SettingsChange } from '../types/records/settings-fields.ts'
 import type {
   Catalog,
+  Combo,
   ComboModel,
   Condition,
   CredentialSource,
   ResponseCondition,
   SharedCredentialSource,
 } from '../types.ts'
-import { type ConfigSection, checkCycles, checkRecord, fail, topLevel } from './check-records.ts'
+import {
+  type ConfigSection,
+  checkNames,
+  checkRecord,
+  checkVectors,
+  fail,
+  type LeadingNames,
+  topLevel,
+} from './check-records.ts'
 import type { KnownModel, KnownProvider } from './known-names.data.ts'
 import type { RouteOptions } from './route-option.ts'
 
@@ -156,7 +165,7 @@ export function readCodeConfig(
     const given = { provider: id, ...requireObject(place, input) } as CodeConnection & { provider: string } // checked next
     const { apiKey, ...plain } = given
     const source = getCredentialFunction(apiKey)
-    checkRecord('connections', place, source ? plain : { ...given }, catalog)
+    checkRecord('connections', place, source ? plain : { ...given }, { catalog })
     const { provider: named, providerSpecificData, ...others } = plain
     const [provider = named] = findProviders(catalog, named)
     const data: JsonObject = { ...providerSpecificData }
@@ -177,30 +186,34 @@ export function readCodeConfig(
     const other = typeof owner === 'string' ? owner : owner.id
     fail(`connections.${one.id}`, `shares "${prefix}" with "${other}". Change one, or set "sharesPrefix"`)
   }
-  const combos = new Map<string, readonly string[]>()
+  const combos: Array<LeadingNames['combos'][number]> = []
   const conditions: ConditionFunction[] = []
   const responseConditions = new Map<string, ResponseFunction[]>()
-  const numberFunction = (_: string, value: unknown) =>
-    typeof value === 'function' ? { function: conditions.push(value as ConditionFunction) } : value
   for (const [name, input] of readSection(config, 'combos')) {
     const place = `combos.${name}`
     const combo = Array.isArray(input) ? { models: input } : requireObject(place, input)
     const responses: unknown[] = Array.isArray(combo.on) ? combo.on : []
     const functions = responses.filter(isResponseFunction)
     const others = functions.length > 0 && { on: responses.filter((one) => !isResponseFunction(one)) }
-    const given: JsonObject = JSON.parse(JSON.stringify({ ...combo, ...others }, numberFunction))
+    const whens = Array.isArray(combo.models) ? combo.models.map(getConditionFunction) : []
+    const given = copyPlain({
+      ...combo,
+      ...others,
+      ...(whens.length > 0 && { models: whens.map((when, at) => omitFunction(Object(combo.models)[at], when)) }),
+    })
     requireName(place, name)
-    checkRecord('combos', place, given, catalog)
+    checkRecord('combos', place, given, { catalog })
+    const { kind, sameVectors } = given as Pick<Combo, 'kind' | 'sameVectors'> // checked above
+    const models = (given.models as ComboModel[]).map((entry, at) => {
+      const when = whens[at]
+      return when ? { ...(entry as ComboEntry), when: { function: conditions.push(when) } } : entry
+    })
     if (others) {
       responseConditions.set(name, functions)
       given.on = [...others.on, 'function']
     }
-    add(COMBOS, name, { id: name, name, strategy: 'fallback', ...given, createdAt: at, updatedAt: at })
-    const entries = given.models as ComboModel[] // checked above
-    combos.set(
-      name,
-      entries.map((entry) => (typeof entry === 'string' ? entry : entry.model)),
-    )
+    add(COMBOS, name, { id: name, name, strategy: 'fallback', ...given, models, createdAt: at, updatedAt: at })
+    combos.push({ name, models, ...(kind && { kind }), ...(sameVectors && { sameVectors }) })
   }
   for (const [name, input] of readSection(config, 'models')) {
     const place = `models.${name}`
@@ -208,22 +221,23 @@ export function readCodeConfig(
     if (slash < 1 || slash === name.length - 1) fail(place, 'must be named <provider>/<model ID>')
     const id = { providerAlias: name.slice(0, slash), id: name.slice(slash + 1) }
     const given = typeof input === 'string' ? { type: input } : requireObject(place, input)
-    checkRecord('models', place, { ...given, ...id }, catalog)
+    checkRecord('models', place, { ...given, ...id }, { catalog })
     add(CUSTOM_MODELS, getCustomModelId(id), { ...given, ...id })
   }
-  const aliases = new Map<string, string>()
+  const aliases: Array<LeadingNames['aliases'][number]> = []
   for (const [alias, model] of readSection(config, 'aliases')) {
-    if (findShapeProblem(aliasFields.alias.shape, alias)) fail('aliases', `must not contain the name "${alias}"`)
-    checkRecord('aliases', `aliases.${alias}`, { model }, catalog)
+    const found = findShapeProblem(aliasFields.alias.shape, alias)
+    if (found) fail('aliases', `must not contain the name "${alias}": it ${found.problem}`)
+    checkRecord('aliases', `aliases.${alias}`, { model }, { catalog })
     add(ALIASES, alias, { alias, model })
-    aliases.set(alias, String(model))
+    aliases.push({ alias, model: String(model) })
   }
   for (const section of ['groups', 'plans'] as const)
     for (const [id, input] of readSection(config, section)) {
       const place = `${section}.${id}`
       requireName(place, id)
       const given = { name: id, ...requireObject(place, input) }
-      checkRecord(section, place, given, catalog)
+      checkRecord(section, place, given, { catalog })
       if (values.has(GROUPS + id)) fail(place, `has the same "id" as groups.${id}. Change one of them`)
       add(GROUPS, id, { id, isActive: true, ...given, createdAt: at })
     }
@@ -232,14 +246,17 @@ export function readCodeConfig(
       if (isGuard(input)) continue
       const place = `guards.${name}`
       requireName(place, name)
-      const given = { ...requireObject(place, input), name }
-      checkRecord('guards', place, given, catalog)
+      const own = requireObject(place, input)
+      if (Object.hasOwn(own, 'name')) fail(`${place}.name`, 'is not a known field. The guard is named by its key')
+      const given = { ...own, name }
+      checkRecord('guards', place, given, { catalog })
       add(GUARDS, name, { ...given, createdAt: at, updatedAt: at })
     }
-  checkCycles({ combos, aliases })
+  checkNames({ combos, aliases })
+  checkVectors({ combos, aliases })
 
   const settings = Object.fromEntries(readSection(config, 'settings'))
-  checkRecord('settings', 'settings', settings, catalog)
+  checkRecord('settings', 'settings', settings, { catalog })
   if (typeof settings.cloudUrl === 'string') settings.cloudUrl = trimCloudUrl(settings.cloudUrl)
   return { values, secrets, settings, conditions, responseConditions, onRouteError: config.onRouteError }
 }
@@ -252,6 +269,23 @@ function getCredentialFunction(apiKey: unknown): CredentialSource | SharedCreden
   const isShared = isObject(apiKey) && typeof apiKey.resolve === 'function' && apiKey.shared === true
   return typeof apiKey === 'function' || isShared ? (apiKey as CredentialSource | SharedCredentialSource) : undefined
 }
+
+const getConditionFunction = (entry: unknown): ConditionFunction | undefined =>
+  isObject(entry) && typeof entry.when === 'function' ? (entry.when as ConditionFunction) : undefined
+
+/** Returns an entry without its function, for the check. A function in place of an entry becomes an invalid entry. */
+function omitFunction(entry: unknown, when: ConditionFunction | undefined): unknown {
+  if (when) return { ...Object(entry), when: undefined }
+  return typeof entry === 'function' ? null : entry
+}
+
+/** Copies a record without fields that are `undefined`. Functions and big integers, which would be lost, become values that no field can have. */
+const copyPlain = (record: object): JsonObject =>
+  JSON.parse(
+    JSON.stringify(record, (_, value: unknown) =>
+      typeof value === 'function' || typeof value === 'bigint' ? { function: null } : value,
+    ),
+  )
 
 const isResponseFunction = (given: unknown): given is ResponseFunction => typeof given === 'function'
 

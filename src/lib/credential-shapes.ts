@@ -42,8 +42,11 @@ export function parseAwsCredentials(apiKey: string): AwsCredentials | undefined 
 
 const SHAPE = /^([A-Z0-9]{16,128}):([A-Za-z0-9/+=]{16,128})(?::([A-Za-z0-9/+=]+))?$/
 
-/** Returns whether a trimmed credential can be sent: one word in ASCII, or a key file in JSON. */
-export const isSendableCredential = (credential: string): boolean => /^[\x21-\x7e]+$|^\{/.test(credential)
+/** Trimmed credentials that can be sent: one word in ASCII, or a key file in JSON. */
+export const SENDABLE = /^[\x21-\x7e]+$|^\{/
+
+/** Returns whether a trimmed credential can be sent. */
+export const isSendableCredential = (credential: string): boolean => SENDABLE.test(credential)
 
 /** Shorter credentials are placeholders for providers that need none. */
 export const MIN_QUOTABLE_LENGTH = 8

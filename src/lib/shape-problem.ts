@@ -1,14 +1,40 @@
 import { promptCaching } from '../types/records/caching-fields.ts'
 import { entryParams, voices } from '../types/records/entry-fields.ts'
-import type { MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../types/records/shapes.ts'
+import type { ListShape, MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../types/records/shapes.ts'
 import { flag, integer, list, object, text } from '../types/records/shapes.ts'
-import { dataTags } from '../types/records/tag-fields.ts'
+import { dataTags, TAG_NAME } from '../types/records/tag-fields.ts'
 import { conditionNames } from '../types/unions.ts'
 import { assertNever } from './assert-never.ts'
-import { isSendableCredential } from './credential-shapes.ts'
+import { suggestFields, suggestInnerField } from './field-hints.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { toCurrentName } from './renamed-options.ts'
-import { isTagValue, TAG_VALUE } from './tag-values.ts'
+import {
+  CONTROL,
+  COOLDOWNS,
+  choiceRefusals,
+  conditionTexts,
+  DOTS,
+  describeChoice,
+  describeEmpty,
+  describeEndpoint,
+  describeFields,
+  describeLength,
+  describeLiteral,
+  describeNames,
+  describeNumber,
+  findBaseUrlProblem,
+  findCredentialProblem,
+  HEADER_NAME,
+  type ListTexts,
+  listItems,
+  NO_CONTROL,
+  NO_DOTS,
+  NO_DUPLICATES,
+  NO_MODEL,
+  NO_PRICE,
+  textForms,
+} from './shape-texts.ts'
+import { isTagValue, TAG_VALUE, TAGS } from './tag-values.ts'
 import { findEndpointPath } from './urls.ts'
 
 /** A problem with a value, and its location. */
@@ -46,26 +72,20 @@ export function findShapeProblem(
         ? undefined
         : fail('must be an ISO 8601 time')
     case 'number':
-      return isWithin(shape, value) ? undefined : fail(describeRange(shape))
+      return isWithin(shape, value) ? undefined : fail(describeNumber(shape))
     case 'choice':
       if (shape.orObject && isPlainObject(value)) return findObjectProblem(shape.orObject, value, path, options)
-      return typeof value === 'string' && shape.of.includes(value)
-        ? undefined
-        : fail(`must be one of ${quote(shape.of)}`)
+      if (typeof value === 'string' && shape.of.includes(value)) return undefined
+      return fail(choiceRefusals[shape.refused?.find((one) => one === value) ?? ''] ?? describeChoice(shape.of))
     case 'list':
-      if (!Array.isArray(value)) return fail('must be an array')
-      if (shape.isNonEmpty && value.length === 0) return fail(EMPTY)
-      if (value.length > shape.max) return fail(`must not contain more than ${shape.max} items`)
-      return findFirst(
-        Array.from<unknown>(value).entries(), // it may be sparse or override array methods
-        ([at, item]) => findShapeProblem(shape.of, item, `${path}[${at}]`, options),
-      )
+      return findListProblem(shape, value, path, options)
     case 'map':
       return isPlainObject(value) ? findMapProblem(shape, value, path, options) : fail(NOT_OBJECT)
     case 'object':
       return isPlainObject(value) ? findObjectProblem(shape, value, path, options) : fail(NOT_OBJECT)
     case 'entry':
-      return isObject(value) ? findEntryProblem(value, path) : findShapeProblem(MODEL, value, path)
+      if (isObject(value)) return findEntryProblem(value, path)
+      return typeof value === 'string' ? findShapeProblem(MODEL, value, path) : fail(NO_MODEL)
     default:
       return assertNever(shape)
   }
@@ -85,11 +105,10 @@ export function findFieldProblem(
   options: Options = {},
 ): ShapeProblem | undefined {
   for (const name of Object.keys(value))
-    if (!Object.hasOwn(fields, name))
-      return { path: `${path}.${name}`, problem: describeUnknown(name, Object.keys(fields)) }
+    if (!Object.hasOwn(fields, name)) return { path: `${path}.${name}`, problem: describeUnknown(name, fields, path) }
   return findFirst(Object.entries(fields), ([name, { shape, isOptional }]) => {
     const inner = `${path}.${name}`
-    if (!Object.hasOwn(value, name)) return isOptional ? undefined : { path: inner, problem: 'is required' }
+    if (!Object.hasOwn(value, name)) return isOptional ? undefined : describeMissing(shape, inner)
     if (value[name] !== undefined) return findShapeProblem(shape, value[name], inner, options)
     return isOptional && options.allowsUndefined ? undefined : { path: inner, problem: UNDEFINED }
   })
@@ -102,16 +121,36 @@ export function isPlainObject(value: unknown): value is JsonObject {
   return prototype === null || Object.getPrototypeOf(prototype) === null // of any realm
 }
 
-const EMPTY = 'must not be empty'
+const EMPTY = describeEmpty('omit it')
 const NOT_OBJECT = 'must be an object'
 const UNDEFINED =
   'is undefined. If it comes from an environment variable, check that the variable is set; otherwise omit it'
 
-function describeUnknown(name: string, known: readonly string[]): string {
-  const current = toCurrentName(name, known)
-  if (current !== undefined) return `was renamed. Use "${current}"`
-  const meant = known.filter((one) => one.toLowerCase() === name.toLowerCase())
-  return `is not a known field. ${meant.length > 0 ? `Did you mean ${quote(meant)}?` : `Known: ${quote(known)}`}`
+function describeUnknown(name: string, fields: Fields, path: string): string {
+  const known = Object.keys(fields)
+  if (toCurrentName(name, known) !== undefined)
+    return `was renamed. ${suggestFields(name, known).slice('It was renamed. '.length)}`
+  const inner = Object.entries(fields).flatMap(([outer, { shape }]) =>
+    shape.type === 'object' ? [[outer, Object.keys(shape.fields)]] : [],
+  )
+  const hint = path === '' ? suggestInnerField(name, known, Object.fromEntries(inner)) : undefined
+  return `is not a known field. ${hint ?? suggestFields(name, known)}`
+}
+
+const describeMissing = (shape: Shape, path: string): ShapeProblem => {
+  const { problem = '' } = findShapeProblem(shape, undefined) ?? {}
+  return { path, problem: `is required and ${problem}` }
+}
+
+function findListProblem(shape: ListShape, value: unknown, path: string, options: Options): ShapeProblem | undefined {
+  const { says, tooMany, empty = EMPTY }: ListTexts = listItems[shape.items]
+  if (!Array.isArray(value)) return { path, problem: says }
+  if (value.length > shape.max) return { path, problem: tooMany(shape.max) }
+  if (shape.isNonEmpty && value.length === 0) return { path, problem: empty }
+  const items = Array.from<unknown>(value) // it may be sparse or override array methods
+  const found = findFirst(items.entries(), ([at, item]) => findShapeProblem(shape.of, item, `${path}[${at}]`, options))
+  if (found || shape.items !== 'conditions' || new Set(items).size === items.length) return found
+  return { path, problem: NO_DUPLICATES }
 }
 
 function findMapProblem(
@@ -121,11 +160,10 @@ function findMapProblem(
   options: Options,
 ): ShapeProblem | undefined {
   const entries = Object.entries(value)
-  if (entries.length > max) return { path, problem: `must not have more than ${max} fields` }
-  return findFirst(entries, ([key, item]) => {
-    const inner = `${path}.${key}`
-    return findShapeProblem(name, key, inner) ?? findShapeProblem(of, item, inner, options)
-  })
+  if (entries.length > max) return { path, problem: describeFields(max) }
+  const found = findFirst(entries, ([key]) => findShapeProblem(name, key))
+  if (found) return { path, problem: describeNames(found.problem) }
+  return findFirst(entries, ([key, item]) => findShapeProblem(of, item, `${path}.${key}`, options))
 }
 
 function findObjectProblem(
@@ -134,55 +172,76 @@ function findObjectProblem(
   path: string,
   options: Options,
 ): ShapeProblem | undefined {
-  if (isNonEmpty && Object.values(value).every((item) => item === undefined)) return { path, problem: EMPTY }
+  if (isNonEmpty && Object.values(value).every((item) => item === undefined))
+    return { path, problem: rules === 'prices' ? NO_PRICE : EMPTY }
   const { cooldownMs = 0, maxCooldownMs = cooldownMs } = value
-  if (rules === 'cooldowns' && Number(cooldownMs) > Number(maxCooldownMs))
-    return { path: `${path}.cooldownMs`, problem: 'must not be above "maxCooldownMs"' }
+  if (rules === 'cooldowns' && Number(cooldownMs) > Number(maxCooldownMs)) return { path, problem: COOLDOWNS }
   return isOpen ? undefined : findFieldProblem(fields, value, path, options)
 }
 
 function findEntryProblem(entry: JsonObject, path: string): ShapeProblem | undefined {
-  const { when, ...plain } = entry
+  const { when, where, ...plain } = entry
+  const isTagged = where === undefined || hasTags(where)
   return (
-    findFieldProblem(ENTRY, plain, path) ?? (when === undefined ? undefined : findWhenProblem(when, `${path}.when`))
+    findFieldProblem(ENTRY, { ...plain, ...(isTagged && where !== undefined && { where }) }, path) ??
+    (isTagged ? undefined : { path: `${path}.where`, problem: TAGS }) ??
+    (when === undefined ? undefined : findWhenProblem(when, `${path}.when`))
   )
+}
+
+function hasTags(where: unknown): boolean {
+  const names = isPlainObject(where) ? Object.keys(where) : []
+  return names.length > 0 && names.length <= 16 && names.every((name) => TAG_NAME.test(name))
 }
 
 function findWhenProblem(when: unknown, path: string): ShapeProblem | undefined {
   if (!isPlainObject(when)) return { path, problem: NOT_OBJECT }
   const { model, headers, metadata, ...plain } = when
-  if (Object.keys(when).length === 0) return { path, problem: EMPTY }
+  if (Object.keys(when).length === 0) return { path, problem: conditionTexts.empty }
+  if (plain.function !== undefined) return { path: `${path}.function`, problem: conditionTexts.function }
   const unknown = Object.keys(when).find((name) => !conditionNames.includes(name))
-  if (unknown !== undefined) return { path: `${path}.${unknown}`, problem: describeUnknown(unknown, conditionNames) }
-  const { min = 0, max = min } = Object(plain.bytes)
-  if (min > max) return { path: `${path}.bytes`, problem: 'must have a "min" no greater than its "max"' }
+  if (unknown !== undefined)
+    return { path: `${path}.${unknown}`, problem: `is not a known field. ${suggestFields(unknown, conditionNames)}` }
   return (
-    findFieldProblem(WHEN, plain, path) ??
-    (model === undefined
-      ? undefined
-      : findPatternProblem(model, `${path}.model`, 'must be a string or an array of strings')) ??
+    findSizeProblem(findFieldProblem(WHEN, plain, path), path) ??
+    findBytesProblem(plain.bytes, `${path}.bytes`) ??
+    (model === undefined ? undefined : findPatternProblem(model, `${path}.model`, conditionTexts.texts)) ??
     findFirst(Object.entries({ headers, metadata }), ([name, patterns]) => {
       const inner = `${path}.${name}`
       if (patterns === undefined) return undefined
-      if (!isPlainObject(patterns)) return { path: inner, problem: NOT_OBJECT }
-      if (Object.keys(patterns).length === 0) return { path: inner, problem: EMPTY }
+      if (!isPlainObject(patterns)) return { path: inner, problem: conditionTexts.patterns }
+      if (Object.keys(patterns).length === 0) return { path: inner, problem: conditionTexts.noPatterns }
       return findFirst(Object.entries(patterns), ([key, pattern]) => {
         if (name === 'headers' && !HEADER_NAME.test(key))
-          return { path: `${inner}.${key}`, problem: 'is not a header name' }
-        return typeof pattern === 'boolean' ? undefined : findPatternProblem(pattern, `${inner}.${key}`, PATTERN)
+          return { path: `${inner}.${key}`, problem: conditionTexts.headerName }
+        return typeof pattern === 'boolean'
+          ? undefined
+          : findPatternProblem(pattern, `${inner}.${key}`, conditionTexts.pattern)
       })
     })
   )
 }
 
+/** Words a problem with a number of bytes. */
+const findSizeProblem = (found: ShapeProblem | undefined, path: string): ShapeProblem | undefined =>
+  found && [`${path}.bytes.min`, `${path}.bytes.max`].includes(found.path)
+    ? { path: found.path, problem: conditionTexts.size }
+    : found
+
+function findBytesProblem(bytes: unknown, path: string): ShapeProblem | undefined {
+  if (bytes === undefined) return undefined
+  const { min, max } = Object(bytes)
+  if (min === undefined && max === undefined) return { path, problem: conditionTexts.noSize }
+  return min > max ? { path, problem: conditionTexts.sizes } : undefined
+}
+
 function findPatternProblem(pattern: unknown, path: string, problem: string): ShapeProblem | undefined {
   if (typeof pattern !== 'string' && !Array.isArray(pattern)) return { path, problem }
+  if (pattern === '') return { path, problem: 'must not be empty' }
   return findShapeProblem(typeof pattern === 'string' ? PATTERN_TEXT : PATTERN_TEXTS, pattern, path)
 }
 
-const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
-const PATTERN = 'must be a string, an array of strings, true, or false'
-const PATTERN_TEXT = text({ isNonEmpty: true, max: 512 })
+const PATTERN_TEXT = text({ max: 512 })
 const PATTERN_TEXTS = list(PATTERN_TEXT, { items: 'texts', max: 100, isNonEmpty: true })
 
 const MODEL: TextShape = { type: 'text', isNonEmpty: true, max: 512 }
@@ -196,54 +255,47 @@ const ENTRY: Fields = {
 }
 const size = { shape: integer(0, Number.MAX_SAFE_INTEGER), isOptional: true }
 const WHEN: Fields = {
-  bytes: { shape: object({ min: size, max: size }, { isNonEmpty: true }), isOptional: true },
+  bytes: { shape: object({ min: size, max: size }), isOptional: true },
   stream: { shape: flag, isOptional: true },
   tools: { shape: flag, isOptional: true },
   images: { shape: flag, isOptional: true },
-  function: { shape: size.shape, isOptional: true },
 }
 
 function findTextProblem(
-  { isLiteral, isTrimmed, isNonEmpty, max = Number.POSITIVE_INFINITY, pattern, rules }: TextShape,
+  {
+    isLiteral,
+    isTrimmed,
+    isNonEmpty,
+    isPathPart,
+    max = Number.POSITIVE_INFINITY,
+    pattern,
+    form = 'customId',
+    rules,
+  }: TextShape,
   value: unknown,
 ): string | undefined {
-  if (typeof value !== 'string') return 'must be a string'
-  if (isLiteral) return value !== '' && value.length <= max ? undefined : `must be a string of 1 to ${max} characters`
-  if (rules === 'address') return findAddressProblem(value)
-  if (rules === 'credential' && value.trim() === '')
-    return 'must not be blank. If it comes from an environment variable, check that the variable is set'
-  if (rules === 'credential' && /^(["']).*\1$/.test(value.trim()))
-    return 'is in quotes, which would be sent as part of it'
-  if (rules === 'credential')
-    return isSendableCredential(value.trim())
-      ? undefined
-      : 'must be the bare credential, without whitespace or "Bearer"'
+  if (isLiteral)
+    return typeof value === 'string' && value !== '' && value.length <= max ? undefined : describeLiteral(max)
+  if (typeof value !== 'string') return value === undefined ? 'must not be blank' : 'must be a string'
+  if (rules === 'address') return findAddressProblem(value.trim())
+  if (rules === 'credential') return findCredentialProblem(value, 'omit it')
   if (isNonEmpty && value.trim() === '') return 'must not be blank'
   if (isTrimmed && value.trim() !== value) return 'must not start or end with whitespace'
-  if (value.length > max) return `must not be longer than ${max} characters`
-  if (max < Number.POSITIVE_INFINITY && CONTROL.test(value)) return 'must not contain control characters'
-  return pattern && !pattern.test(value) ? `must match ${pattern.source}` : undefined
+  if (value.length > max) return describeLength(max)
+  if (max < Number.POSITIVE_INFINITY && CONTROL.test(value)) return NO_CONTROL
+  if (pattern && !pattern.test(value)) return textForms[form]
+  return isPathPart && DOTS.test(value) ? NO_DOTS : undefined
 }
 
-const CONTROL = /\p{Cc}/u
-
-function findAddressProblem(text: string): string | undefined {
-  const url = text.trim()
-  if (!/^https?:\/\/[^\s\\/?#@]+(?:\/[^\s\\?#]*)?$/i.test(url) || !URL.canParse(url))
-    return 'must be a URL that starts with http:// or https://, without credentials or a query'
+function findAddressProblem(url: string): string | undefined {
   const path = findEndpointPath(url)
-  return path && `must not include "${path}", which the gateway appends`
+  return findBaseUrlProblem(url) ?? (path && describeEndpoint(url, path))
 }
 
 function isWithin({ min, above, max, isWhole }: NumberShape, value: unknown): boolean {
   if (typeof value !== 'number' || !Number.isFinite(value) || (isWhole && !Number.isSafeInteger(value))) return false
   return value >= (min ?? value) && value <= (max ?? value) && (above === undefined || value > above)
 }
-
-const describeRange = ({ min, above, max, isWhole }: NumberShape): string =>
-  `must be a ${isWhole ? 'whole ' : ''}number${min === undefined ? '' : ` of ${min} or more`}${above === undefined ? '' : ` above ${above}`}${max === undefined ? '' : `, at most ${max}`}`
-
-const quote = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ')
 
 function findFirst<T>(items: Iterable<T>, find: (item: T) => ShapeProblem | undefined): ShapeProblem | undefined {
   for (const item of items) {

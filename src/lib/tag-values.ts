@@ -7,3 +7,6 @@ export const TAG_TEXT = /^(?! )[ -+\--~]{1,64}$(?<! )/
 
 /** Describes the values, for error messages. */
 export const TAG_VALUE = 'must be true, false, or 1 to 64 ASCII characters without commas'
+
+/** Describes tags that are required, for error messages. */
+export const TAGS = 'must be an object with 1 to 16 tags, such as { "region": "eu" }'

@@ -104,7 +104,7 @@ test('the command serves the records of the file without storing them', async ({
     logger: { warn() {}, error() {} },
     terminal: { out: () => {}, err: () => {} },
   })
-  assert.match(await problemOf(failing), /bad\.mjs: combos\.a must not lead back to itself/)
+  assert.match(await problemOf(failing), /bad\.mjs: combos\.a\.models\[0\] must not lead back to the combo itself/)
 })
 
 test('defineConfig returns a configuration that createGateway accepts', async () => {

@@ -197,14 +197,17 @@ const refused: ReadonlyArray<[content: string, says: RegExp]> = [
     'connections: { main: { provider: openai, apikey: x } }',
     /: connections\.main\.apikey is not a known field\. Did you mean "apiKey"\?$/,
   ],
-  ['connections: { main: {} }', /: connections\.main: unknown provider "main"\. .*set "baseUrl"\.$/],
+  ['connections: { main: {} }', /: connections\.main: Unknown provider "main"\. .*set "baseUrl"\.$/],
   [
     'settings: { requireApikey: true }',
     /: settings\.requireApikey is not a known field\. Did you mean "requireApiKey"\?$/,
   ],
   ['settings: { unpriced: allow }', /: settings\.unpriced was renamed\. Use "whenPriceUnknown"\.$/],
-  ['combos: { a: [b], b: [a] }', /: combos\.a must not lead back to itself: a → b → a\.$/],
-  ['keys: { a: { key: short } }', /: keys\.a: "key" must be "sbx_" followed by 32 to 196/],
+  [
+    'combos: { a: [b], b: [a] }',
+    /: combos\.a\.models\[0\] must not lead back to the combo itself \(a → b → a\)\. Remove it or use another model\.$/,
+  ],
+  ['keys: { a: { key: short } }', /: keys\.a\.key must be "sbx_" followed by 32 to 196/],
   ['aliases: { a: "" }', /: aliases\.a must not be blank\.$/],
 ]
 
@@ -226,7 +229,7 @@ test('takes existing records into account when it checks a file', async ({ folde
     await write(folder, 'other.yaml', 'connections: { main: { provider: openai } }'),
     env,
   )
-  assert.match(await findProblem(applyConfig(config, data)), /connections\.main: "provider" cannot be changed/)
+  assert.match(await findProblem(applyConfig(config, data)), /connections\.main\.provider cannot be changed/)
 })
 
 test('keeps escaped variables, and accepts an empty file', async ({ folder }) => {

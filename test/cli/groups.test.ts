@@ -97,6 +97,9 @@ groups:
   const refusal = await apply('groups:\n  pro: { limits: { usd: { month: 0 } } }\n').catch(
     (error: Error) => error.message,
   )
-  assert.match(String(refusal), /a\.yaml: groups\.pro\.limits\.usd\.month must be a number above 0, at most 9007199\.$/)
+  assert.match(
+    String(refusal),
+    /a\.yaml: groups\.pro\.limits\.usd\.month must be a number above 0 and up to 9007199\.$/,
+  )
   await rm(folder, { recursive: true, force: true })
 })

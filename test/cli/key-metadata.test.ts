@@ -55,6 +55,6 @@ test('the config file sets metadata', async () => {
   assert.equal(await apply('keys:\n  app:\n'), [{ team: 'ml' }])
   assert.equal(await apply('keys:\n  app: { metadata: null }\n'), [undefined])
   const refusal = await apply('keys:\n  app: { metadata: { team: 5 } }\n').catch((error: Error) => error.message)
-  assert.match(String(refusal), /a\.yaml: keys\.app: "metadata\.team" must be a string\.$/)
+  assert.match(String(refusal), /a\.yaml: keys\.app\.metadata\.team must be a string\.$/)
   await rm(folder, { recursive: true, force: true })
 })

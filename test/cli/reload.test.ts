@@ -79,7 +79,7 @@ test('applies a changed module, and keeps the configuration if the file has a mi
     await waitUntil(() => said.length === 2)
     assert.match(
       said[1] ?? '',
-      /watched\.mjs: combos\.a must not lead back to itself: a → a\. The gateway keeps the previous configuration\.$/,
+      /watched\.mjs: combos\.a\.models\[0\] must not lead back to the combo itself \(a → a\)\. Remove it or use another model\. The gateway keeps the previous configuration\.$/,
     )
     await writeFile(path, 'export default {')
     await waitUntil(() => said.length === 3)

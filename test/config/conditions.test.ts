@@ -135,5 +135,11 @@ test('functions elsewhere are rejected, and so is the stored form of a function'
   const { api } = openRouted({})
   const entry = { model: 'one/m', when: { function: 1 } }
   const refusal = await api.combos.create({ name: 'stored', models: [entry] }).catch((error: Error) => error.message)
-  assert.match(String(refusal), /function.*can only be a function in code/)
+  assert.match(String(refusal), /function" can only be set in code, where "when" is the function itself/)
+  assert.throws(
+    make([entry, { model: 'one/m', when: () => true }]),
+    /models\[0\]\.when\.function can only be set in code/,
+  )
+  assert.throws(make([() => 'one/m']), /^combos\.picky\.models\[0\] must be a string or an object/)
+  assert.throws(make([{ model: 'one/m', where: () => true }]), /combos\.picky\.models\[0\]\.where\.function/)
 })

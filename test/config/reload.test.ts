@@ -78,8 +78,11 @@ test('new requests use the new connections, combos, aliases, and models', async 
 test('an invalid configuration is rejected with a TypeError and changes nothing', async () => {
   const { gateway, ask } = open({ connections: connect('old'), combos: { smart: ['openai-compatible-old/m'] } })
   const invalid: Array<[config: unknown, says: RegExp]> = [
-    [{ combos: { smart: ['smart'] } }, /^combos\.smart must not lead back to itself: smart → .*smart\.$/],
-    [{ connections: { nobody: {} } }, /^connections\.nobody: unknown provider "nobody"/],
+    [
+      { combos: { smart: ['smart'] } },
+      /^combos\.smart\.models\[0\] must not lead back to the combo itself \(smart → .*smart\)/,
+    ],
+    [{ connections: { nobody: {} } }, /^connections\.nobody: Unknown provider "nobody"/],
     [{ settings: { maxAttempts: 0 } }, /^settings\.maxAttempts must be/],
     [{ conections: {} }, /^conections is not an option\. Known: /],
     [{ identify: 'nobody' }, /^identify must be a function/],

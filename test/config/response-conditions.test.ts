@@ -171,7 +171,10 @@ test('a reload replaces the functions, and a request keeps those that it began w
 test('the stored form of a function is rejected', async () => {
   const make = (on: unknown) => () =>
     createGateway({ combos: { picky: { models: ['one/m'], on: on as never } }, logger: false })
-  assert.throws(make(['function']), /^combos\.picky\.on\[0\] must be one of "content", "schema"/)
+  assert.throws(
+    make(['function']),
+    /^combos\.picky\.on\[0\] cannot contain "function"\. Pass the function to the options of createGateway\.$/,
+  )
   assert.throws(make([() => true, 'refusal']), /^combos\.picky\.on\[0\] must be one of "content", "schema"/)
   assert.throws(
     make(() => true),

@@ -315,11 +315,11 @@ test('check 70: a secret is never restored', async () => {
 
 test('a built-in guard rejects unknown options', () => {
   for (const [create, problem] of [
-    [() => words({ name: 'a' } as never), 'words().words is required.'],
-    [() => words({ name: 'a', words: [] }), 'words().words must not be empty.'],
+    [() => words({ name: 'a' } as never), 'words().words is required and must be an array of strings.'],
+    [() => words({ name: 'a', words: [] }), 'words().words must contain at least one string.'],
     [() => pii({ name: 'a', types: ['mail' as never] }), 'pii().types[0] must be one of "email"'],
     [() => pii({ name: 'a', acton: 'mask' } as never), 'pii().acton is not a known field.'],
-    [() => size({ name: 'a', maxTools: 0 }), 'size().maxTools must be a whole number of 1 or more.'],
+    [() => size({ name: 'a', maxTools: 0 }), 'size().maxTools must be a whole number from 1 to 9007199254740991.'],
   ] as const) {
     let message = ''
     try {

@@ -82,10 +82,7 @@ const refusals: Array<[entry: unknown, error: string]> = [
   [{ model: 'x', params: { temperature: '1' } }, '"models[1].params.temperature" must be a number from 0 to 2'],
   [{ model: 'x', params: { topP: 1.1 } }, '"models[1].params.topP" must be a number from 0 to 1'],
   [{ model: 'x', params: { presencePenalty: 3 } }, '"models[1].params.presencePenalty" must be a number from -2 to 2'],
-  [
-    { model: 'x', params: { stopSequences: [] } },
-    '"models[1].params.stopSequences" must be an array of 1 to 16 strings',
-  ],
+  [{ model: 'x', params: { stopSequences: [] } }, '"models[1].params.stopSequences" must contain at least one string'],
   [
     { model: 'x', params: { stopSequences: [''] } },
     '"models[1].params.stopSequences[0]" must be a string of 1 to 200 characters',

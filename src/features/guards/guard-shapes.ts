@@ -1,4 +1,5 @@
 import { findFieldProblem } from '../../lib/shape-problem.ts'
+import { endSentence } from '../../lib/shape-texts.ts'
 import { type GuardKind, guardKinds, guardTerms } from '../../types/records/guard-fields.ts'
 import { map, type Shape, text } from '../../types/records/shapes.ts'
 import type { Guard } from './guard.ts'
@@ -23,5 +24,5 @@ export type GuardTerms = Omit<Guard, 'check' | 'changes'>
 /** Throws a TypeError for the options of a built-in guard. */
 export function checkOptions(kind: GuardKind, options: object): void {
   const found = findFieldProblem({ ...common, ...guardKinds[kind], ...codeOptions[kind] }, { ...options })
-  if (found) throw new TypeError(`${kind}()${found.path} ${found.problem}.`)
+  if (found) throw new TypeError(`${kind}()${found.path} ${endSentence(found.problem)}`)
 }

@@ -52,3 +52,11 @@ export function getBuiltInNames(catalog: Catalog, provider: string): readonly st
   const definition = getDefinition(catalog, provider)
   return [provider, definition?.alias?.trim() ?? provider, getCatalogAlias(provider, definition)]
 }
+
+/** Returns the problem with a provider's name that several providers share as their alias; `undefined` for any other name. */
+export function findSharedAliasProblem(catalog: Catalog, name: string): string | undefined {
+  const owners = findProviders(catalog, name)
+  return owners.length > 1
+    ? `must not be "${name}", an alias of ${owners.map((id) => `"${id}"`).join(' and ')}`
+    : undefined
+}

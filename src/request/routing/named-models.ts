@@ -1,9 +1,30 @@
+import type { Combo, ComboModel } from '../../types.ts'
+
 /** Looks up combos and aliases by name. */
 export interface NamedModels {
   /** Returns the entries of a combo. `sameVectors`: whether its author has declared that all its models produce the same vectors. */
   findCombo(name: string): { models: readonly string[]; sameVectors?: boolean | undefined } | undefined
   /** Returns the model name that an alias points to. */
   findAliasTarget(name: string): string | undefined
+}
+
+/** Returns the model name of a combo's entry. */
+export const getEntryName = (entry: ComboModel): string => (typeof entry === 'string' ? entry : entry.model)
+
+/** Looks up the names of combos, which take precedence, and of aliases. */
+export function createNamedModels(
+  combos: ReadonlyArray<Pick<Combo, 'name' | 'models' | 'sameVectors'>>,
+  aliases: ReadonlyArray<{ alias: string; model: string }>,
+): NamedModels {
+  const byName = new Map(combos.map((combo) => [combo.name, combo]))
+  const meanings = new Map(aliases.map(({ alias, model }) => [alias, model]))
+  return {
+    findCombo(name) {
+      const combo = byName.get(name)
+      return combo && { models: combo.models.map(getEntryName), sameVectors: combo.sameVectors }
+    },
+    findAliasTarget: (name) => meanings.get(name),
+  }
 }
 
 /** Returns whether a combo resolves to the name, directly or through aliases and nested combos. */

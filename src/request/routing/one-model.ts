@@ -1,4 +1,5 @@
-import type { NamedModels } from './named-models.ts'
+import type { Combo } from '../../types.ts'
+import { getEntryName, type NamedModels } from './named-models.ts'
 
 /**
  * Finds two different models in a combo, including through aliases and nested combos; `undefined` if all names refer to one model. A model has the
@@ -46,3 +47,12 @@ const removePrefixes = (name: string): string =>
 /** Returns the end of a sentence about a combo that would mix the vectors of two models. */
 export const describeMixedVectors = ([one, other]: readonly [string, string]): string =>
   `the vectors of "${one}" and "${other}" cannot be compared. Create a combo for each model or, if their vectors are the same, set "sameVectors" to true`
+
+/** Returns the problem with an embedding combo that would mix the vectors of two models. */
+export function findVectorProblem(
+  { kind, models, sameVectors }: Pick<Combo, 'kind' | 'models' | 'sameVectors'>,
+  names: NamedModels,
+): string | undefined {
+  const two = kind === 'embedding' && !sameVectors ? findTwoModels(models.map(getEntryName), names) : undefined
+  return two && describeMixedVectors(two)
+}

@@ -1,3 +1,4 @@
+import { guardName } from './limit-fields.ts'
 import { type InputOf, ignoredInUpdates, type RecordFields, removable, type ShownOf } from './record-fields.ts'
 import { choice, flag, list, map, object, type Shape, text, time } from './shapes.ts'
 
@@ -15,9 +16,6 @@ const words = (max: number) => list(word, { items: 'texts', max, isNonEmpty: tru
 const count: Shape<number> = { type: 'number', min: 1, isWhole: true }
 const choices = <const T extends string>(of: readonly T[]) =>
   list(choice(of), { items: 'texts', max: of.length, isNonEmpty: true })
-
-/** The name of a guard. */
-const guardName = text({ pattern: /^(?!none$)[\w.-]{1,64}$/, form: 'guardName', isPathPart: true })
 
 /** The options of all guards. */
 export const guardTerms = {

@@ -1,6 +1,6 @@
 import type { UsageLimits, WindowLimits } from '../limits.ts'
 import { kinds } from '../unions.ts'
-import { choice, customId, integer, list, map, type ObjectOf, object, type Shape, text } from './shapes.ts'
+import { choice, integer, list, map, type ObjectOf, object, type Shape, text } from './shapes.ts'
 
 /* The limits and permissions that keys, groups, and the settings share. */
 
@@ -35,5 +35,8 @@ export const allowedKinds = list(choice(kinds), { items: 'kinds', max: kinds.len
 /** Your own strings by name, at most 16: names up to 64 characters, values up to 512. */
 export const ownerTexts = map({ name: text({ isNonEmpty: true, max: 64 }), of: text({ max: 512 }), max: 16 })
 
+/** The name of a guard. */
+export const guardName = text({ pattern: /^(?!none$)[\w.-]{1,64}$/, form: 'guardName', isPathPart: true })
+
 /** Names of guards. */
-export const guardNames = list(customId, { items: 'guards', max: 100, isNonEmpty: true, isReadWhole: true })
+export const guardNames = list(guardName, { items: 'guards', max: 100, isNonEmpty: true, isReadWhole: true })

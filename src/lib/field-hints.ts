@@ -1,0 +1,66 @@
+import { toCurrentName } from './renamed-options.ts'
+
+/** Returns a sentence about an unknown field: its current name, the field that was probably meant, or the known fields. */
+export function suggestFields(field: string, known: readonly string[]): string {
+  if (known.length === 0) return 'Remove it.'
+  const current = toCurrentName(field, known)
+  if (current !== undefined) return `It was renamed. Use "${current}".`
+  const meant = findNearestName(field, known)
+  return meant === undefined ? `Known: ${known.map((name) => `"${name}"`).join(', ')}.` : `Did you mean "${meant}"?`
+}
+
+/** Suggests where a misplaced field belongs, unless it looks like a typo of a known field. `inner` lists the fields within each field. */
+export function suggestInnerField(
+  field: string,
+  known: readonly string[],
+  inner: Readonly<Record<string, readonly string[]>>,
+): string | undefined {
+  for (const [outer, names] of Object.entries(inner)) {
+    const belongs = `It belongs in "${outer}".`
+    if (names.includes(field)) return belongs
+    const meant = findNearestName(field, known) === undefined ? findNearestName(field, names) : undefined
+    if (meant !== undefined) return `Did you mean "${meant}"? ${belongs}`
+  }
+  return undefined
+}
+
+/**
+ * Finds the name that differs by the fewest letters, up to a third of them, or else one that contains the word or is part of it. Like `findNearest`
+ * (lib/spelling.ts), but small, for a few short names.
+ */
+export function findNearestName(word: string, names: readonly string[]): string | undefined {
+  const wanted = word.toLowerCase()
+  if (wanted === '' || wanted.length > MAX_LENGTH) return undefined
+  const most = Math.min(3, Math.max(1, Math.floor(wanted.length / 3)))
+  const ranks = names.map((name) => {
+    const known = name.toLowerCase()
+    const edits = Math.abs(known.length - wanted.length) > most ? most + 1 : countEdits(wanted, known)
+    const isPart = Math.min(known.length, wanted.length) >= 3 && (known.includes(wanted) || wanted.includes(known))
+    return Math.min(edits > most ? Number.POSITIVE_INFINITY : edits, isPart ? 1.5 : Number.POSITIVE_INFINITY)
+  })
+  const best = Math.min(...ranks)
+  return Number.isFinite(best) ? names[ranks.indexOf(best)] : undefined
+}
+
+const MAX_LENGTH = 200
+
+/** Returns the Levenshtein distance, where swapping two neighbors is one edit. */
+function countEdits(word: string, other: string): number {
+  const rows = [Array.from({ length: other.length + 1 }, (_, at) => at)]
+  const read = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
+  for (let i = 1; i <= word.length; i++) {
+    rows.push([i])
+    for (let j = 1; j <= other.length; j++) {
+      const isSwapped = word[i - 1] === other[j - 2] && word[i - 2] === other[j - 1]
+      rows[i]?.push(
+        Math.min(
+          read(i - 1, j) + 1,
+          read(i, j - 1) + 1,
+          read(i - 1, j - 1) + (word[i - 1] === other[j - 1] ? 0 : 1),
+          isSwapped ? read(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      )
+    }
+  }
+  return read(word.length, other.length)
+}

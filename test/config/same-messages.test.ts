@@ -1,0 +1,88 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { applyConfig, readConfigFile } from '../../src/cli/config-file.ts'
+import { isGatewayError } from '../../src/errors.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { Management } from '../../src/management/operations.ts'
+import type { GatewayOptions } from '../../src/options.ts'
+import { configSuite, openData, write } from '../cli/config-files.ts'
+import { assert } from '../support/suite.ts'
+import { type Mistake, mistakes } from './support/mistakes.ts'
+
+const test = configSuite('the same mistake in the management API, in code, and in the config file')
+
+/** All gateways of these tests stay empty, because every record is rejected. */
+const api = createGateway({ storage: memoryStorage(), logger: false }).api as Management<unknown>
+
+/** Writes a record with the management API; resolves to the message of the error. */
+async function findApiMessage([section, name, input]: Mistake): Promise<string> {
+  const given = Object(input) as object
+  const slash = name.indexOf('/')
+  const id = { providerAlias: name.slice(0, slash), id: name.slice(slash + 1) }
+  const calls: Readonly<Record<Mistake[0], () => Promise<unknown>>> = {
+    connections: () => api.connections.put({ id: name, provider: name, ...given }),
+    combos: () => api.combos.put({ name, ...(Array.isArray(input) ? { models: input } : given) }),
+    aliases: () => api.aliases.set({ alias: name, model: input }),
+    models: () => api.customModels.put({ ...id, ...(typeof input === 'string' ? { type: input } : given) }),
+    groups: () => api.groups.put({ id: name, name, ...given }),
+    settings: () => api.settings.update(input),
+  }
+  const error: unknown = await calls[section]().then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  return isGatewayError(error, 'INVALID_REQUEST') ? error.message : `not rejected: ${String(error)}`
+}
+
+const toConfig = ([section, name, input]: Mistake) =>
+  ({ [section]: section === 'settings' ? input : { [name]: input } }) as GatewayOptions
+
+function findCodeMessage(mistake: Mistake): string {
+  try {
+    createGateway({ storage: memoryStorage(), logger: false, ...toConfig(mistake) })
+    return 'not rejected'
+  } catch (error) {
+    return error instanceof TypeError ? error.message : `not a TypeError: ${String(error)}`
+  }
+}
+
+/** Converts a message of the API to the one of code, which starts with the place, and where `null` isn't a way to omit a field. */
+function toCodeMessage(message: string, [section, name]: Mistake): string {
+  const place = section === 'settings' ? section : `${section}.${name}`
+  const problem = message
+    .replace('send null or omit it', 'omit it')
+    .replace(/ GET \/api\/providers lists the known providers\./, '')
+    .replace(/send its base URL as "providerSpecificData\.baseUrl"/, 'set "baseUrl"')
+    .replace(/[^.?]$/, '$&.')
+  const [, unknown, hint = ''] = /^Unknown field "(.+?)"\. (.*)$/.exec(problem) ?? []
+  const [, field, rest] = /^"([^"]+)" (.*)$/.exec(problem) ?? []
+  if (unknown !== undefined)
+    return hint.startsWith('It was renamed.')
+      ? `${place}.${unknown} was renamed.${hint.slice('It was renamed.'.length)}`
+      : `${place}.${unknown} is not a known field. ${hint}`
+  if (field === undefined) return `${place}: ${problem}`
+  const isAlias = section === 'aliases' && field === 'model' // an alias is only its model
+  return `${place}${isAlias ? '' : `.${field}`} ${rest}`
+}
+
+/** Removes the list of known fields, because code has other ones, and hints about a provider's name, because the API knows more names. */
+const withoutKnown = (message: string) =>
+  message.replace(/ Known: .*/, ' Known').replace(/( Unknown provider "[^"]+"\.) Did you mean [^?]+\?/, '$1')
+
+for (const mistake of mistakes) {
+  const [section, name, input] = mistake
+  const shown = `${section} ${name} ${JSON.stringify(input)}`.replace(/(.)\1{50,}/g, '$1…')
+
+  test(`have the same message: ${shown.slice(0, 120)}`, async ({ folder }) => {
+    const code = findCodeMessage(mistake)
+    const api = await findApiMessage(mistake)
+    assert.is(withoutKnown(code), withoutKnown(toCodeMessage(api, mistake)))
+
+    const text = JSON.stringify(toConfig(mistake))
+    if (text.includes('null')) return // it removes a field in a file; other ones are `NaN`, which JSON doesn't have
+    const path = await write(folder, 'mistake.json', text)
+    const file: unknown = await readConfigFile(path, {})
+      .then((read) => applyConfig(read, openData().data))
+      .catch((error: unknown) => (error instanceof Error ? error.message : error))
+    assert.is(withoutKnown(String(file)), `${path}: ${withoutKnown(code)}`)
+  })
+}

@@ -1,0 +1,180 @@
+/** The sections of a configuration whose records the management API can also write. */
+export type Section = 'connections' | 'combos' | 'aliases' | 'models' | 'groups' | 'settings'
+
+/** A section, the ID or name of a record, and its content. */
+export type Mistake = readonly [section: Section, name: string, input: unknown]
+
+const of =
+  (section: Section, usual: string) =>
+  (input: unknown, name = usual): Mistake => [section, name, input]
+
+const connection = of('connections', 'openai')
+const combo = of('combos', 'fast')
+const group = of('groups', 'team')
+const model = of('models', 'lab/a')
+const alias = of('aliases', 'quick')
+const settings = of('settings', '')
+const entry = (input: object) => combo([{ model: 'a/b', ...input }])
+const combined = (input: object) => combo({ models: ['a/b'], ...input })
+const when = (input: unknown) => entry({ when: input })
+const prices = (input: unknown) => model({ prices: input })
+const cloud = (provider: string, providerSpecificData: object, more: object = {}) =>
+  connection({ apiKey: 'a-key', providerSpecificData, ...more }, provider)
+
+const long = 'x'.repeat(600)
+const many = <T>(count: number, item: T) => Array.from({ length: count }, () => item)
+const named = (count: number, value: unknown) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, value]))
+
+const connections: readonly Mistake[] = [
+  ...['', '  ', 7, 'sk-1…', '"quoted"', "'quoted'", 'two words', 'Bearer abc', 'a\nb', 'x'.repeat(8_193)].map(
+    (apiKey) => connection({ apiKey }),
+  ),
+  ...['{"a":', '{"a":1}'].map((apiKey) => connection({ apiKey })),
+  cloud('azure', {}),
+  cloud('bedrock', {}),
+  cloud('vertex', {}),
+  connection({}, 'azure'),
+  connection({}, 'bedrock'),
+  cloud('azure', { resource: 'mine' }, { format: 'anthropic-messages' }),
+  cloud('bedrock', { region: 'us-east-1' }, { format: 'openai-chat' }),
+  cloud('bedrock', { region: 'us-east-1' }, { apiKey: 'AKIA0123' }),
+  cloud('vertex', { project: 'mine' }, { apiKey: '/key.json' }),
+  cloud('vertex', { project: 'mine' }, { apiKey: '{"x":1}' }),
+  cloud('vertex', { project: 'My Project' }),
+  cloud('vertex', { project: 'mine', resource: 'other' }),
+  cloud('azure', { resource: 'https://mine' }),
+  cloud('azure', { resource: 'mine', apiVersion: 'a b' }),
+  cloud('azure', { resource: 'mine', deployment: 'a b' }),
+  cloud('bedrock', { region: 'US' }),
+  ...['region', 'resource', 'project', 'apiVersion', 'deployment'].map((name) => cloud('openai', { [name]: 'x12' })),
+  ...[
+    'lab.test',
+    'ftp://lab.test',
+    'http://lab.test/v1?key=1',
+    'http://lab.test/v1#part',
+    'http://me:pass@lab.test',
+    'http://lab.test/v 1',
+    'http://lab\\test',
+    `http://lab.test/${'x'.repeat(2_048)}`,
+    'http://lab.test/v1/chat/completions',
+    'http://lab.test/v1/embeddings/',
+    7,
+  ].flatMap((baseUrl) => [connection({ baseUrl }), connection({ providerSpecificData: { baseUrl } })]),
+  connection({ baseUrl: 'http://a.test', providerSpecificData: { baseUrl: 'http://b.test' } }),
+  connection({ prefix: 'a', providerSpecificData: { prefix: 'b' } }),
+  ...['', 7, long, 'opnai', 'claude', 'openai-compatable-x', 'something-else'].map((provider) =>
+    connection({ provider }, 'main'),
+  ),
+  ...['', 7, long, 'a\u0007b', 'a\u2028b', 'a\ud800'].map((name) => connection({ name })),
+  ...[7, long, 'a\u2029'].map((prefix) => connection({ prefix })),
+  ...['m', [1], [long]].map((enabledModels) => connection({ enabledModels })),
+  ...['1', Number.NaN, Number.POSITIVE_INFINITY].map((priority) => connection({ priority })),
+  ...[[], { m: {} }, { '': { input: 1 } }, { m: { input: -1 } }, { m: { inpt: 1 } }].map((given) =>
+    connection({ prices: given }),
+  ),
+  ...['on', [], {}, { mode: 'off' }, { mode: 'auto', ttl: '2h' }].map((promptCaching) => connection({ promptCaching })),
+  ...[[], { '1a': true }, { a: '' }, { a: 'x,y' }, { a: 1 }, named(17, true)].map((tags) => connection({ tags })),
+  connection({ sharesPrefix: 1 }),
+  connection({ format: 'x' }),
+  connection({ isActive: 1 }),
+  connection({ draining: 'y' }),
+  connection({ apikey: 'k' }),
+  connection({ region: 'eu' }),
+  connection({ providerSpecificData: [] }),
+  connection({ providerSpecificData: { x: 1 } }),
+  connection({ providerSpecificData: { voices: { '': 'a' } } }),
+  connection({ providerSpecificData: { voices: { a: '' } } }),
+]
+
+const combos: readonly Mistake[] = [
+  ...[{}, [7], [''], [long], ['a\nb'], ['a\u2028b'], many(101, 'a/b'), { models: 'a' }].map((input) => combo(input)),
+  combo(['fast']),
+  combo(['a/b', 'fast']),
+  combined({ strategy: 'x' }),
+  ...[['x'], ['function'], ['schema', 'schema'], ['schema', 'schema', 'content'], 'schema'].map((on) =>
+    combined({ on }),
+  ),
+  combined({ stickyLimit: 0 }),
+  combined({ connectionStrategy: 'conditional' }),
+  ...[[], ['a b'], ['..'], ['none'], 'x'].map((guards) => combined({ guards })),
+  combined({ hedge: 1 }),
+  combined({ kind: 'x' }),
+  ...[[], { cooldown: 1 }, { cooldownMs: 9, maxCooldownMs: 5 }, { failureShare: 2 }].map((health) =>
+    combined({ health }),
+  ),
+  ...[{ headersMs: 0 }, { headersMs: 0.5 }, { headers: 1 }].map((timeouts) => combined({ timeouts })),
+  combined({ maxAttempts: 101 }),
+  combined({ strategi: 'x' }),
+  combo({ kind: 'embedding', models: ['openai/text-embedding-3-small', 'openai/text-embedding-3-large'] }),
+  combo({ kind: 'image', models: ['a/b', { model: 'a/c', params: { seed: 1 } }] }),
+  ...[{ weight: -1 }, { weight: '1' }, { weight: 1_001 }, { model: '' }, { model: 7 }, { weigth: 1 }].map(entry),
+  combo([{ weight: 1 }]),
+  ...[{}, [], null, { image: true }, { stream: 1 }, { function: 0 }, { function: 'x' }].map(when),
+  ...[{}, [], { min: -1 }, { min: 2, max: 1 }, { mn: 2 }].map((bytes) => when({ bytes })),
+  ...[true, [], ['a', 1], '', many(101, 'a')].map((name) => when({ model: name })),
+  ...[{}, [], { 'a b': true }, { x: 1 }].map((headers) => when({ headers })),
+  ...['x', { a: '' }, { a: [] }, { a: [1] }].map((metadata) => when({ metadata })),
+  ...[{}, [], { a: 1 }, { '1': true }, named(17, true)].map((where) => entry({ where })),
+  ...[[], { '': 'a' }, { a: '' }, named(201, 'a')].map((voices) => entry({ voices })),
+  ...[
+    ...[[], { temperatur: 1 }, { temperature: 3 }, { temperature: '1' }, { maxTokens: 0.5 }, { seed: 1e300 }],
+    ...[{ reasoning: 'hard' }, { stopSequences: [''] }, { stopSequences: [] }, { stopSequences: 'x' }],
+    { stopSequences: many(17, 'a') },
+  ].map((params) => entry({ params })),
+  ...['on', { mode: 'x' }].map((promptCaching) => entry({ promptCaching })),
+]
+
+const models: readonly Mistake[] = [
+  ...['', 7, long, 'a\u2028b', 'quick', null].map((name) => alias(name)),
+  model('vision'),
+  model({ type: 'x' }),
+  model({ typ: 'llm' }),
+  model({}, '../m'),
+  model({}, 'a/..'),
+  ...[[], {}, { input: -1 }, { input: '1' }, { inptu: 1 }, { input: Number.POSITIVE_INFINITY }].map(prices),
+  ...[{}, [{ input: 2 }], [{ above: 0 }], [{ above: 1.5 }], many(11, { above: 1 })].map((tiers) =>
+    prices({ input: 1, tiers }),
+  ),
+  ...[[], { '': 1 }, { a: -1 }].map((images) => prices({ images })),
+  ...[{ a: { search: 1 } }, { a: { input: -1 } }, { '': {} }].map((serviceTiers) => prices({ serviceTiers })),
+]
+
+const groups: readonly Mistake[] = [
+  ...['', long, 7, 'a\u2028b'].map((name) => group({ name })),
+  ...[
+    ...[{}, { usd: {} }, { usd: 5 }, { usd: { month: 0 } }, { usd: { month: 1e9 } }, { requests: { day: 0.5 } }],
+    ...[{ requests: { day: 0 } }, { parallel: 0 }, { request: { day: 1 } }, { usd: { months: 1 } }],
+  ].flatMap((limits) => [group({ limits }), group({ each: limits }), settings({ limits })]),
+  ...[[], 'x', [''], [7], ['a\nb']].map((names) => group({ models: names })),
+  ...[[], ['x'], 'llm'].map((kinds) => group({ kinds })),
+  ...[[], { a: 1 }, { '1': true }].map((require) => group({ require })),
+  ...[[], ['a b'], ['none']].map((guards) => group({ guards })),
+  ...[[], { '': 'a' }, { a: 1 }, { a: long }, named(17, 'a')].map((metadata) => group({ metadata })),
+  group({ isActive: 'x' }),
+  group({ limit: {} }),
+]
+
+const allSettings: readonly Mistake[] = [
+  ...[{ requireApiKey: 'x' }, { requireApiKeys: true }, { cloudEnabled: true }, { maxAttempts: 0 }].map((given) =>
+    settings(given),
+  ),
+  ...['x', 7, 'http://me:pass@cloud.test', `http://cloud.test/${'x'.repeat(2_048)}`].map((cloudUrl) =>
+    settings({ cloudUrl }),
+  ),
+  ...[[], { cooldownMs: 400_000 }, { cooldownMs: 9, maxCooldownMs: 5 }, { failureShare: 0 }, { minCall: 1 }].map(
+    (health) => settings({ health }),
+  ),
+  settings({ timeouts: { totalMs: 1e12 } }),
+  ...[[], ['none'], ['a b']].map((guards) => settings({ guards })),
+  ...[[], { usd: 'x' }, { eur: 'allow' }].map((onStorageUnavailable) => settings({ onStorageUnavailable })),
+  settings({ whenPriceUnknown: 'x' }),
+  settings({ unpriced: 'allow' }),
+  settings({ allowRequestModels: 'x' }),
+  settings({ showKeyValues: 1 }),
+  settings({ promptCaching: 'on' }),
+  ...[{ keepRequestsDays: 0 }, { keepRequestDays: 1 }].map((usage) => settings({ usage })),
+]
+
+/** Records that the management API, code, and the config file reject. Guards are checked where they are created. */
+export const mistakes: readonly Mistake[] = [...connections, ...combos, ...models, ...groups, ...allSettings]
