@@ -55,6 +55,10 @@ const table = {
   BODY_ALREADY_READ: [500, 'The request body was read before it reached the gateway.'],
   RECORD_DAMAGED: [500, 'A stored record is damaged.'],
   STORAGE_FAILED: [500, 'The gateway cannot read its storage.'],
+  CALLER_UNUSABLE: [
+    500,
+    'The stored record of this API key, its group, or its account cannot be used. Ask the operator of this gateway to check it.',
+  ],
   SECRET_MISMATCH: [500, 'The secret does not match this storage.'],
   UPSTREAM_FAILED: [502],
   UPSTREAM_CREDENTIALS: [502],

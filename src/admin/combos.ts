@@ -134,19 +134,20 @@ class ComboWriter {
     this.#records = createComboRecords(deps.store.combos)
   }
 
-  async add(id: string, input: NewCombo): Promise<Combo> {
+  async add(id: string, input: NewCombo, options?: { replacesDamaged?: boolean }): Promise<Combo> {
     const { store, clock, rotation } = this.#deps
     const { name, models, strategy = 'fallback', ...more } = input
     const aliases = await store.aliases.all()
     const now = getTimestamp(clock)
     const combo = { id, name, ...more, models, strategy, createdAt: now, updatedAt: now }
-    await this.#records.add(combo, (others) => {
+    const check = (others: readonly Combo[]) => {
       requireFreeName(combo, others)
       requireChat(combo)
       const names = { combos: [...others, combo], aliases }
       requireNoCycle(combo, names)
       requireCompatibleVectors(combo, names)
-    })
+    }
+    await this.#records.add(combo, check, options)
     await rotation.reset(getComboLabel(name)) // an instance that missed a deletion may have kept its position
     return combo
   }
@@ -180,7 +181,7 @@ class ComboWriter {
       return isSame ? found : this.change(found.id, given)
     }
     const combo = parseInput(comboInputs.create, withChange({}, given))
-    return this.add(id ?? crypto.randomUUID(), combo).catch((error: unknown) => {
+    return this.add(id ?? crypto.randomUUID(), combo, { replacesDamaged: true }).catch((error: unknown) => {
       if (id === undefined && isGatewayError(error, 'NAME_TAKEN')) return false
       throw error
     })

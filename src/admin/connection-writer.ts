@@ -45,10 +45,11 @@ export class ConnectionWriter {
     this.#credentials = credentials
   }
 
-  /** Inserts a connection; resolves to `undefined` if its id is taken. */
+  /** Inserts a connection; resolves to `undefined` if its id is taken. `replacesDamaged`: also over an unusable record. */
   async insert(
     id: string,
     { fields, top }: ParsedConnection<ConnectionInput & { provider: string }>,
+    { replacesDamaged = false } = {},
   ): Promise<WrittenConnection | undefined> {
     const { catalog, clock, store } = this.#deps
     const { apiKey, discover } = fields
@@ -66,7 +67,12 @@ export class ConnectionWriter {
     if (discover) await this.#checkPrefix(record) // before the server is called
     const discovered = discover ? await this.#queryServer(record, apiKey) : undefined
     const written = discovered ? addDiscovered(record, discovered) : record
-    const isNew = await this.#reservePrefix(written, () => store.connections.insert(id, written))
+    const isNew = await this.#reservePrefix(
+      written,
+      async () =>
+        (await store.connections.insert(id, written)) ||
+        (replacesDamaged && (await store.connections.replaceDamaged(id, written))),
+    )
     return isNew ? { record: written, discovered } : undefined
   }
 

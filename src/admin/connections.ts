@@ -160,7 +160,7 @@ export function createConnectionOperations({
         const entries = await connections.entries({ fresh: true })
         const found = entries.find(({ record }) => record.id === id)?.record
         if (found) return change(found, { fields: members, top }, { isIdempotent: true })
-        const written = await writer.insert(id, { fields: members, top })
+        const written = await writer.insert(id, { fields: members, top }, { replacesDamaged: true })
         await connections.entries({ fresh: true }) // other processes know this id and may have changed the record
         return written ? showWithWarnings(written) : false
       })

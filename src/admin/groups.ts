@@ -82,10 +82,15 @@ export function createGroupOperations(
     return requirePresent((await groups.all()).find(isMeant) ?? (await groups.get(String(id))), 'Group')
   }
 
-  /** Creates a group. Resolves to `false` if another process has just created it. */
-  async function add(id: string, { isActive = true, ...given }: NewGroup): Promise<GroupRecord | false> {
+  /** Creates a group. Resolves to `false` if another process has just created it. `replaces`: also over an unusable record. */
+  async function add(
+    id: string,
+    { isActive = true, ...given }: NewGroup,
+    { replaces = false }: { replaces?: boolean } = {},
+  ): Promise<GroupRecord | false> {
     const record = withChange({ id, name: given.name, isActive, createdAt: getTimestamp(clock) }, given)
-    return (await groups.insert(id, record)) && record
+    const isAdded = (await groups.insert(id, record)) || (replaces && (await groups.replaceDamaged(id, record)))
+    return isAdded && record
   }
 
   async function change(id: string, given: Omit<GroupChange, 'id'>): Promise<GroupRecord> {
@@ -130,7 +135,7 @@ export function createGroupOperations(
         retryOnConflict<GroupRecord>(async () => {
           const entries = await groups.entries({ fresh: true })
           const found = entries.find((entry) => isMeant(entry.record))?.record
-          if (!found) return add(id ?? crypto.randomUUID(), withChange(given, {}))
+          if (!found) return add(id ?? crypto.randomUUID(), withChange(given, {}), { replaces: true })
           const isSame = isSameJson(found, withChange(found, given)) && (await store.isSignedGroup(found.id, found))
           return isSame ? found : change(found.id, given)
         }),

@@ -8,8 +8,15 @@ import type { StoredEntry } from './stored-records.ts'
 
 /** Changes combos by id. The storage keeps them by name, and other processes may change them concurrently. */
 interface ComboRecords {
-  /** Adds a combo. `check` first gets all other combos, and can throw to prevent the addition. Throws `NAME_TAKEN`. */
-  add(combo: ComboRecord, check: (others: readonly ComboRecord[]) => void): Promise<void>
+  /**
+   * Adds a combo. `check` first gets all other combos, and can throw to prevent the addition. `replacesDamaged`: also over an unusable record. Throws
+   * `NAME_TAKEN`.
+   */
+  add(
+    combo: ComboRecord,
+    check: (others: readonly ComboRecord[]) => void,
+    options?: { replacesDamaged?: boolean },
+  ): Promise<void>
   /** Changes a combo. Throws `NOT_FOUND` and `NAME_TAKEN`. */
   change(id: string, change: ComboEdit): Promise<{ before: ComboRecord; after: ComboRecord }>
   /** Returns the removed combo; `undefined` if there is none. */
@@ -89,9 +96,11 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
       return (await moving) !== undefined
     },
 
-    async add(combo, check) {
+    async add(combo, check, { replacesDamaged = false } = {}) {
       check((await finishRenames()).map(({ record }) => record))
-      if (!(await records.insert(combo.name, withNewRevision(combo)))) throw gatewayError('NAME_TAKEN')
+      const record = withNewRevision(combo)
+      if (await records.insert(combo.name, record)) return
+      if (!replacesDamaged || !(await records.replaceDamaged(combo.name, record))) throw gatewayError('NAME_TAKEN')
     },
 
     change: (id, { check, edit }) =>

@@ -44,7 +44,7 @@ export class KeyLookup {
   }
 
   /**
-   * Finds the key of a credential; resolves to `undefined` if there is none. Rejects with `STORAGE_FAILED`, including for an unsigned record
+   * Finds the key of a credential; resolves to `undefined` if there is none. Rejects with `STORAGE_FAILED`, or with `CALLER_UNUSABLE` for an unsigned record
    * (keyring.ts).
    */
   find(credential: string): Promise<ClientKey | undefined> {
@@ -158,13 +158,13 @@ export class KeyLookup {
     }
   }
 
-  /** Throws `STORAGE_FAILED` if the record is unsigned. */
+  /** Throws `CALLER_UNUSABLE` if the record is unsigned. */
   async #requireSigned(digest: string, record: KeyRecord): Promise<void> {
     if (!(await isSignedKey(await this.#deps.keyring(), digest, record)))
       throw (await loadRejections()).createUnsignedKeyError(record)
   }
 
-  /** Finds the previous value with this digest. Throws `STORAGE_FAILED` if its record is unsigned. */
+  /** Finds the previous value with this digest. Throws `CALLER_UNUSABLE` if its record is unsigned. */
   async #findFormer(digest: string): Promise<{ id: string; to: string; until: number } | undefined> {
     const { formerKeys, keyring } = this.#deps
     const record = await formerKeys.get(digest)
@@ -174,7 +174,7 @@ export class KeyLookup {
     return { id: record.id, to: record.to, until: Date.parse(record.until) }
   }
 
-  /** Adds the group to a key that has one. Throws `STORAGE_FAILED` if the group doesn't exist. */
+  /** Adds the group to a key that has one. Throws `CALLER_UNUSABLE` if the group doesn't exist. */
   async #addGroup(key: CachedKey, finding?: Promise<ClientGroup | undefined>): Promise<ClientKey> {
     const { groupId, ...own } = key
     if (groupId === undefined) return key

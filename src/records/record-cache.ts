@@ -46,7 +46,7 @@ export class RecordCache<T> {
     return this.#getCached(id).reread()
   }
 
-  /** Reads the record from the storage. Rejects with `STORAGE_FAILED`, including for an unsigned record (keyring.ts). */
+  /** Reads the record from the storage. Rejects with `STORAGE_FAILED`, or with `CALLER_UNUSABLE` for an unsigned record (keyring.ts). */
   read(id: string): Promise<T | undefined> {
     return this.#options.read(id)
   }

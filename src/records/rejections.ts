@@ -3,7 +3,7 @@ import type { GroupRecord, KeyRecord } from './record-collections.ts'
 
 /** Creates the error for a group whose record is unsigned. */
 export const createUnsignedGroupError = ({ id, name }: GroupRecord): GatewayError =>
-  gatewayError('STORAGE_FAILED', {
+  gatewayError('CALLER_UNUSABLE', {
     message: `The record of the group "${name}" was not written by a gateway with this secret, so its keys are rejected. Ask the operator of this gateway to confirm it. ${CONFIRM_GROUP}`,
     data: { group: id },
   })
@@ -13,21 +13,21 @@ export const CONFIRM_GROUP = 'Pause, resume, or delete it: PUT /api/groups/{id} 
 
 /** Creates the error for a key whose group doesn't exist. */
 export const createMissingGroupError = (key: { id: string; name: string }, group: string): GatewayError =>
-  gatewayError('STORAGE_FAILED', {
+  gatewayError('CALLER_UNUSABLE', {
     message: `The API key "${key.name}" belongs to the group "${group}", which does not exist. Ask the operator of this gateway to set the key's group to another one or null: PUT /api/keys/{id} with "group".`,
     data: { key: key.id, group },
   })
 
 /** Creates the error for a key whose record is unsigned. */
 export const createUnsignedKeyError = ({ id, name }: KeyRecord): GatewayError =>
-  gatewayError('STORAGE_FAILED', {
+  gatewayError('CALLER_UNUSABLE', {
     message: `The record of the API key "${name}" was not written by a gateway with this secret, so the key is rejected. Ask the operator of this gateway to confirm it. ${CONFIRM_KEY}`,
     data: { key: id },
   })
 
 /** Creates the error for a key with a previous value whose record is unsigned. */
 export const createUnsignedFormerKeyError = (): GatewayError =>
-  gatewayError('STORAGE_FAILED', {
+  gatewayError('CALLER_UNUSABLE', {
     message:
       "The record of this API key's previous value was not written by a gateway with this secret. Use the key's new value.",
   })

@@ -147,9 +147,9 @@ test('a record that another program changed or copied from another account is re
   const stored = await storage.get(`accounts/${ref}`)
   const { order, record } = JSON.parse(stored?.value ?? '')
   await storage.set(`accounts/${ref}`, JSON.stringify({ order, record: { ...record, plan: 'free' } }))
-  assert.is(await openAccounts({ storage }).tell({ account: 'alice' }), '500 STORAGE_FAILED')
+  assert.is(await openAccounts({ storage }).tell({ account: 'alice' }), '500 CALLER_UNUSABLE')
   await storage.set(`accounts/${other.ref}`, stored?.value ?? '')
-  assert.is(await openAccounts({ storage }).tell({ account: 'bob' }), '500 STORAGE_FAILED')
+  assert.is(await openAccounts({ storage }).tell({ account: 'bob' }), '500 CALLER_UNUSABLE')
   assert.is(await tell({ account: 'carol' }), 'ok')
 })
 

@@ -40,7 +40,7 @@ export interface Accounts {
   getAccount(identity: Identity): Promise<CallerAccount>
   /**
    * Finds the account of a key, or, for a key that acts for accounts, the account with the ID `named`. Rejects as `getAccount` does, with
-   * `STORAGE_FAILED` if the key's account doesn't exist, and with `INVALID_REQUEST` if `named` isn't a valid ID.
+   * `CALLER_UNUSABLE` if the key's account doesn't exist, and with `INVALID_REQUEST` if `named` isn't a valid ID.
    */
   getKeyAccount(key: Pick<ClientKey, 'name' | 'account' | 'actsFor'>, named?: string): Promise<CallerAccount>
   /** Records that an account's request was sent to a provider. Writes at most once a day, and never rejects. */
@@ -236,7 +236,7 @@ const listAllowed = ({ models, kinds }: ModelPermissions): ModelPermissions | un
   (models ?? kinds) === undefined ? undefined : { models, kinds }
 
 const createMissingAccountError = (key: Pick<ClientKey, 'name'>, ref: string) =>
-  gatewayError('STORAGE_FAILED', {
+  gatewayError('CALLER_UNUSABLE', {
     message: `The account of the API key "${key.name}" does not exist. Ask the operator of this gateway for a new key.`,
     data: { account: ref },
   })

@@ -39,7 +39,7 @@ export const createAccountCache = ({
       const { record } = (await readAccount(storage, ref)) ?? {}
       if (!record || record.deletedAt !== undefined) return undefined
       if (!(await isSignedAccount(opened, ref, record)))
-        throw gatewayError('STORAGE_FAILED', { message: UNSIGNED_ACCOUNT, data: { account: ref } })
+        throw gatewayError('CALLER_UNUSABLE', { message: UNSIGNED_ACCOUNT, data: { account: ref } })
       return toKnownAccount(record, await decryptProfile(opened, record))
     },
   })

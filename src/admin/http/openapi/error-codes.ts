@@ -94,6 +94,10 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
     'The storage returned an error, or its data cannot be read.',
     'Operators: `onError` receives the original error.',
   ],
+  CALLER_UNUSABLE: [
+    'The stored key, group, or account is missing or was changed.',
+    'Operators: `onError` has the reason and the fix.',
+  ],
   SECRET_MISMATCH: ['The storage was encrypted with another secret.', 'Start the gateway with that secret.'],
   UPSTREAM_FAILED: [
     'All targets failed. The message has each error.',
