@@ -19,6 +19,9 @@ export interface AwsCredentialsOptions {
   provider?: AwsCredentialProvider
 }
 
+const ADVICE =
+  'Check that the environment variables, the profile, or the role still work. If the profile uses SSO, sign in: aws sso login.'
+
 interface CredentialProviders {
   fromNodeProviderChain(init: { profile?: string; ignoreCache: boolean }): AwsCredentialProvider
 }
@@ -34,6 +37,7 @@ export function awsCredentials(options: AwsCredentialsOptions = {}): SharedCrede
   const getProvider = keepUntilRejected(provider ? () => provider : createChain)
   return {
     shared: true,
+    ...(!provider && { advice: ADVICE }),
     async resolve(request) {
       const resolveKeys = await getProvider(request)
       // The chain returns keys that expire within five minutes, and refreshes them in the background, unless it is told to refresh them now.

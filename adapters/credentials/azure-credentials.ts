@@ -21,6 +21,9 @@ export interface AzureCredentialsOptions {
   credential?: () => AzureTokenCredential
 }
 
+const ADVICE =
+  'Check that the environment variables or the managed identity still work. If it uses your own login, sign in: az login.'
+
 interface AzureIdentity {
   DefaultAzureCredential: new (options: { managedIdentityClientId?: string }) => AzureTokenCredential
 }
@@ -35,6 +38,7 @@ export function azureCredentials(options: AzureCredentialsOptions = {}): SharedC
   const getCredential = keepUntilRejected(credential ?? createCredential)
   return {
     shared: true,
+    ...(!credential && { advice: ADVICE }),
     async resolve(request) {
       const found = await (await getCredential(request)).getToken(scope, { abortSignal: request.signal })
       return found ? { accessToken: found.token, expiresAt: found.expiresOnTimestamp } : undefined

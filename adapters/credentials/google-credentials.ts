@@ -20,6 +20,9 @@ export interface GoogleCredentialsOptions {
   auth?: () => GoogleAuthClient
 }
 
+const ADVICE =
+  'Check that the key file or the service account still works. If it uses your own login, sign in: gcloud auth application-default login.'
+
 interface GoogleAuthLibrary {
   GoogleAuth: new (options: { scopes: string | string[]; projectId: string }) => GoogleAuthClient
 }
@@ -34,6 +37,7 @@ export function googleCredentials(options: GoogleCredentialsOptions = {}): Share
   const getAuth = keepUntilRejected(auth ?? createAuth)
   return {
     shared: true,
+    ...(!auth && { advice: ADVICE }),
     async resolve(request) {
       const client = await (await getAuth(request)).getClient()
       const { token } = await client.getAccessToken() // renews a token that expires within five minutes

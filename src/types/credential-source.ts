@@ -40,4 +40,6 @@ export type CredentialSource = (
 export interface SharedCredentialSource {
   resolve: CredentialSource
   shared: true
+  /** What to do if the function fails, for the log. It must not contain secrets. */
+  advice?: string
 }

@@ -196,7 +196,10 @@ for (const [login, id, profile] of [
       assert.equal(outcome.statuses, [502])
       assert.equal(outcome.failures, ['The credential function of the connection "bedrock" failed.'])
       const [error, cause = '', ...others] = outcome.errors
-      assert.is(error, 'Error: The credential function of "bedrock" failed. The hook "onError" gets the cause.')
+      assert.match(
+        error ?? '',
+        /^Error: The credential function of "bedrock" failed\. .* sign in: aws sso login\. The hook "onError" gets/,
+      )
       assert.match(cause, /expired\. To refresh this SSO session run '?aws sso login'? with the corresponding profile/)
       assert.equal(others, [])
       const shown = JSON.stringify(outcome)

@@ -204,6 +204,61 @@ for (const [name, [connections, model]] of Object.entries(PACKAGES))
     }
   })
 
+/** Exports of the vendors' packages that fail like an expired login. */
+const EXPIRED = {
+  '@aws-sdk/credential-providers': `export const fromNodeProviderChain = () => async () => { throw new Error('expired: badger-mandolin') }`,
+  'google-auth-library': `export class GoogleAuth { async getClient() { throw Object.freeze(new Error('expired: badger-mandolin')) } }`,
+  '@azure/identity': `export class DefaultAzureCredential { async getToken() { throw new Error('expired: badger-mandolin') } }`,
+} as const
+
+const LOGINS = {
+  '@aws-sdk/credential-providers': 'aws sso login',
+  'google-auth-library': 'gcloud auth application-default login',
+  '@azure/identity': 'az login',
+} as const
+
+for (const [name, [connections, model]] of Object.entries(PACKAGES))
+  test(`the log says how to log in again if "${name}" fails, and shows nothing of its error`, async () => {
+    const known = name as keyof typeof EXPIRED
+    const hooks = registerHooks({
+      resolve(specifier, context, next) {
+        if (specifier !== name || !context.parentURL?.includes('/adapters/credentials/'))
+          return next(specifier, context)
+        return { url: `data:text/javascript,${encodeURIComponent(EXPIRED[known])}`, shortCircuit: true }
+      },
+    })
+    const lines: string[] = []
+    try {
+      const { fetch } = createGateway({
+        connections,
+        logger: { warn: (line) => void lines.push(line), error: (line) => void lines.push(String(line)) },
+      })
+      const response = await fetch('http://gateway/v1/chat/completions', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+      })
+      const shown = await response.text()
+      assert.is(response.status, 502)
+      assert.not.match(shown, / login|badger-mandolin/)
+      assert.match(lines.join('\n'), LOGINS[known])
+      assert.not.match(lines.join('\n'), 'badger-mandolin')
+    } finally {
+      hooks.deregister()
+    }
+  })
+
+test('a package that the app brings itself fails without advice on how to log in', async () => {
+  const provider = () => Promise.reject(new Error('expired'))
+  const { ask, errors } = open({
+    bedrock: { apiKey: awsCredentials({ provider }), providerSpecificData: { region: 'us-east-1' } },
+  })
+  assert.is((await ask('bedrock/anthropic.claude-opus-5')).status, 502)
+  const { message, cause } = errors[0] as Error
+  assert.is(message, 'The credential function of "bedrock" failed. The hook "onError" gets the cause.')
+  assert.is((cause as Error).message, 'expired')
+})
+
 test('rejects unknown options', () => {
   assert.throws(() => googleCredentials({ scope: 'x' } as never), /scope is not an option\. Known: scopes, auth\./)
   assert.throws(() => awsCredentials({ region: 'x' } as never), /region is not an option\. Known: profile, provider\./)

@@ -149,8 +149,12 @@ export class SourcedCredentials {
             ...(!isShared && key && { keyId: key.id }),
           })
         } catch (cause) {
-          const code = isObject(cause) && /^[A-Z_]{3,40}$/.test(String(cause.code)) ? ` with ${cause.code}` : ''
-          throw createSourceError(connectionId, `failed${code}. The hook "onError" gets the cause`, cause) // which may contain the secret
+          const advice = typeof source === 'object' && typeof source.advice === 'string' ? ` ${source.advice}` : ''
+          throw createSourceError(
+            connectionId,
+            `failed${describeCode(cause)}.${advice} The hook "onError" gets the cause`,
+            cause, // which may contain the secret
+          )
         }
       },
       {
@@ -165,6 +169,16 @@ export class SourcedCredentials {
     if (typeof expiresAt !== 'number' || Number.isNaN(expiresAt))
       throw createSourceError(connectionId, 'must return "expiresAt" in epoch milliseconds, as a number')
     return { text, until: expiresAt - EARLY_MS }
+  }
+}
+
+/** Returns the code of what a function threw, such as ` with ECONNREFUSED`; empty for anything that may be a secret. */
+function describeCode(cause: unknown): string {
+  try {
+    const code = isObject(cause) ? cause.code : undefined
+    return typeof code === 'string' && /^[A-Z_]{3,40}$/.test(code) ? ` with ${code}` : ''
+  } catch {
+    return '' // a getter threw
   }
 }
 
