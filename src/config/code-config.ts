@@ -165,6 +165,7 @@ export function readCodeConfig(
     const given = { provider: id, ...requireObject(place, input) } as CodeConnection & { provider: string } // checked next
     const { apiKey, ...plain } = given
     const source = getCredentialFunction(apiKey)
+    if (!source && isObject(apiKey)) fail(`${place}.apiKey`, 'must be a string, a function, or { resolve, shared: true }')
     checkRecord('connections', place, source ? plain : { ...given }, { catalog })
     const { provider: named, providerSpecificData, ...others } = plain
     const [provider = named] = findProviders(catalog, named)

@@ -204,6 +204,12 @@ test('keeps keys, limits, and usage in memory without a storage, and warns once'
 })
 
 const problems: Array<[GatewayOptions, RegExp]> = [
+  ...[{ resolve: () => 'k' }, { resolve: () => 'k', shared: false }, { shared: true }, Promise.resolve('k')].map(
+    (apiKey): [GatewayOptions, RegExp] => [
+      { connections: { openai: { apiKey: apiKey as never } } },
+      /^connections\.openai\.apiKey must be a string, a function, or \{ resolve, shared: true \}\.$/,
+    ],
+  ),
   [{ connections: { openai: { apiKey: '"sk-1"' } } }, /^connections\.openai\.apiKey is in quotes/],
   [{ aliases: { '': 'x/y' } }, /^aliases must not contain the name ""/],
   [{ aliases: { ' a': 'x/y' } }, /^aliases must not contain the name " a"/],

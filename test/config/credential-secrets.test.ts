@@ -59,6 +59,19 @@ const sources = {
   malformed: () => `${secrets.malformed} and more`,
   odd: () => ({ apiKey: [secrets.malformed] }) as never,
   never: () => ({ apiKey: secrets.plain, expiresAt: secrets.malformed }) as never,
+  unreadable: () => ({
+    get apiKey(): string {
+      throw new Error(`cannot decrypt ${secrets.thrown}`)
+    },
+  }),
+  hostile: () => {
+    throw {
+      get code() {
+        throw new Error(secrets.thrown)
+      },
+      toString: () => secrets.thrown,
+    }
+  },
 }
 
 test('no response, page, record, hook, log, metric, trace, export, or stored byte shows a secret', async () => {

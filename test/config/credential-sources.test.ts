@@ -208,6 +208,12 @@ test('rejects an expiresAt that is not a number, and treats null as no expiry', 
     assert.is((await ask()).status, 502)
     assert.match(String(errors[0]), /must return "expiresAt" in epoch milliseconds/)
   }
+  const { ask: askWithSeconds, errors } = open(() => ({
+    apiKey: 'a-key-that-expires',
+    expiresAt: fakeClock().now() / 1_000 + 3_600,
+  }))
+  assert.is((await askWithSeconds()).status, 502)
+  assert.match(String(errors[0]), /must return "expiresAt" in epoch milliseconds, not in seconds/)
   let times = 0
   const { ask } = open((() => ({ apiKey: `key-number-${++times}`, expiresAt: null })) as never)
   assert.equal([(await ask()).status, (await ask()).status, times], [200, 200, 1])

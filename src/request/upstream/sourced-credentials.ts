@@ -1,7 +1,7 @@
 import { gatewayError } from '../../errors.ts'
 import { isSendableCredential, listQuotableForms } from '../../lib/credential-shapes.ts'
 import { runWithDeadline } from '../../lib/deadline.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { evictOldest } from '../../lib/maps.ts'
 import type { ConnectionRecord } from '../../records/record-collections.ts'
 import type { Clock, CredentialRequest, CredentialSource, SharedCredentialSource } from '../../types.ts'
@@ -139,7 +139,7 @@ export class SourcedCredentials {
     const found = await runWithDeadline(
       async (signal) => {
         try {
-          return await resolve?.({
+          const result = await resolve?.({
             connectionId,
             reason,
             signal,
@@ -148,6 +148,7 @@ export class SourcedCredentials {
             ...(!isShared && account && { account: account.id, ...(account.plan && { plan: account.plan.id }) }),
             ...(!isShared && key && { keyId: key.id }),
           })
+          return isObject(result) ? readMembers(result) : result
         } catch (cause) {
           const advice = typeof source === 'object' && typeof source.advice === 'string' ? ` ${source.advice}` : ''
           throw createSourceError(
@@ -165,12 +166,25 @@ export class SourcedCredentials {
     )
     const text = toText(found, connectionId)
     if (text !== undefined) this.#rememberQuotable(text)
-    const expiresAt = (isObject(found) ? found.expiresAt : undefined) ?? this.#clock.now() + DEFAULT_MS + EARLY_MS
-    if (typeof expiresAt !== 'number' || Number.isNaN(expiresAt))
-      throw createSourceError(connectionId, 'must return "expiresAt" in epoch milliseconds, as a number')
+    const now = this.#clock.now()
+    const expiresAt = (isObject(found) ? found.expiresAt : undefined) ?? now + DEFAULT_MS + EARLY_MS
+    const isNumber = typeof expiresAt === 'number' && !Number.isNaN(expiresAt)
+    if (!isNumber || isInSeconds(expiresAt, now))
+      throw createSourceError(
+        connectionId,
+        `must return "expiresAt" in epoch milliseconds, ${isNumber ? 'not in seconds' : 'as a number'}`,
+      )
     return { text, until: expiresAt - EARLY_MS }
   }
 }
+
+/** Reads the members of a credential once, because they may be getters, which can throw an error with the secret. */
+const readMembers = ({ apiKey, accessToken, accessKeyId, secretAccessKey, sessionToken, expiresAt }: JsonObject) => ({
+  ...{ apiKey, accessToken, accessKeyId, secretAccessKey, sessionToken, expiresAt },
+})
+
+/** Whether a time was probably given in seconds, as in OAuth: as milliseconds, it is decades ago. */
+const isInSeconds = (time: number, now: number) => time > 0 && time < now / 100 && time * 1_000 > now - 24 * 60 * 60_000
 
 /** Returns the code of what a function threw, such as ` with ECONNREFUSED`; empty for anything that may be a secret. */
 function describeCode(cause: unknown): string {
