@@ -165,7 +165,8 @@ export function readCodeConfig(
     const given = { provider: id, ...requireObject(place, input) } as CodeConnection & { provider: string } // checked next
     const { apiKey, ...plain } = given
     const source = getCredentialFunction(apiKey)
-    if (!source && isObject(apiKey)) fail(`${place}.apiKey`, 'must be a string, a function, or { resolve, shared: true }')
+    if (!source && isObject(apiKey))
+      fail(`${place}.apiKey`, 'must be a string, a function, or { resolve, shared: true }')
     checkRecord('connections', place, source ? plain : { ...given }, { catalog })
     const { provider: named, providerSpecificData, ...others } = plain
     const [provider = named] = findProviders(catalog, named)
@@ -197,15 +198,12 @@ export function readCodeConfig(
     const functions = responses.filter(isResponseFunction)
     const others = functions.length > 0 && { on: responses.filter((one) => !isResponseFunction(one)) }
     const whens = Array.isArray(combo.models) ? combo.models.map(getConditionFunction) : []
-    const given = copyPlain({
-      ...combo,
-      ...others,
-      ...(whens.length > 0 && { models: whens.map((when, at) => omitFunction(Object(combo.models)[at], when)) }),
-    })
+    const models = whens.length > 0 && { models: whens.map((when, at) => omitFunction(Object(combo.models)[at], when)) }
+    const given = copyPlain({ ...combo, ...others, ...models }, place)
     requireName(place, name)
     checkRecord('combos', place, given, { catalog })
     const { kind, sameVectors } = given as Pick<Combo, 'kind' | 'sameVectors'> // checked above
-    const models = (given.models as ComboModel[]).map((entry, at) => {
+    const entries = (given.models as ComboModel[]).map((entry, at) => {
       const when = whens[at]
       return when ? { ...(entry as ComboEntry), when: { function: conditions.push(when) } } : entry
     })
@@ -213,8 +211,8 @@ export function readCodeConfig(
       responseConditions.set(name, functions)
       given.on = [...others.on, 'function']
     }
-    add(COMBOS, name, { id: name, name, strategy: 'fallback', ...given, models, createdAt: at, updatedAt: at })
-    combos.push({ name, models, ...(kind && { kind }), ...(sameVectors && { sameVectors }) })
+    add(COMBOS, name, { id: name, name, strategy: 'fallback', ...given, models: entries, createdAt: at, updatedAt: at })
+    combos.push({ name, models: entries, ...(kind && { kind }), ...(sameVectors && { sameVectors }) })
   }
   for (const [name, input] of readSection(config, 'models')) {
     const place = `models.${name}`
@@ -281,12 +279,17 @@ function omitFunction(entry: unknown, when: ConditionFunction | undefined): unkn
 }
 
 /** Copies a record without fields that are `undefined`. Functions and big integers, which would be lost, become values that no field can have. */
-const copyPlain = (record: object): JsonObject =>
-  JSON.parse(
-    JSON.stringify(record, (_, value: unknown) =>
+function copyPlain(record: object, place: string): JsonObject {
+  try {
+    const text = JSON.stringify(record, (_, value: unknown) =>
       typeof value === 'function' || typeof value === 'bigint' ? { function: null } : value,
-    ),
-  )
+    )
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof TypeError) fail(place, 'must not contain itself')
+    throw error // from a getter
+  }
+}
 
 const isResponseFunction = (given: unknown): given is ResponseFunction => typeof given === 'function'
 

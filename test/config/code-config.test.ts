@@ -308,6 +308,15 @@ const problems: Array<[GatewayOptions, RegExp]> = [
   [{ aliases: { a: ' x/y' } }, /^aliases\.a must not start or end with whitespace/],
 ]
 
+test('a record that contains itself is rejected with its place', () => {
+  const combo: Record<string, unknown> = { models: ['x/y'] }
+  combo.health = combo
+  assert.throws(
+    () => createGateway({ combos: { fast: combo as never }, logger: false }),
+    /^combos\.fast must not contain itself\.$/,
+  )
+})
+
 for (const [options, message] of problems)
   test(`createGateway rejects an invalid configuration: ${message.source.slice(1, 50)}`, () => {
     assert.throws(

@@ -202,6 +202,14 @@ test('rejects a credential that is invalid in a header, without a provider call'
   }
 })
 
+test('sends AWS access keys only to Bedrock', async () => {
+  const keys = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wombatUmbrellaCobaltFandangoPickledHerring' }
+  const { ask, calls, errors } = open(() => keys)
+  assert.is((await ask()).status, 502)
+  assert.equal(calls, [])
+  assert.match(String(errors[0]), /"first" returned AWS access keys, which only Bedrock accepts/)
+})
+
 test('rejects an expiresAt that is not a number, and treats null as no expiry', async () => {
   for (const expiresAt of [Number.NaN, '2030-01-01', new Date()]) {
     const { ask, errors } = open((() => ({ apiKey: 'a-key-that-expires', expiresAt })) as never)

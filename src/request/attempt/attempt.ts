@@ -226,8 +226,8 @@ export class Attempt {
   }
 
   get #use(): CredentialUse {
-    const { connection, model } = this.route.target
-    return { connection, model, caller: this.#request.log.caller }
+    const { connection, model, cloud } = this.route.target
+    return { connection, model, cloud, caller: this.#request.log.caller }
   }
 
   /** Returns the same call with a new credential if the provider rejects the one that a function returned. Only once per attempt. */

@@ -4,7 +4,7 @@ import { runWithDeadline } from '../../lib/deadline.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { evictOldest } from '../../lib/maps.ts'
 import type { ConnectionRecord } from '../../records/record-collections.ts'
-import type { Clock, CredentialRequest, CredentialSource, SharedCredentialSource } from '../../types.ts'
+import type { Clock, Cloud, CredentialRequest, CredentialSource, SharedCredentialSource } from '../../types.ts'
 
 /** The caller that a credential may belong to. */
 interface CredentialOwner {
@@ -19,6 +19,7 @@ export interface CredentialUse {
   connection: ConnectionRecord
   caller: CredentialOwner
   model: string
+  cloud?: Cloud | undefined
 }
 
 /** Returns the function of a connection. */
@@ -130,7 +131,7 @@ export class SourcedCredentials {
     return known.text
   }
 
-  async #resolve({ connection, caller, model }: CredentialUse, reason: CredentialRequest['reason']) {
+  async #resolve({ connection, caller, model, cloud }: CredentialUse, reason: CredentialRequest['reason']) {
     const { id: connectionId, providerSpecificData: { region } = {} } = connection
     const source = this.#find(connection)
     const resolve = typeof source === 'function' ? source : source?.resolve
@@ -166,6 +167,8 @@ export class SourcedCredentials {
     )
     const text = toText(found, connectionId)
     if (text !== undefined) this.#rememberQuotable(text)
+    if (text !== undefined && isObject(found) && typeof found.accessKeyId === 'string' && cloud !== 'bedrock')
+      throw createSourceError(connectionId, 'returned AWS access keys, which only Bedrock accepts')
     const now = this.#clock.now()
     const expiresAt = (isObject(found) ? found.expiresAt : undefined) ?? now + DEFAULT_MS + EARLY_MS
     const isNumber = typeof expiresAt === 'number' && !Number.isNaN(expiresAt)
