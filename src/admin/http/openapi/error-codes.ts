@@ -95,8 +95,8 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
     'Operators: `onError` receives the original error.',
   ],
   CALLER_UNUSABLE: [
-    'The stored key, group, or account is missing or was changed.',
-    'Operators: `onError` has the reason and the fix.',
+    'The stored key, group, or account was changed.',
+    'Operators: see `onError`.',
   ],
   SECRET_MISMATCH: ['The storage was encrypted with another secret.', 'Start the gateway with that secret.'],
   UPSTREAM_FAILED: [
