@@ -94,10 +94,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
     'The storage returned an error, or its data cannot be read.',
     'Operators: `onError` receives the original error.',
   ],
-  CALLER_UNUSABLE: [
-    'The stored key, group, or account was changed.',
-    'Operators: see `onError`.',
-  ],
+  CALLER_UNUSABLE: ['The stored key, group, or account was changed.', 'Operators: see `onError`.'],
   SECRET_MISMATCH: ['The storage was encrypted with another secret.', 'Start the gateway with that secret.'],
   UPSTREAM_FAILED: [
     'All targets failed. The message has each error.',
