@@ -64,7 +64,7 @@ test('a group without a signature is confirmed by "isActive", and the error says
   const { api } = open(storage)
   const message = await api.groups.put({ id: 'team', name: 'Team' }).catch((error: Error) => error.message)
   assert.match(
-    message,
+    String(message),
     /was not written by a gateway with this secret.*PUT \/api\/groups\/\{id\} with "isActive", or DELETE/,
   )
   assert.is((await api.groups.put({ id: 'team', name: 'Team', isActive: true })).error, undefined)
