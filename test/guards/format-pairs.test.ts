@@ -11,7 +11,7 @@ import { chatChunk } from '../pipeline/support/answers.ts'
 import { askRaw, chunksOf, cutAt, rawUpstream } from '../pipeline/support/raw.ts'
 import type { Said } from '../pipeline/support/sdk/providers/provider.ts'
 import { type Block, saidIn } from '../pipeline/support/sdk/said.ts'
-import { isCi } from '../support/ci.ts'
+import { isCi, isFull } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { findLeaks } from './find-leaks.ts'
 import { type ClientRequest, clients, WORD } from './world.ts'
@@ -122,9 +122,9 @@ const read = (client: WireFormat, text: string, isStream: boolean): Promise<Unde
     ? readers[client](new Response(text, { headers: { 'content-type': 'text/event-stream' } }))
     : wholeReaders[client](new Response(text, { headers: { 'content-type': 'application/json' } }))
 
-/** Positions in the bytes: a sample that differs between pairs, so that all pairs together cover every position in CI if `isWhole`. */
+/** Positions in the bytes: a sample that differs between pairs, so that every week all pairs together cover every position if `isWhole`. */
 const listCuts = (length: number, { seed, isWhole }: { seed: number; isWhole: boolean }) => {
-  const step = isCi ? (isWhole ? 11 : 97) : 797
+  const step = isFull ? (isWhole ? 11 : 97) : isCi ? (isWhole ? 41 : 293) : 797
   return Array.from({ length }, (_, at) => at).filter((at) => at % step === seed % step)
 }
 

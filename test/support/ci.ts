@@ -6,11 +6,14 @@ export const isCi = /^(?:1|true)$/.test(process.env.CI ?? '')
 /** Returns the full number of runs in continuous integration, and a quarter of it locally. */
 export const times = (whole: number): number => (isCi ? whole : Math.ceil(whole / 4))
 
+/** Whether the tests try all their cases, as every week with a new seed (.github/workflows/random-cases.yml). */
+export const isFull = process.env.SIGNALBOX_TEST_RUNS === 'full'
+
 /**
  * Returns the number of random cases: `local` on a developer's machine, three tenths of `full` in continuous integration, whose seed never changes, and
- * `full` with `SIGNALBOX_TEST_RUNS=full`, as every week with a new seed (.github/workflows/random-cases.yml).
+ * `full` if the tests try all cases.
  */
 export const randomCases = (full: number, local: number): number => {
-  if (process.env.SIGNALBOX_TEST_RUNS === 'full') return full
+  if (isFull) return full
   return isCi ? Math.ceil(full * 0.3) : local
 }
