@@ -36,7 +36,7 @@ test('the site builds without errors, which Astro only logs', ({ log }) => {
 test('the site has every page, as HTML and as Markdown', ({ out }) => {
   for (const { path } of pages) {
     const name = path.slice(SITE.length)
-    const html = name === 'index.md' ? 'index.html' : name.replace(/\.md$/, '/index.html')
+    const html = name.replace(/(?<=^|\/)index\.md$/, 'index.html').replace(/\.md$/, '/index.html')
     for (const file of [html, name]) assert.ok(existsSync(join(out, file)), file)
   }
 })
