@@ -68,10 +68,10 @@ function toLoadProblem(path: string, cause: unknown): Problem {
   const message = cause instanceof Error ? toOneLine(cause.message) : String(cause)
   if (code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${resolve(path)}'`))
     return problem(`Cannot read the config file ${path}: no such file.`, { cause })
-  if (code === 'ERR_MODULE_NOT_FOUND')
-    return problem(`${path}: ${message.replace(/ imported from .*/, '')}. Install it in this folder: npm install`, {
-      cause,
-    })
+  if (code === 'ERR_MODULE_NOT_FOUND') {
+    const advice = message.startsWith('Cannot find package') ? ' Install it in this folder: npm install' : ''
+    return problem(`${path}: ${message.replace(/ imported from .*/, '')}.${advice}`, { cause })
+  }
   if (cause instanceof SyntaxError) return problem(`${path} is not valid: ${message}.`, { cause })
   return problem(`${path} failed to load: ${describeError(cause)}`, { cause })
 }

@@ -55,6 +55,7 @@ const broken: Array<[name: string, text: string, says: RegExp]> = [
   ['empty.mjs', 'export const config = {}', /empty\.mjs has no default export\. Write: export default defineConfig/],
   ['text.mjs', "export default 'x'", /text\.mjs: the default export must be an object/],
   ['throws.mjs', "throw new Error('no vault')", /throws\.mjs failed to load: Error: no vault$/],
+  ['file.mjs', "import './absent.mjs'\nexport default {}", /file\.mjs: Cannot find module '.*absent\.mjs'\.$/],
   [
     'import.mjs',
     "import 'a-missing-package'\nexport default {}",
