@@ -103,7 +103,7 @@ failures(
     assert.equal(await refused.ended, { code: 1, signal: null })
     assert.match(
       refused.stderr,
-      /signalbox\.yaml: connections\.main\.apiKey must be the bare credential, without whitespace/,
+      /signalbox\.yaml: connections\.main\.apiKey must be the bare key: one line of ASCII characters without whitespace/,
     )
   },
 )

@@ -167,7 +167,16 @@ test('the usage of the last of many attempts is stored even though not all attem
     { ...failed, outcome: 'answered', status: 200, ...spent } as const,
   ]
   const log = {
-    ...{ id: 'i', startedAt: 0, model: 'one/m', streamed: false, warnings: [], servedBy: 'provider', steps },
+    ...{
+      id: 'i',
+      startedAt: 0,
+      model: 'one/m',
+      streamed: false,
+      warnings: [],
+      servedBy: 'provider',
+      addedFields: {},
+      steps,
+    },
     route: createFixedEndpoint('openai-chat', '/chat/completions'),
     caller: ANONYMOUS,
   } as Partial<RequestLog> as RequestLog
