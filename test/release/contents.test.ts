@@ -47,7 +47,7 @@ test('a size over its budget is detected', () => {
 })
 
 test('a wrong size on the front page is detected', () => {
-  const page = 'The package has 1 MB and two dependencies (`a`, `b`), 8 MB\ninstalled.'
+  const page = 'The package is 1 MB and has two dependencies (`a`, `b`). The total installed size is 8 MB.'
   assert.equal(misstated(page, { packed: 971_257, installed: 7_874_075 }), [])
   assert.equal(misstated(page, { packed: 1_600_000, installed: 5_400_000 }), [
     'the front page says 1 MB packed, which are 2',

@@ -5,7 +5,7 @@ const KNOWN =
   /^(?:dist\/(?:[\w-]+\/)*[\w.-]+\.(?:js|d\.ts)$|dist\/config\.schema\.json$|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|examples\/vercel\/(?:(?:app|lib)\/(?:[\w.[\]-]+\/)*[\w-]+\.(?:tsx?|css|svg)|(?:next\.config\.ts|tsconfig\.json))$|examples\/container\/(?:Dockerfile|compose\.yaml|[\w-]+\.(?:ya?ml|json)|[\w-]+\/[\w-]+\.ya?ml)$|(?:src\/features\/observe|dist)\/grafana\/[\w-]+\.(?:json|ya?ml)$|package\.json$|LICENSE$|docs\/src\/content\/docs\/(?:[a-z-]+\/)*[\w-]+\.md$|llms\.txt$|(?:(?:adapters\/storage|examples|src(?:\/[a-z-]+){0,3})\/)?[A-Z]+\.md$)/
 
 /** The sizes that every user downloads and stores, in bytes. */
-export const PACKAGE_BUDGETS = { files: 320, packed: 1_250_000, unpacked: 4_500_000, installed: 12_000_000 }
+export const PACKAGE_BUDGETS = { files: 430, packed: 1_450_000, unpacked: 5_250_000, installed: 12_000_000 }
 
 /** The files of a package that should not be in it. */
 export const strangeFiles = (names: readonly string[]): string[] => names.filter((name) => !KNOWN.test(name))
@@ -20,7 +20,7 @@ export function overBudget(sizes: Readonly<Partial<Record<keyof typeof PACKAGE_B
 
 /** What the front page says of the package's size and of what is installed with it, in megabytes, where another size was measured. */
 export function misstated(page: string, sizes: { packed: number; installed: number }): string[] {
-  const stated = { packed: /The package has (\d+) MB/, installed: /(\d+) MB\s+installed/ }
+  const stated = { packed: /The package is (\d+) MB/, installed: /installed size is (\d+) MB/ }
   return Object.entries(stated).flatMap(([name, pattern]) => {
     const said = pattern.exec(page)?.[1]
     const measured = (sizes[name as keyof typeof stated] / 1e6).toFixed() // the names are those of `stated`
