@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
 import { type CacheTraits, getCacheTraits } from '../../protocols/providers/traits/cache-traits.ts'
 import type { Codec, CodecRequest } from '../../request/codec/codec.ts'
@@ -13,7 +13,6 @@ import type { Catalog } from '../../types.ts'
 import { calculateSavings } from './cache-savings.ts'
 import type { CachingMode } from './caching-mode.ts'
 import type { KnownPrompts } from './known-prompts.ts'
-import { listMarkPaths } from './mark-paths.ts'
 import { findSinglePrompt, type MarkedFields, markRequest } from './mark-places.ts'
 import type { Pauses } from './pauses.ts'
 import type { SessionShares } from './session-shares.ts'
@@ -33,7 +32,7 @@ export interface CachedAttempt extends ExplainedAttempt {
   readonly log: EncodeControls['log']
 }
 
-/** What a gateway knows about its prompts. */
+/** A gateway's prompt-caching state. */
 export interface CacheMemory {
   readonly catalog: Catalog
   readonly sessions: SessionTargets
@@ -242,4 +241,16 @@ const getTargetKey = ({ connection, provider, model }: RouteTarget) => `${connec
 function rejectsMarks({ head, failure }: FailedResponse): boolean {
   const text = failure.body ? new TextDecoder().decode(failure.body) : failure.message
   return (head?.status === 400 || head?.status === 422) && MARK_ERROR.test(text)
+}
+
+const MARK_FIELDS = ['cache_control', 'cachePoint', 'prompt_cache_breakpoint']
+
+/** Lists the paths of everything with a mark: `tools[3]`, `messages[4].content[0]`, and `cache_control` for the whole request. */
+function listMarkPaths(value: unknown, path = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => listMarkPaths(item, `${path}[${at}]`))
+  if (!isObject(value)) return []
+  return Object.entries(value).flatMap(([name, inner]) => {
+    if (MARK_FIELDS.includes(name)) return [path || name]
+    return listMarkPaths(inner, path === '' ? name : `${path}.${name}`)
+  })
 }
