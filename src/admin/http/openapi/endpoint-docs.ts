@@ -1,4 +1,4 @@
-/** What the description says about an endpoint, where it differs from its format. */
+/** The texts of an endpoint that differ from those of its format. */
 interface EndpointDocs {
   summary: string
   vendor: string

@@ -53,7 +53,7 @@ export interface DisableCloud {
   force?: boolean
 }
 
-/** What a gateway knows about cloud sync. */
+/** The state of a gateway's cloud sync. */
 export interface CloudState {
   cloudEnabled: boolean
   cloudUrl: string

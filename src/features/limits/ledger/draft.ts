@@ -17,7 +17,7 @@ import { decide, type HoldRequest, type LimitRejection, type ScopeView } from '.
 import { LOST_MS, type Observation, tidyBook } from './lost-instances.ts'
 import { type Minute, toMinute } from './windows.ts'
 
-/** What a scope has reserved for one request. */
+/** A scope's reservation for one request. */
 export interface Grant {
   kind: 'granted'
   /** The minute whose windows count the grant. */

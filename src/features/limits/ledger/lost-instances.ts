@@ -15,7 +15,7 @@ const MANY_IDLE = 16
 /** The number of slots of instances that won't come back above which they are merged. */
 const MANY_SLOTS = 40
 
-/** What an instance has observed about the other instances of one scope. */
+/** Tracks which other instances of a scope are still running. */
 export interface Observation {
   /** Must be called with each book that this instance reads, at `now` (epoch ms). */
   observe(book: Book, now: number): void
