@@ -10,20 +10,22 @@ const byPath = new Map(pages.map((page) => [page.path, page]))
 
 /** Pages that are looked things up in; the others are read. */
 const REFERENCES = [
-  'src/features/observe/README.md',
   'docs/src/content/docs/concepts/security-model.md',
   'adapters/storage/README.md',
   'src/README.md',
   'src/features/cloud-sync/proxy/README.md',
   'src/protocols/formats/README.md',
   'src/admin/README.md',
+  'src/ai/README.md',
+  'src/cli/README.md',
+  'src/OPTIONS.md',
   'src/request/routing/FAILURES.md',
 ]
 const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 18_000, 'CONTRIBUTING.md': 6_000 }
 
 /** Pages for contributors, which are not in the package. */
 const isForDevelopers = ({ path }: Page) =>
-  path === 'src/features/dashboard/README.md' ||
+  /^src\/features\/(?:dashboard|limits|observe)\/README\.md$/.test(path) ||
   (/^src\/[\w-]+\.md$/.test(path) && path !== 'src/OPTIONS.md') ||
   path.startsWith('test/') ||
   path.startsWith('docs/') || // the site's sidebar links to these

@@ -111,6 +111,9 @@ test('every alert uses known metrics and labels, and refers only to labels in it
 test('the alert for an unreachable gateway uses the job name from the examples', () => {
   const { expr } = rules.find(({ alert }) => alert === 'SignalboxDown') ?? {}
   const [, job] = expr?.match(/\bup\{job="([^"]+)"\}/) ?? []
-  for (const file of ['../../examples/container/prometheus.yml', '../../src/features/observe/README.md'])
+  for (const file of [
+    '../../examples/container/prometheus.yml',
+    '../../docs/src/content/docs/guides/metrics-traces-logs.md',
+  ])
     assert.ok(readFileSync(new URL(file, import.meta.url), 'utf8').includes(`job_name: ${job}\n`), file)
 })

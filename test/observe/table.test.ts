@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the metrics documentation')
 /** Removes the padding of columns. */
-const page = readFileSync(new URL('../../src/features/observe/README.md', import.meta.url), 'utf8').replace(
+const page = readFileSync(new URL('../../docs/src/content/docs/reference/metrics.md', import.meta.url), 'utf8').replace(
   / +\|/g,
   ' |',
 )

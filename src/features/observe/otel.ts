@@ -18,7 +18,7 @@ import { createOtelMeter } from './otel-meter.ts'
 /** Options of `otel`. */
 export interface OtelOptions {
   /**
-   * The attribute names to write: `latest` of the OpenTelemetry GenAI conventions (as of the commit in src/features/observe/README.md), `1.41`
+   * The attribute names to write: `latest` of the OpenTelemetry GenAI conventions (as of the commits in the guide to metrics), `1.41`
    * (supported by most backends), or `both`. Default: `latest`.
    */
   conventions?: Conventions
