@@ -1,4 +1,5 @@
 import { tools } from '../../src/features/guards/guards.ts'
+import type { Guard } from '../../src/index.ts'
 import { wireFormats } from '../../src/types/unions.ts'
 import { saidIn } from '../pipeline/support/sdk/said.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -48,9 +49,32 @@ for (const client of clientNames)
             assert.is(REFUSED.test(text), !isValid, text)
             assert.not.match(text, 'evil.test')
             if (isValid && !split) assert.match(text, 'ann@a.test')
-            if (!isValid && client !== 'ai-sdk') assert.not.match(text, /"name":"send"/)
+            if (!isValid) assert.not.match(text, /"(?:name|toolName)":"send"/)
           }
       })
+
+test('no piece of a call reaches an AI SDK client before the last copy of its arguments has been checked', async () => {
+  const own: Guard = {
+    name: 'own',
+    on: ['answer'],
+    check: ({ parts }) =>
+      parts.filter(({ kind, text }) => kind === 'tool-call' && text.includes('evil')).length > 1
+        ? { verdict: 'refuse' }
+        : undefined,
+  }
+  for (const version of ['3', '4']) {
+    const said = calling('openai-chat', 'send', { to: 'eve@evil.test' }, (text) => [...text])
+    const { send } = await openWorld([own], { events: said.events })
+    const headers = {
+      ...{ 'ai-language-model-id': 'one/m', 'ai-language-model-specification-version': version },
+      'ai-language-model-streaming': 'true',
+    }
+    const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
+    const text = await (await send(`/v${version}/ai/language-model`, { prompt }, headers)).text()
+    assert.match(text, 'content-filter')
+    assert.not.match(text, /tool-input|tool-call|evil/)
+  }
+})
 
 test('calls to tools without a rule pass, and arguments that are not JSON are rejected', async () => {
   const other = calling('openai-chat', 'other', { to: 'eve@evil.test' })

@@ -385,5 +385,5 @@ const MAX_SEEN = 10_000
 const MAX_REMEMBERED = 500
 
 /** Matches the channels of tool calls, and the events that end a text. */
-const CALL = /tool_call|function_call|\.arguments|partial_json|tool-input|custom_tool|mcp_call/
+const CALL = /tool[_-]call|function_call|\.arguments|partial_json|tool-input|custom_tool|mcp_call/
 const END = /^content_block_stop$|\.done$|-end$/

@@ -257,8 +257,10 @@ export class GuardedStream implements RelayedStream {
 
   /** Passes the events before the first text, without which clients can't read the end of a refused stream. */
   async #passStart(): Promise<void> {
-    for (let count = 1; count <= this.#queue.countStart(); count++)
-      if (await this.#checkTexts(this.#queue.listUnchecked(count))) return
+    const most = this.#queue.countStart()
+    let passed = 0
+    while (passed < most && !(await this.#checkTexts(this.#queue.listUnchecked(passed + 1)))) passed++
+    this.#queue.keepCalls(passed)
   }
 
   /** Returns how many characters at the end may begin a match. */

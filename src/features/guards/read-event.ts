@@ -102,6 +102,7 @@ function findCall({
   index,
   output_index: at,
   id,
+  toolCallId: callId,
   item,
   content_block: block,
   delta,
@@ -116,8 +117,8 @@ function findCall({
     return { key: `${at}`, isOver: false }
   if (ARGUMENTS.test(name)) return { key: `${at}`, isOver: false }
   if (name === 'response.output_item.done') return { key: `${at}`, isOver: true }
-  const [, phase] = /^tool-input-(start|delta|end)$/.exec(name) ?? []
-  return phase === undefined ? undefined : { key: `${id}`, isOver: phase === 'end' }
+  if (name.startsWith('tool-input-')) return { key: `${id}`, isOver: false }
+  return name === 'tool-call' ? { key: `${callId}`, isOver: true } : undefined
 }
 
 const CALL = /^(?:function|custom_tool|mcp)_call$/
