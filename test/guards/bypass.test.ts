@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib'
+import { pii, words } from '../../src/features/guards/guards.ts'
 import type { Guard } from '../../src/index.ts'
+import { chatAnswer, chatChunk } from '../pipeline/support/answers.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD, w } from './world.ts'
 
@@ -64,6 +66,53 @@ for (const stream of [false, true])
     assert.is((await strict.send('/v1/responses', again)).status, 400)
     assert.is(strict.upstream.calls.length, 1)
   })
+
+for (const stream of [false, true])
+  test(`a kept item is the one that the client has received${stream ? ' (stream)' : ''}`, async () => {
+    const masks = pii({ name: 'm', types: ['email'], action: 'mask' })
+    const said = 'I wrote to EMAIL-1-TAG.'
+    const ask = 'Write to ann@a.test'
+    const open = (text: string) =>
+      openWorld([masks, { ...w, on: ['answer'], hold: 'all' }], {
+        answer: chatAnswer(text),
+        events: [chatChunk({ content: text }), chatChunk({}, 'stop'), 'data: [DONE]\n\n'],
+      })
+    const probe = await open(said)
+    await probe.send('/v1/responses', { model: 'one/m', input: ask })
+    const placeholder = /EMAIL-1-\w+/.exec(probe.upstream.calls[0]?.body ?? '')?.[0] ?? 'none'
+    const { send, upstream } = await open(said.replace('EMAIL-1-TAG', placeholder))
+    const text = await (await send('/v1/responses', { model: 'one/m', input: ask, stream })).text()
+    assert.match(text, 'I wrote to ann@a.test.')
+    const id = /"id":"(msg_[^"]+)"/.exec(text)?.[1]
+    const input = [
+      { role: 'user', content: ask },
+      { type: 'item_reference', id },
+      { role: 'user', content: 'Again' },
+    ]
+    assert.is((await send('/v1/responses', { model: 'one/m', input })).status, 200)
+    const found = [...(upstream.calls[1]?.body ?? '').matchAll(/EMAIL-\d+-\w+/g)].map(([one]) => one)
+    assert.equal(found, [placeholder, placeholder])
+  })
+
+test('a text that a guard rejects in a stream is not kept for later requests', async () => {
+  const events = [
+    chatChunk({ content: 'Hello there, friend. ' }),
+    chatChunk({ content: `The word is ${WORD}.` }),
+    chatChunk({}, 'stop'),
+    'data: [DONE]\n\n',
+  ]
+  const guard = words({ name: 'w', words: [WORD], on: ['answer'] })
+  const { send, upstream } = await openWorld([guard], { events })
+  const text = await (await send('/v1/responses', { model: 'one/m', input: 'Hi', stream: true })).text()
+  assert.match(text, 'response.incomplete')
+  const id = /"id":"(msg_[^"]+)"/.exec(text)?.[1]
+  const input = [
+    { type: 'item_reference', id },
+    { role: 'user', content: 'Repeat it' },
+  ]
+  await send('/v1/responses', { model: 'one/m', input })
+  assert.not.match(upstream.calls[1]?.body ?? '', WORD)
+})
 
 for (const [title, encode, headers] of [
   ['in UTF-16', (text: string) => Buffer.from(text, 'utf16le'), {}],

@@ -1,7 +1,7 @@
 import { gatewayError } from '../../errors.ts'
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import { type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../../lib/exchange.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { OPEN_BRACKET } from '../../lib/json-scan.ts'
 import { convertArrayToEvents } from '../../lib/sse-array.ts'
 import type { Choice } from '../../protocols/formats/canonical/canonical-answer.ts'
@@ -16,12 +16,12 @@ import type { RequestEvents } from '../../request/request-events.ts'
 import type { CallChange } from '../../request/steps.ts'
 import type { Clock } from '../../types.ts'
 import { createModelCaller } from './call-model.ts'
-import { expandItems } from './expand-items.ts'
 import type { Guard } from './guard.ts'
 import { writeReply } from './guard-reply.ts'
 import type { GuardTally } from './guard-tally.ts'
 import { type AnswerTerms, checkAnswer, checkParts, writeParts } from './guarded-answer.ts'
 import { GuardedStream } from './guarded-stream.ts'
+import { expandItems, keepItems } from './kept-items.ts'
 import type { BuiltInGuard } from './kinds/finding-guard.ts'
 import { hasHostedTools } from './kinds/request-guards.ts'
 import { joinLists, type ReadPart, readParts, screenParts } from './read-parts.ts'
@@ -100,6 +100,8 @@ export async function guardCall(
     const answer = { run, format: call.format, isChat, isJson, isSent }
     const { body: checked, refused } = await checkAnswer(reply.body, answer)
     if (refused) call.servedBy = 'guard'
+    if (endpoint.getReferences && checked !== reply.body && typeof checked === 'string')
+      keepItems(call.request, tryParseJson(checked))
     return withNotes({ ...reply, body: checked }, run)
   }
   const stream = isByteStream(reply.body) ? (reply.body as RelayedStream) : createStream(reply.body)
@@ -330,7 +332,10 @@ async function guardStream(
   const guarded = new GuardedStream({
     ...{ stream: events, fields, run, clock, keepAlive: format.keepAlive },
     ending: isChat
-      ? refusalFormats[call.format].createEnding({ body, model: call.model, now: clock.now() })
+      ? refusalFormats[call.format].createEnding({
+          ...{ body, model: call.model, now: clock.now() },
+          keepItem: (item) => keepItems(call.request, { output: [item] }),
+        })
       : createErrorEnding(await format.loadErrors()),
     choiceCount: countChoices(body),
     isSent,

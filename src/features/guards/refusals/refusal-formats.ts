@@ -28,6 +28,8 @@ export interface EndedRequest {
   model: string
   /** In milliseconds. */
   now: number
+  /** Gets each item of a Responses stream as the client receives it. */
+  keepItem(item: JsonObject): void
 }
 
 export interface RefusalReason {

@@ -38,13 +38,15 @@ class ResponsesEnding {
   #response: JsonObject
   #isStarted = false
   #sequence = -1
+  readonly #keepItem: EndedRequest['keepItem']
   readonly #done: JsonObject[] = []
   /** By output index. */
   readonly #items = new Map<unknown, JsonObject>()
   /** By item and content index. */
   readonly #texts = new Map<string, OpenPart>()
 
-  constructor({ model, now }: EndedRequest) {
+  constructor({ model, now, keepItem }: EndedRequest) {
+    this.#keepItem = keepItem
     this.#response = {
       ...{
         id: `resp_${newId()}`,
@@ -69,6 +71,7 @@ class ResponsesEnding {
     if (type === 'response.output_item.done' && isObject(item)) {
       this.#items.delete(at)
       this.#done.push(item)
+      this.#keepItem(item)
     }
     const key = `${at} ${part}`
     if (type === 'response.content_part.added' && isObject(event.part))
@@ -102,6 +105,7 @@ class ResponsesEnding {
       const item = { ...open, ...(content && { content }), status: 'incomplete' }
       write('response.output_item.done', { output_index: at, item })
       this.#done.push(item)
+      this.#keepItem(item)
     }
     const usage = {
       input_tokens: inputTokens,
