@@ -31,8 +31,8 @@ test('each strategy has a row in src/request/routing/README.md', () => {
   assert.equal(missing(strategies, rowsOf('src/request/routing/README.md')), [])
 })
 
-test('each format has a row in src/protocols/formats/README.md', () => {
-  assert.equal(missing(providerFormats, rowsOf('src/protocols/formats/README.md')), [])
+test('each format has a row in docs/src/content/docs/reference/formats.md', () => {
+  assert.equal(missing(providerFormats, rowsOf('docs/src/content/docs/reference/formats.md')), [])
 })
 
 test('src/OPTIONS.md has one row for each option, limit, and hook, and no other rows', () => {

@@ -14,7 +14,6 @@ const REFERENCES = [
   'adapters/storage/README.md',
   'src/README.md',
   'src/features/cloud-sync/proxy/README.md',
-  'src/protocols/formats/README.md',
   'src/admin/README.md',
   'src/ai/README.md',
   'src/cli/README.md',
@@ -25,7 +24,7 @@ const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 18
 
 /** Pages for contributors, which are not in the package. */
 const isForDevelopers = ({ path }: Page) =>
-  /^src\/features\/(?:dashboard|limits|observe)\/README\.md$/.test(path) ||
+  /^src\/(?:features\/(?:dashboard|limits|observe)|protocols\/formats)\/README\.md$/.test(path) ||
   (/^src\/[\w-]+\.md$/.test(path) && path !== 'src/OPTIONS.md') ||
   path.startsWith('test/') ||
   path.startsWith('docs/') || // the site's sidebar links to these
