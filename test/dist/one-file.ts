@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { build, type Plugin } from 'esbuild'
-import { portableBoom } from '../../tsup.config.ts'
 import { root } from './built.ts'
 import { portable } from './portable.ts'
 
@@ -17,7 +16,7 @@ export async function measureOneFile(modules: readonly string[]): Promise<number
       resolveDir: root,
     },
     minify: true,
-    plugins: [withoutLaterParts(modules), withoutCatalog, portableBoom],
+    plugins: [withoutLaterParts(modules), withoutCatalog],
   })
   return gzipSync(outputFiles[0]?.text ?? '', { level: 9 }).byteLength
 }
