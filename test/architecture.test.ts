@@ -49,7 +49,7 @@ source('no files import each other in a cycle, and no folders do, not even for t
  */
 const MAX_REPEATED_NAMES = 8
 
-source('few types share a name', () => {
+source('few type names are declared twice', () => {
   const found = repeatedTypeNames(readTree(['src', 'adapters']))
   assert.ok(found.length <= MAX_REPEATED_NAMES, `Rename a type, so that a name means one thing:\n${found.join('\n')}`)
 })
@@ -90,7 +90,7 @@ source('comments cite only documents in the repository and rules in src/rules.md
   assert.equal(brokenCitations(files, documents), [])
 })
 
-source('a comment cites each rule in src/rules.md', () => {
+source('comments cite every rule in src/rules.md', () => {
   assert.equal(uncitedHeadings(readTree(['src', 'adapters', 'examples', 'test']), readRules()), [])
 })
 

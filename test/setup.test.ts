@@ -268,7 +268,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'])
 console.log('ready', process.pid)`
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)
-  test(`the program shuts down cleanly when the process that started it gets ${signal}`, async ({ folder }) => {
+  test(`the program shuts down cleanly when its parent process gets ${signal}`, async ({ folder }) => {
     const child = spawn(process.execPath, [await onOtherNode(folder, DRAINS_ON), 'start'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     })

@@ -44,7 +44,7 @@ test("check 4: a key that acts for accounts selects the account with a header, a
   assert.is(requests.length, 2)
 })
 
-test("the key's plan only applies to accounts without their own plan", async () => {
+test("the key's plan applies only to accounts without their own plan", async () => {
   const { api, ask } = await open()
   const [free, pro] = [
     await api.groups.create({ name: 'free', each: { requests: { day: 1 } } }),

@@ -27,7 +27,7 @@ function open(storage: Storage) {
   return { gateway, ask }
 }
 
-test('the counters are read at the same time as the record of the account, and once', async () => {
+test('the gateway reads the counters once, at the same time as the account record', async () => {
   const inner = memoryStorage()
   const first = open(inner)
   assert.is(await first.ask('ann'), 200)
@@ -52,7 +52,7 @@ test('the counters are read at the same time as the record of the account, and o
   await second.gateway.close()
 })
 
-test('an account with limits of its own gets those', async () => {
+test("an account's own limits apply", async () => {
   const storage = memoryStorage()
   const first = open(storage)
   await first.gateway.api.accounts.put({ id: 'ann', limits: { requests: { day: 1 } } })
@@ -62,7 +62,7 @@ test('an account with limits of its own gets those', async () => {
   await second.gateway.close()
 })
 
-test('counters that could not be read ahead are read again', async () => {
+test("the gateway reads the counters again if it couldn't prefetch them", async () => {
   const inner = memoryStorage()
   const first = open(inner)
   assert.equal([await first.ask('ann'), await first.ask('ann')], [200, 200])

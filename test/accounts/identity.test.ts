@@ -16,7 +16,7 @@ const full: Identity = {
   tags: ['beta'],
 } as unknown as Identity
 
-test('an identity may have all fields, some, or fields that are undefined', () => {
+test('an identity can have all fields, some fields, or undefined fields', () => {
   assert.equal(readIdentifyResult(full), { identity: full })
   assert.equal(readIdentifyResult({ account: 'a' }), { identity: { account: 'a' } })
   assert.equal(readIdentifyResult({ account: 'a', plan: undefined }), { identity: { account: 'a' } })
@@ -121,7 +121,7 @@ test('a class instance or an identity with hidden fields is rejected, because fi
   assert.equal(readIdentifyResult(bare), { identity: { account: 'a' } })
 })
 
-test('every list item is checked, even if the list has its own methods or holes', () => {
+test('the gateway checks every list item, even if the list has its own methods or holes', () => {
   const tags = Object.assign([{}], { every: () => true })
   for (const answer of [{ tags }, { tags: new Array(2) }, { models: new Array(2) }])
     assert.throws(() => readIdentifyResult({ account: 'a', ...answer }), /"(?:tags|models)" is not valid/)

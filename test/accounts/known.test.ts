@@ -33,7 +33,7 @@ test('an account is stored with its first attempt, and afterward at most once a 
   assert.is.not((await storage.list('accounts/'))[0]?.version, first?.version)
 })
 
-test('check 29: an account that is idle for 90 days is forgotten, and use renews it', async () => {
+test('check 29: an account expires after 90 idle days, and use renews it', async () => {
   const { use, refsOf, clock } = openAccounts()
   await use({ account: 'alice' })
   await use({ account: 'bob' })
@@ -45,7 +45,7 @@ test('check 29: an account that is idle for 90 days is forgotten, and use renews
   assert.is((await refsOf()).length, 0)
 })
 
-test('check 29: an account that the management API has changed is never forgotten', async () => {
+test('check 29: an account that the management API has changed never expires', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const { api } = createGateway({ storage, clock, logger: false, accounts: { idleDays: 1 } })

@@ -8,7 +8,7 @@ import { assert, suite } from '../support/suite.ts'
 import { byCookie } from './support/app.ts'
 import { SECRET } from './support/token-world.ts'
 
-const test = suite('state that the gateway keeps per account')
+const test = suite('per-account state')
 
 const storage = memoryStorage()
 
@@ -51,7 +51,7 @@ async function openCallers(gateway: Gateway) {
   }
 }
 
-test('check 51 (bug B8): a session belongs to its account, even if another account uses the same name', async () => {
+test('check 51 (bug B8): a session belongs to one account, even if another account uses the same session name', async () => {
   const { gateway, up, down } = await open()
   const { alice, ...others } = await openCallers(gateway)
   const pick = async (ask: Send) => {

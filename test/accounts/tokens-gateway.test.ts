@@ -146,7 +146,7 @@ test('an invalid token is rejected even if no key is required', async () => {
   assert.is(await chat('sbt_x'), '401 token_invalid')
 })
 
-test('check 7: a request with a token and a key is rejected if the key belongs to no account or to a different account', async () => {
+test('check 7: a request with a token and a key is rejected if the key belongs to no account or another account', async () => {
   const { api, send, mint, up } = await openGateway()
   const { token } = await mint()
   const { key } = await api.keys.create({ name: 'plain' })

@@ -48,7 +48,7 @@ test('check 25: each user has separate limits from the first request', async () 
   )
 })
 
-test('the models and limits of an identity and of its plan apply', async () => {
+test('the models and limits of an identity and its plan apply', async () => {
   const { gateway } = await open()
   const { id } = await gateway.api.groups.create({ name: 'free', models: ['one/*'] })
   const { fetch } = gateway.as({ account: 'alice', plan: id, limits: perMinute(2), models: ['one/m'] })
@@ -128,7 +128,7 @@ test("check 6: a user's cookie and a key of the same account can be combined, an
   assert.equal([fetch.calls.length, await readUsed('keys', id)], [calls, ['key 2', 'account 3']])
 })
 
-test("check 16: in-process models are subject to their account's limits", async () => {
+test("check 16: in-process models follow their account's limits", async () => {
   const { gateway, ask } = await openWithPlan(2)
   const model = createSignalbox(gateway, { account: 'alice' })('one/m')
   const generate = () =>

@@ -99,7 +99,7 @@ test('check 9: returning null rejects a request, even with a valid key', async (
   assert.is(app.up.calls.length, 0)
 })
 
-test("a refusal rejects a request with its own status and message, in the client's format", async () => {
+test("a refusal rejects a request with the refusal's status and message, in the client's format", async () => {
   const refusals: Record<string, ReturnType<Identify>> = {
     '/402': { refuse: 'Your trial has ended.', status: 402 },
     '/403': { refuse: 'Your team has no access.', status: 403 },
@@ -150,7 +150,7 @@ test('check 10: an identify that throws, rejects, or hangs causes a 503, and onl
   }
 })
 
-test('check 10: an identify that hangs is abandoned after 5 s, and its signal aborts', async () => {
+test('check 10: the gateway abandons an identify call that hangs for 5 s, and aborts its signal', async () => {
   const signals: AbortSignal[] = []
   const app = await openApp({
     identify: (_, { signal }) => {
@@ -166,7 +166,7 @@ test('check 10: an identify that hangs is abandoned after 5 s, and its signal ab
   assert.is(signals[0]?.aborted, true)
 })
 
-test("when a client disconnects, its identify call is aborted, which doesn't count as a failure", async () => {
+test("a client disconnect aborts the identify call, and doesn't count as a failure", async () => {
   const signals: AbortSignal[] = []
   const app = await openApp({
     identify: (_, { signal }) => {

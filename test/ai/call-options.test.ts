@@ -79,7 +79,7 @@ for (const [name, open] of Object.entries(clients)) {
     )
   })
 
-  test("every step of a call with tools uses the call's models", async () => {
+  test("every step of a tool call loop uses the call's models", async () => {
     const { ai, models, up, told } = await opened()
     const tools = {
       look: ai.tool({ inputSchema: ai.jsonSchema<object>({ type: 'object' }), execute: async () => 'seen' }),

@@ -39,7 +39,7 @@ for (const [name, ai, path] of clients) {
     return { up, ask, fail, models, api }
   }
 
-  test('options that are applied are not in the warnings', async () => {
+  test('applied options are not in the warnings', async () => {
     const { ask, up, api } = await open()
     const { warnings } = await ask({
       ...{
@@ -57,7 +57,7 @@ for (const [name, ai, path] of clients) {
     assert.equal([requests[0]?.tags, requests[0]?.user], [['beta'], 'u'])
   })
 
-  test('options that are not applied are in the warnings', async () => {
+  test('ignored options are in the warnings', async () => {
     const { ask } = await open()
     const { warnings } = await ask({
       ...{ sort: 'tps', caching: 'auto', idempotencyKey: 'k', invented: 1 },
@@ -71,7 +71,7 @@ for (const [name, ai, path] of clients) {
     )
   })
 
-  test('options that cannot be applied fail, and no provider is called', async () => {
+  test('unsupported options fail without a provider call', async () => {
     const { fail, up } = await open()
     for (const [options, status, message, model] of [
       [{ byok: { openai: [{ apiKey: 'sk-1' }] } }, 400, 'providerOptions.gateway.byok'],

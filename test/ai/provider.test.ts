@@ -109,7 +109,7 @@ for (const { name, ai, specification } of generations) {
     }
   })
 
-  test('the former name for embeddings creates the same models', async () => {
+  test('the old name for embedding models creates the same models', async () => {
     const { signalbox, names } = await opened()
     await ai.embed({ ...once, model: signalbox.textEmbeddingModel('one/e'), value: 'Hi' })
     assert.equal([signalbox.specificationVersion, names()], [specification, ['one/e']])

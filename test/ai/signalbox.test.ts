@@ -73,7 +73,7 @@ for (const [way, open] of Object.entries(ways))
       return { ...world, api, signalbox: open(gateway, key, specification) as Signalbox } // AI SDK 7 takes V3 as well
     }
 
-    test('text is generated with and without streaming while API keys are required', async () => {
+    test('text generation works with and without streaming while API keys are required', async () => {
       const { signalbox } = await opened(
         fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer()))),
       )
@@ -86,7 +86,7 @@ for (const [way, open] of Object.entries(ways))
       assert.is(Object((await streamed.providerMetadata)?.signalbox).target, 'one/m')
     })
 
-    test('text is embedded and documents are ranked', async () => {
+    test('embedding and reranking work', async () => {
       const { signalbox } = await opened(fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer())))
       const { embedding } = await ai.embed({ model: signalbox.embeddingModel('one/e'), value: 'Hi' })
       assert.equal(embedding, [0.25, -0.5, 1])
@@ -95,7 +95,7 @@ for (const [way, open] of Object.entries(ways))
       assert.is(ranking[0]?.originalIndex, 1)
     })
 
-    test('images are generated, text becomes speech, and speech is transcribed', async () => {
+    test('image generation, text-to-speech, and transcription work', async () => {
       const { signalbox } = await opened(fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({})))
       const asked = { n: 12, size: '1024x1024' as const, maxRetries: 0 }
       const prompt = { text: 'a walk', images: [bytesOf(png)] }

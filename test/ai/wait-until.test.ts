@@ -10,7 +10,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('signalbox/ai: waitUntil')
 
 for (const way of ['an account', 'a key'])
-  test(`usage of a stream in process with ${way} is stored once the work that waitUntil got has settled`, async () => {
+  test(`usage of an in-process stream with ${way} is stored before the promise passed to waitUntil settles`, async () => {
     const storage = memoryStorage()
     const gateway = createGateway({
       ...{ storage, catalog, logger: false, connections: { one: { apiKey: 'sk-one' } } },

@@ -14,7 +14,7 @@ import {
 } from './ratios.ts'
 import { listComparisons, type ServerName, selectSuites } from './suites.ts'
 
-const test = suite('the benchmark ratios')
+const test = suite('benchmark ratios')
 
 const cpu: Comparison = { suite: 'json', row: 'file', floor: 'proxy', figure: 'cpuPerRequest' }
 
@@ -28,7 +28,7 @@ const judge = (file: readonly number[], proxy: readonly number[], atMost: number
     'json.file.cpuPerRequest': { atMost, reason: 'a test' },
   })
 
-test('a busy moment in one round does not exceed a budget', () => {
+test("a busy moment in one round doesn't push a ratio over its budget", () => {
   const [result] = judge([300, 150, 152], [101, 100, 260], 1.6)
   assert.is(result?.ratio, 1.5)
   assert.is(result?.isExceeded, false)
@@ -116,7 +116,7 @@ test('every ratio of the check has a budget and a reason, and there are no other
   }
 })
 
-test('every row is compared with a row of its own suite', () => {
+test('every row is compared with a row in the same suite', () => {
   for (const { name, rows } of selectSuites('', { isCheck: false, servers: allServers }))
     for (const { floor } of rows) assert.ok(!floor || rows.some((row) => row.name === floor), `${name}: ${floor}`)
 })

@@ -4,7 +4,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { base, changed, findModel, openCatalog } from './world.ts'
 
-const test = suite('a catalog that is refreshed')
+const test = suite('catalog refresh')
 
 const DAY = 24 * 60 * 60_000
 
@@ -73,7 +73,7 @@ test('check P5: if the source is unchanged, the stored copy is not written again
   assert.equal(await listVersions(), before)
 })
 
-test('check P7: a price that falls to 0 or disappears is held, and the old price applies', async () => {
+test('check P7: a price that drops to 0 or disappears is held for review, and the old price applies', async () => {
   const world = await openCatalog(async () => changed({ a: { input: 0, output: 20 }, b: null, newest: null }))
   await world.ask()
   const { held } = await world.api.catalog.review()
@@ -88,7 +88,7 @@ test('check P7: a price that falls to 0 or disappears is held, and the old price
   assert.is((await findModel(world, 'newest'))?.price, undefined)
 })
 
-test('check P8: a price that changes by a factor of eleven is held, and one that changes by a factor of nine applies and is listed', async () => {
+test('check P8: a price that changes elevenfold is held for review, and one that changes ninefold applies and is listed', async () => {
   const world = await openCatalog(async () =>
     changed({
       a: { input: 110, output: 20 },
@@ -108,7 +108,7 @@ test('check P8: a price that changes by a factor of eleven is held, and one that
   assert.ok(applied.some((line) => line.includes('one/d')))
 })
 
-test('check P9: a copy that lacks 30% of the models is rejected as a whole', async () => {
+test('check P9: a copy that lacks 30% of the models is rejected entirely', async () => {
   const world = await openCatalog(async () => changed({ a: 'gone', b: 'gone', c: { input: 11, output: 20 } }))
   await world.ask()
   const { rejected, current } = await world.api.catalog.review()
@@ -209,7 +209,7 @@ test('check P14: built-in data that is newer than the stored copy wins', async (
   assert.is((await findModel(updated, 'a'))?.price?.input, 10)
 })
 
-test("check P15: a connection's price beats a refreshed one", async () => {
+test("check P15: a connection's own price overrides a refreshed one", async () => {
   const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }))
   const [connection] = (await world.api.connections.list()).connections
   await world.api.connections.update(connection?.id ?? '', { prices: { a: { input: 1, output: 1 } } })
@@ -222,7 +222,7 @@ test("check P15: a connection's price beats a refreshed one", async () => {
   assert.equal(sources.get('b'), { by: 'live', of: 'one/b', asOf: '2026-01-02' })
 })
 
-test('check P16: a request costs the price at its start, even if the price changes while it runs', async () => {
+test('check P16: a request uses the price at its start, even if the price changes while it runs', async () => {
   let release = () => {}
   const world = await openCatalog(async () => changed({ a: { input: 20, output: 20 } }))
   const answered = new Promise<void>((resolve) => {
@@ -256,7 +256,7 @@ test('check P16: a request costs the price at its start, even if the price chang
   assert.equal(costs, [10, 20])
 })
 
-test('check P24: prices per token instead of per million change nothing', async () => {
+test('check P24: prices per token instead of per million tokens change nothing', async () => {
   const wrong = Object.fromEntries('abcdef'.split('').map((id) => [id, { input: 0.00001, output: 0.00002 }]))
   const world = await openCatalog(async () => changed({ ...wrong, newest: { input: 0.00001, output: 0.00002 } }))
   await world.ask()
@@ -282,7 +282,7 @@ test('prices above $1,000, unknown fields, and unknown providers are left out', 
   )
 })
 
-test('changes of models for which none waits cannot be accepted, and nothing is accepted with them', async () => {
+test('accepting a change for a model without pending changes fails, and accepts nothing', async () => {
   const world = await openCatalog(async () => changed({ a: { input: 0, output: 20 } }))
   await world.ask()
   for (const models of [['one/nothing'], ['one/a', 'one/nothing'], ['__proto__']]) {
@@ -293,7 +293,7 @@ test('changes of models for which none waits cannot be accepted, and nothing is 
   assert.is((await world.api.catalog.review()).held.length, 1)
 })
 
-test('while the source hangs, the state of the catalog can be read', async () => {
+test('the catalog state can be read while the source hangs', async () => {
   const world = await openCatalog(() => new Promise(() => {}))
   const refreshed = world.api.catalog.refresh().catch((error: Error) => error)
   await new Promise((resolve) => setTimeout(resolve, 20))
@@ -305,7 +305,7 @@ test('while the source hangs, the state of the catalog can be read', async () =>
   assert.match(`${await refreshed}`, 'did not respond within a minute')
 })
 
-test('a source that returns something else than data is reported', async () => {
+test('a source that returns invalid data is reported', async () => {
   const { providers } = changed({})
   const cyclic: Record<string, unknown> = {}
   cyclic.one = cyclic
@@ -323,7 +323,7 @@ test('a source that returns something else than data is reported', async () => {
   }
 })
 
-test('the health shows the date of the prices in use', async () => {
+test('the health response shows the date of the current prices', async () => {
   const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }))
   const show = async () => (await world.api.health.list()).catalog
   assert.equal(await show(), { asOf: '2026-01-01', isLive: false })
@@ -331,7 +331,7 @@ test('the health shows the date of the prices in use', async () => {
   assert.equal(await show(), { asOf: '2026-01-02', isLive: true })
 })
 
-test('check P9: a copy with less than half of the data is rejected as a whole, even if it has all models', async () => {
+test('check P9: a copy with less than half of the data is rejected entirely, even if it has all models', async () => {
   const details = { contextWindow: 1_000_000, maxOutputTokens: 100_000, price: { input: 10, output: 20 } }
   const detailed: Catalog = { one: { ...base.one, models: ['a', 'b', 'c'].map((id) => ({ id, ...details })) } }
   const poor = { one: ['a', 'b', 'c'].map((id) => ({ id, price: details.price })) }

@@ -7,7 +7,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { base, changed, findModel, openCatalog } from './world.ts'
 
-const test = suite('the source of a refreshed catalog')
+const test = suite('catalog refresh sources')
 
 const MINUTE = 60_000
 const huge = () => {
@@ -31,7 +31,7 @@ const broken: Record<string, () => Promise<Response>> = {
 }
 
 for (const [what, fetch] of Object.entries(broken))
-  test(`check P1: if the source ${what}, the first response is the same, and the catalog stays`, async () => {
+  test(`check P1: if the source ${what}, the first response and the catalog don't change`, async () => {
     const plain = createGateway({
       ...{ storage: memoryStorage(), clock: fakeClock(), catalog: base, logger: false },
       fetch: async () => Response.json({ id: 'x' }),
@@ -131,7 +131,7 @@ test('models.dev is read the same way as for the built-in catalog, with its ETag
   assert.equal([current?.source, current?.etag], ['https://models.dev/api.json', '"x"'])
 })
 
-test('check P23: a copy is cut into values that Deno KV and Workers KV accept', async () => {
+test('check P23: a copy is split into values small enough for Deno KV and Workers KV', async () => {
   const stored = memoryStorage()
   const sizes: number[] = []
   const storage = {
@@ -155,7 +155,7 @@ test('check P23: a copy is cut into values that Deno KV and Workers KV accept', 
   assert.is((await findModel(other, 'model-ü-4999'))?.price?.input, 1)
 })
 
-test('check P23: an eventually consistent storage without conditional writes keeps the copy', async () => {
+test('check P23: eventually consistent storage without conditional writes stores the copy', async () => {
   const storage = { ...memoryStorage(), atomic: false, keepsUsage: false as const }
   const { watch: _, ...unwatched } = storage
   const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }), { storage: unwatched })

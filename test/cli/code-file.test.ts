@@ -65,11 +65,11 @@ const broken: Array<[name: string, text: string, says: RegExp]> = [
 ]
 
 for (const [name, text, says] of broken)
-  test(`a problem names the file ${name}`, async ({ folder }) => {
+  test(`the error names the file: ${name}`, async ({ folder }) => {
     assert.match(await problemOf(loadCodeFile(await write(folder, name, text))), says)
   })
 
-test('a missing file is a problem', async ({ folder }) => {
+test('a missing file is reported', async ({ folder }) => {
   assert.match(
     await problemOf(loadCodeFile(join(folder, 'none.mjs'))),
     /^Cannot read the config file .*none\.mjs: no such file\.$/,

@@ -55,7 +55,7 @@ demo('signalbox --demo returns search results after a failed target', async ({ b
   )
 })
 
-demo('signalbox --demo embeds texts, and strings with the same letters get equal vectors', async ({ baseUrl }) => {
+demo('signalbox --demo embeds strings, and strings with the same letters get equal vectors', async ({ baseUrl }) => {
   const response = await fetch(`${baseUrl}/v1/embeddings`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -68,7 +68,7 @@ demo('signalbox --demo embeds texts, and strings with the same letters get equal
   assert.not.equal(one, other)
 })
 
-demo('signalbox --demo returns whole responses and serves clients of several formats', async ({ baseUrl }) => {
+demo('signalbox --demo returns non-streaming responses and serves clients of several formats', async ({ baseUrl }) => {
   const ask = async (path: string, model: string, more: object = {}) => {
     const body = JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...more })
     const response = await fetch(baseUrl + path, {

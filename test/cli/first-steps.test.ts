@@ -19,7 +19,7 @@ steps.before(async () => {
 
 steps.after(cleanUp)
 
-steps('pasting the first steps unchanged leads from a fresh start to a streamed response', async () => {
+steps('the first steps lead from a fresh start to a streamed response when pasted unchanged', async () => {
   const provider = createServer((request, response) => {
     assert.is(request.headers.authorization, 'Bearer sk-canary-0123456789')
     response.writeHead(200, { 'content-type': 'text/event-stream' })

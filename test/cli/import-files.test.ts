@@ -7,7 +7,7 @@ const test = importSuite('the files that an import reads and writes')
 
 const CONFIG = 'model_list: [{ model_name: m, litellm_params: { model: gpt-4o, api_key: sk-canary } }]\n'
 
-test('writes only a new file, in an existing directory, and follows no links', async ({ folder }) => {
+test("writes only new files, in an existing directory, and doesn't follow links", async ({ folder }) => {
   const config = await written(folder, '.yaml', CONFIG)
   const file = await written(folder, '.yaml', 'mine')
   const target = fresh(folder, '.yaml')

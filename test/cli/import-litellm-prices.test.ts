@@ -64,7 +64,7 @@ test('converts prices of long requests to price tiers', async ({ folder }) => {
   assert.match(said, /above_200k_tokens_priority/)
 })
 
-test('converts price ranges to a price with tiers', async ({ folder }) => {
+test('converts price ranges to one tiered price', async ({ folder }) => {
   const { api, said } = await importedLiteLlm(
     folder,
     litellmConfig([

@@ -3,7 +3,7 @@ import { importedLiteLlm, importSuite, type LiteLlmModel, lab, litellmConfig } f
 
 const test = importSuite('the import of a configuration of LiteLLM')
 
-test('converts the order of deployments to a fallback from one order to the next', async ({ folder }) => {
+test('converts the order of deployments to fallbacks', async ({ folder }) => {
   const { combos, chat, down } = await importedLiteLlm(
     folder,
     litellmConfig([
@@ -94,7 +94,7 @@ test('counts only priced models in a budget and allows models without a price, l
   assert.match(said, /router_settings\.num_retries -> Must be a number, not a variable/)
 })
 
-test('uses the timeouts of deployments for their combo, never shorter for non-streaming responses than in LiteLLM', async ({
+test("uses the deployments' timeouts for their combo, never shorter for non-streaming responses than in LiteLLM", async ({
   folder,
 }) => {
   const { api, combos, said } = await importedLiteLlm(
@@ -280,7 +280,7 @@ test("converts LiteLLM's defaults for new keys to limits of the imported key", a
   assert.match(said, /default_key_generate_params\.duration -> Set "expiresAt" on keys/)
 })
 
-test('lets the first deployment decide which field is the weight, like LiteLLM', async ({ folder }) => {
+test('uses the same deployment field as the weight as LiteLLM does', async ({ folder }) => {
   const { combos } = await importedLiteLlm(
     folder,
     litellmConfig([
@@ -299,7 +299,7 @@ test('lets the first deployment decide which field is the weight, like LiteLLM',
   assert.equal(combos.n?.models, ['lab.test/d', 'lab.test/e'])
 })
 
-test('reports the parts of fallbacks that are not imported', async ({ folder }) => {
+test("reports the parts of fallbacks that it doesn't import", async ({ folder }) => {
   const { said, combos, file } = await importedLiteLlm(
     folder,
     litellmConfig(

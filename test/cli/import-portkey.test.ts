@@ -48,7 +48,7 @@ test('finds the provider in a catalog model name, and keeps each key with its ta
   )
 })
 
-test('imports the attempts and the timeout of a config with one provider', async ({ folder }) => {
+test('imports the attempts and timeout of a config with one provider', async ({ folder }) => {
   const { said, combos } = await imported(folder, { ...openai('m'), retry: { attempts: 3 }, request_timeout: 9_000 })
   assert.equal(
     [combos.portkey?.models, combos.portkey?.maxAttempts, combos.portkey?.timeouts],
@@ -58,7 +58,7 @@ test('imports the attempts and the timeout of a config with one provider', async
   assert.match(said, /Point your clients to .*\/v1\. Use the model "portkey"\.$/m)
 })
 
-test('tries all models of nested combos, and sets a timeout if all targets have one', async ({ folder }) => {
+test('tries all models of nested combos, and sets a timeout if every target has one', async ({ folder }) => {
   const { said, combos } = await imported(folder, {
     strategy: { mode: 'fallback', other: 1 },
     retry: { use_retry_after_header: true },
@@ -122,7 +122,7 @@ for (const [what, query, whens] of conditions)
     assert.is(/conditions\[0\] -> Signalbox supports only \$eq and \$in/.test(said), whens === undefined)
   })
 
-test("reads a config as returned by Portkey's API, and one in the first format version", async ({ folder }) => {
+test("reads configs as returned by Portkey's API and in the first format version", async ({ folder }) => {
   const config = { strategy: { mode: 'loadbalance' }, targets: [openai('a', { weight: 3 }), openai('b')] }
   const forms = [
     { success: true, data: { name: 'mine', config } },
@@ -228,7 +228,7 @@ test('converts the integrations of a self-hosted gateway to connections, and kee
   assert.not.match(said, /claude-y/)
 })
 
-test('keeps the names that clients request if conditions test the model', async ({ folder }) => {
+test('keeps the model names that clients send if conditions test the model', async ({ folder }) => {
   const { chat } = await imported(folder, {
     strategy: {
       mode: 'conditional',
@@ -269,7 +269,7 @@ test('converts sticky load balancing and circuit breakers to a strategy and heal
   )
 })
 
-test('uses a key only for the provider it was written for', async ({ folder }) => {
+test('uses a key only with its own provider', async ({ folder }) => {
   const path = await written(
     folder,
     '.json',
@@ -287,7 +287,7 @@ test('uses a key only for the provider it was written for', async ({ folder }) =
   )
 })
 
-test('reports a target without a condition, and where metadata must be sent', async ({ folder }) => {
+test('reports a target without a condition, and says where to send metadata', async ({ folder }) => {
   const { combos, said } = await imported(folder, {
     strategy: JSON.parse(`{
       "mode": "conditional",

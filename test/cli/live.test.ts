@@ -6,7 +6,7 @@ import { runHere } from './run-here.ts'
 
 const test = suite('signalbox live')
 
-test('prints one line per event, or JSON lines, up to the limit', async () => {
+test('prints one line per event, or JSON Lines, up to the limit', async () => {
   const { gateway } = openDoor({ clock: platformClock })
   const serving = await serveNode(gateway, { port: 0 })
   const running = await runHere(serving.url, 'live --limit 1')

@@ -198,7 +198,7 @@ function throwsProblem(run: () => unknown, { exitCode, says }: { exitCode: numbe
 
 const addresses = suite('the address that the CLI listens on')
 
-addresses('a listening address counts as open to the network unless it is certainly loopback', () => {
+addresses('a listening address counts as open to the network unless it is loopback', () => {
   for (const host of ['127.0.0.1', '127.8.8.8', '::1', 'localhost']) assert.ok(isLoopback(host), host)
   for (const host of ['0.0.0.0', '::', '10.0.0.1', '127.evil.example', '::ffff:10.0.0.1'])
     assert.not.ok(isLoopback(host), host)

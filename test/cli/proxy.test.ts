@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { type CommandOptions, chat, cleanUp, findToken, signalbox, temporaryFolder } from './command.ts'
 import { written } from './imported.ts'
 
-const test = suite('the proxy between the gateway and its providers', { port: 0, proxied: [] as string[] })
+const test = suite('an outbound proxy between the gateway and its providers', { port: 0, proxied: [] as string[] })
 
 /** A provider at a hostname that only the proxy can resolve. */
 const provider = createServer((_request, response) =>

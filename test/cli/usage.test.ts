@@ -98,7 +98,7 @@ test('CSV includes key and group names next to their IDs', async ({ url, door })
   assert.match(requests.out, `${id},team-a,${group.id},"Customers, all"`)
 })
 
-test('accepts ages as times, and --since and --until', async ({ url, door }) => {
+test('accepts ages as times in --since and --until', async ({ url, door }) => {
   const now = Date.now()
   door.clock.advance(now - door.clock.now())
   const range = async (options: string) => {

@@ -48,7 +48,7 @@ test('lists the models clients can use, and warns if no provider is connected', 
   await door.gateway.api.connections.create({ provider: 'lab', baseUrl: 'http://lab.test/v1' })
 })
 
-test('lists the models of given kinds with their prices', async ({ url, door }) => {
+test('lists models of the given kinds with their prices', async ({ url, door }) => {
   await door.gateway.api.connections.create({
     provider: 'openai',
     prices: { 'gpt-5': { input: 2, output: 10, search: 0.01, images: { '4K': 0.15 } } },

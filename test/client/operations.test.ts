@@ -348,7 +348,7 @@ guarded('only operations that change a single record send its revision', async (
   }
 })
 
-guarded('the error contains the current record if someone else has changed it', async () => {
+guarded('the error contains the current record if someone else changed it', async () => {
   const { api, client } = open()
   await api.settings.update({ maxAttempts: 3 })
   const key = await api.keys.create({ name: 'a' })

@@ -8,7 +8,7 @@ import { assert, suite } from '../support/suite.ts'
 import { startEndpoints } from './cloud-endpoints.ts'
 import type { Outcome } from './gateway-process.ts'
 
-const test = suite("credentials from the clouds' own packages", { folder: '' })
+const test = suite("credentials from cloud vendors' packages", { folder: '' })
 
 test.before(async (context) => {
   context.folder = await mkdtemp(join(tmpdir(), 'cloud-credentials-'))
@@ -101,7 +101,7 @@ test('AWS: gets the keys of an instance role with a session token, and refreshes
   })
 })
 
-test('AWS: assumes a role with a web identity, and again when its keys expire', async ({ folder }) => {
+test('AWS: assumes a role with a web identity, and assumes it again when its keys expire', async ({ folder }) => {
   await withEndpoints(async ({ url, received }) => {
     const tokenFile = join(folder, 'web-identity')
     await writeFile(tokenFile, 'the-token-of-the-pod')
@@ -250,7 +250,7 @@ export const sources = [
 ]
 `
 
-test("the options accept the objects of the clouds' packages", async () => {
+test("the options accept the objects of the vendors' packages", async () => {
   const root = join(import.meta.dirname, '../..')
   const place = join(import.meta.dirname, `node_modules/.cache/types-${process.pid}`)
   await mkdir(place, { recursive: true })

@@ -118,7 +118,7 @@ test('two combos created with the same name on both sides become one', async () 
   await ends.close()
 })
 
-test('both sides continue after a restart, and changes made while the cloud was down are sent', async () => {
+test('both sides continue after a restart, and changes made while the cloud was down are synced', async () => {
   const { ends, api, key, keyId } = await enabled()
   ends.setAway(true)
   await api.keys.update(keyId, { isActive: false })
@@ -145,7 +145,7 @@ test('a key paused on the gateway is rejected at the cloud within five seconds w
   await ends.close()
 })
 
-test('a cloud that lost its storage removes nothing from the gateway, and enabling again makes both sides equal', async () => {
+test('a cloud that lost its storage deletes nothing on the gateway, and enabling cloud sync again makes both sides equal', async () => {
   const { ends, api, key } = await enabled()
   for (const { key } of await ends.cloudStorage.list('')) await ends.cloudStorage.delete(key)
   ends.restart()
@@ -163,7 +163,7 @@ test('a cloud that lost its storage removes nothing from the gateway, and enabli
   await ends.close()
 })
 
-test('a gateway restored from a backup that is one sync old gets the pause and the key created since then', async () => {
+test('a gateway restored from a backup that is one sync old gets the later pause and key', async () => {
   const world = openBothEnds({ home: { secret: 'secret-of-the-gateway-of-forty-characters' } })
   const { api, storage, enable, start, atCloud } = world
   await enable()

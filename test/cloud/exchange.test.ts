@@ -147,7 +147,7 @@ const restore = async (storage: Storage, copy: Awaited<ReturnType<Storage['list'
   for (const { key, value } of copy) await storage.set(key, value)
 }
 
-test('a sync removes nothing from the gateway after the proxy was restored from an old backup, and updates the proxy', async () => {
+test('a sync deletes nothing on the gateway after the proxy was restored from an old backup, and updates the proxy', async () => {
   const { cloud, home, id, key, sync, statusOf, storage, restart } = await filled()
   const copy = await storage.list('')
   const later = await home.keys.create({ name: 'later' })
@@ -162,7 +162,7 @@ test('a sync removes nothing from the gateway after the proxy was restored from 
   assert.is((await cloud().keys.list()).keys.length, 2)
 })
 
-test('a sync removes nothing from the gateway after the proxy lost its storage, and enabling again makes both sides equal', async () => {
+test('a sync deletes nothing on the gateway after the proxy lost its storage, and enabling cloud sync again makes both sides equal', async () => {
   const { cloud, home, key, client, sync, statusOf, storage, restart } = await filled()
   await restore(storage, [])
   restart()

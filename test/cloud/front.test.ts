@@ -63,7 +63,7 @@ test('model requests are rejected immediately when their key is paused or delete
   assert.is(await models(world, value), 401)
 })
 
-test('model requests go to the gateway that currently owns their key, even if another gateway owned the key before', async () => {
+test('model requests go to the gateway that currently owns their key, even after a change of owner', async () => {
   const world = openProxy()
   const [one, other] = [await world.enrolled(), await world.enrolled()]
   const { value, state } = await keyState('one')

@@ -26,7 +26,7 @@ const provider = () =>
     ),
   )
 
-test("the cloud serves clients with the key that enabling created, through the gateway's connection", async () => {
+test("the cloud serves clients with the key created by enable, through the gateway's connection", async () => {
   const { enable, api, far, atCloud } = openBothEnds({ cloud: { fetch: provider() } })
   await api.connections.create({ provider: 'openai', apiKey: 'sk-test-0123456789-abcd' })
   const { verified, verifyError, createdKey } = await enable()
@@ -86,7 +86,7 @@ test('a key that belongs to another gateway on the proxy returns a 409 that name
   assert.is(await one.atCloud(key), 200)
 })
 
-test('a proxy that lost its storage or was restored from an old backup removes nothing from the gateway', async () => {
+test('a proxy that lost its storage or was restored from an old backup deletes nothing on the gateway', async () => {
   const storage = memoryStorage()
   const { enable, api, tenant, far, call, atCloud } = openBothEnds({ cloud: { storage } })
   const { key, id } = await api.keys.create({ name: 'mine' })

@@ -7,7 +7,7 @@ import { ENROLLMENT_TOKEN, SECRET } from './support/proxy.ts'
 
 /* What src/features/cloud-sync/proxy/README.md says of stores that are not atomic, such as Workers KV: here a place that sees the writes of another late. */
 
-const test = suite('a cloud proxy in two locations with storage that is not atomic')
+const test = suite('a cloud proxy in two locations on non-atomic storage')
 
 /** Another location's view of a storage: from `hold` until `release`, it sees no writes by others. Its own writes reach all. */
 function latePlace(all: Storage) {
@@ -42,7 +42,7 @@ function latePlace(all: Storage) {
   }
 }
 
-test('a recorded message may be accepted twice if writes become visible late, and the next sync corrects its effect', async () => {
+test('the proxy may accept a replayed message if writes propagate slowly, and the next sync corrects the effect', async () => {
   const all = memoryStorage()
   const { watch, increment, ...rest } = all
   const ends = openOverMsw({ cloud: { storage: { ...rest, atomic: false } } })

@@ -10,7 +10,7 @@ import { createHome } from './support/home.ts'
 import { ENROLLMENT_TOKEN, openProxy } from './support/proxy.ts'
 import { keyState, settingsState } from './support/states.ts'
 
-const test = suite('a cloud proxy behind adapters and on stores')
+const test = suite('a cloud proxy behind adapters and on different stores')
 
 test('a cloud proxy runs with serveNode like a gateway', async () => {
   const { proxy } = openProxy()
@@ -68,7 +68,7 @@ function slowStorage(now: () => number, onRefused: () => void): Storage {
   }
 }
 
-test('a cloud proxy works on a store that is not atomic and accepts one write per key and second', async () => {
+test('a cloud proxy works on a non-atomic store that accepts one write per key per second', async () => {
   let isDone = false
   let refusals = 0
   const clock = fakeClock()

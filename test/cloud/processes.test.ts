@@ -108,7 +108,7 @@ test.before(async (context) => {
 test.after((context) => context.program?.remove())
 
 test(
-  `a gateway and a cloud proxy, killed ${ROUNDS} times during syncs, lose no acknowledged change`,
+  `a gateway and a cloud proxy lose no acknowledged change when killed ${ROUNDS} times during syncs`,
   { timeoutMs: 600_000 },
   (context) =>
     inFolder(async (folder) => {

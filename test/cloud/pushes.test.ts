@@ -24,7 +24,7 @@ test('a gateway syncs a paused, resumed, or deleted key, and all other changes, 
   assert.is(await atCloud(key), 401)
 })
 
-test('a gateway batches changes made in quick succession, and shows how long the oldest change has been waiting', async () => {
+test('a gateway batches changes made in quick succession, and shows the age of the oldest pending change', async () => {
   const { enable, api, after, calls, clock } = openBothEnds()
   await api.keys.create({ name: 'mine' })
   await enable()
@@ -180,7 +180,7 @@ test('a gateway keeps the platform running until a change over HTTP is synced', 
   assert.equal((await (await tenant()).aliases.list()).aliases, { worker: 'one/a' })
 })
 
-test('a gateway resumes syncing with a request after the platform dropped its timers', async () => {
+test('a gateway resumes syncing on a request after the platform dropped its timers', async () => {
   const far = openBothEnds()
   await far.enable()
   await far.after(2_000)

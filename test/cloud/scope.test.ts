@@ -59,7 +59,7 @@ test('scopes report only their own changes, with one watch on the storage', asyn
   assert.is(watches, 0)
 })
 
-test('scopes reserve room for their prefix in the longest key', () => {
+test('scopes leave room for their prefix in the longest key', () => {
   const { scope } = createScopes({ ...memoryStorage(), longestKeyBytes: 100 })
   assert.is(scope('tenants/a/').longestKeyBytes, 90)
 })

@@ -68,7 +68,7 @@ test('a session needs a challenge from this proxy that is less than a minute old
   assert.is((await client.post(paths.sessions, relayed)).status, 401)
 })
 
-test('a session needs a signature by its key over every field', async () => {
+test('a session needs a signature over every field by its own key', async () => {
   const world = openProxy()
   const client = await createClient(world.door)
   const { message } = await client.opening(ENROLLMENT_TOKEN)
@@ -192,7 +192,7 @@ test('a session handles concurrent requests one at a time, each only once', asyn
   assert.is(answers.filter(({ status }) => status === 401).length, 7)
 })
 
-test("a response is unreadable without the session's key", async () => {
+test('a response is unreadable without the session key', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { status, body } = await client.send(await client.signed('GET', paths.sessions))

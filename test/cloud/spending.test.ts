@@ -74,7 +74,7 @@ test("a key's usage on one side counts on the other after a sync", async () => {
   await ends.close()
 })
 
-test('a budget spent at the cloud is spent on the gateway', async () => {
+test('a budget spent at the cloud is also spent on the gateway', async () => {
   const { ends, api, id, atHome, atCloud } = await opened({ key: { usd: { total: 0.0023 } } })
   const answers: number[] = []
   while (answers.at(-1) !== 402 && answers.length < 20) answers.push((await atCloud()).status)

@@ -32,7 +32,7 @@ const refusal = (work: Promise<unknown>): Promise<{ code?: string; status?: numb
     (error) => error,
   )
 
-test('keys created, paused, and deleted in process take effect immediately', async () => {
+test('creating, pausing, and deleting keys in process takes effect immediately', async () => {
   const world = openProxy()
   const { api, value } = await tenantOf(world)
   const made = await api.keys.create({ name: 'from the host' })

@@ -218,7 +218,7 @@ const LOGINS = {
 } as const
 
 for (const [name, [connections, model]] of Object.entries(PACKAGES))
-  test(`the log says how to log in again if "${name}" fails, and shows nothing of its error`, async () => {
+  test(`the log says how to log in again if "${name}" fails, without showing the error`, async () => {
     const known = name as keyof typeof EXPIRED
     const hooks = registerHooks({
       resolve(specifier, context, next) {
@@ -248,7 +248,7 @@ for (const [name, [connections, model]] of Object.entries(PACKAGES))
     }
   })
 
-test('a package that the app brings itself fails without advice on how to log in', async () => {
+test('a failing package from the app itself causes no login advice', async () => {
   const provider = () => Promise.reject(new Error('expired'))
   const { ask, errors } = open({
     bedrock: { apiKey: awsCredentials({ provider }), providerSpecificData: { region: 'us-east-1' } },

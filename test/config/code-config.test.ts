@@ -308,7 +308,7 @@ const problems: Array<[GatewayOptions, RegExp]> = [
   [{ aliases: { a: ' x/y' } }, /^aliases\.a must not start or end with whitespace/],
 ]
 
-test('a record that contains itself is rejected with its place', () => {
+test('a record that contains itself is rejected with its path', () => {
   const combo: Record<string, unknown> = { models: ['x/y'] }
   combo.health = combo
   assert.throws(
@@ -350,7 +350,7 @@ test('an alias in code may publish a model under its own name', async () => {
   assert.is((await chat('openai/gpt-4o-mini')).status, 200)
 })
 
-test('keeps stored settings when a change sends back settings that are defined in code', async () => {
+test('keeps stored settings when an update repeats settings defined in code', async () => {
   const storage = memoryStorage()
   const plain = createGateway({ storage, logger: false })
   await plain.api.settings.update({ maxAttempts: 7, health: { minCalls: 9 } })

@@ -5,7 +5,7 @@ import type { RouteCall } from '../../src/request/route-call.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openRouted, outcomeOf } from './support/routed.ts'
 
-const test = suite('conditions of combos that are functions')
+const test = suite('combo conditions that are functions')
 
 type When = (request: RouteCall, context: { signal: AbortSignal }) => boolean | Promise<boolean>
 
@@ -45,7 +45,7 @@ test('a request fails if functions exclude all entries', async () => {
   assert.is(await outcomeOf(await chat({ model: 'none' })), '400 invalid_request')
 })
 
-test('functions of several entries run at the same time, once each, within a second', async () => {
+test('functions of several entries run concurrently, once each, within a second', async () => {
   let calls = 0
   const slow: When = async () => {
     calls++
@@ -81,7 +81,7 @@ const failing: Record<string, [When, RegExp]> = {
 }
 
 for (const [what, [when, problem]] of Object.entries(failing))
-  test(`the client gets a 503, and onError the cause, when a condition ${what}`, async () => {
+  test(`when a condition ${what}, the client gets a 503 and onError gets the cause`, async () => {
     const { chat, up, errors } = openRouted(withCondition(when))
     assert.is(await outcomeOf(await chat({ model: 'picky' })), '503 route_failed')
     assert.equal([up.calls.length, errors.length], [0, 1])
@@ -128,7 +128,7 @@ test('a combo shows which conditions are functions, and an explanation their res
   assert.equal([up.calls.length, failed.errors], [0, []])
 })
 
-test('functions elsewhere are rejected, and so is the stored form of a function', async () => {
+test('functions are rejected everywhere else, and so is the stored form of a function', async () => {
   const make = (combo: unknown) => () => createGateway({ combos: { picky: combo as never }, logger: false })
   assert.throws(make({ models: ['one/m'], strategy: () => 'fallback' }), /combos\.picky\.strategy/)
   assert.throws(make([{ model: 'one/m', weight: () => 1 }]), /combos\.picky\.models\[0\]\.weight/)

@@ -234,7 +234,7 @@ test('calls the function again for the next request after it has returned nothin
   assert.equal(reasons, ['first', 'first'])
 })
 
-test('renews a rejected credential once for concurrent requests, even if the function returns the same one', async () => {
+test('renews a rejected credential once for concurrent requests, even if the function returns the same credential', async () => {
   for (const renewed of ['the-first-key', 'another-key']) {
     const reasons: string[] = []
     const renewal = Promise.withResolvers<string>()

@@ -97,7 +97,7 @@ test('1,000 concurrent first requests call the function once', async () => {
   }, source)
 })
 
-test('requests during an expiry call the function once more, and none of them fails', async () => {
+test("requests during a credential's expiry call the function once more, and none fails", async () => {
   const reasons: string[] = []
   const refreshed = Promise.withResolvers<string>()
   let now = () => 0

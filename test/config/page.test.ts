@@ -8,7 +8,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const GUIDES = 'docs/src/content/docs/guides/'
 
-const test = suite('the examples of the guides on configuration in code')
+const test = suite('examples in the guides on configuration in code')
 
 interface Call {
   url: string
@@ -109,7 +109,7 @@ test("the example with credentials from a vault reads each tenant's credential o
   assert.ok(calls.every(({ key }) => key?.includes('secret:providers/')))
 })
 
-test('the example with a route function chooses by user, size, and price', async () => {
+test('the example with a route function chooses a model by user, size, and price', async () => {
   const { ask, calls } = run(['configure-in-code', 'route('], {}, (call) => (isOpenai(call) ? chat() : message()))
   const choose = async (headers: Record<string, string>, model = 'auto') => {
     assert.is((await ask(model, headers)).status, 200)

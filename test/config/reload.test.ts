@@ -129,7 +129,7 @@ test('the stored record applies again once its record in code is removed', async
   )
 })
 
-test('new requests get the new settings', async () => {
+test('new requests use the new settings', async () => {
   const { gateway, ask } = open({ connections: connect('old') })
   assert.is((await ask('openai-compatible-old/m')).status, 200)
   await gateway.reload({ connections: connect('old'), settings: { requireApiKey: true } })
@@ -162,7 +162,7 @@ test('the new configuration applies while the storage is unavailable', async () 
   )
 })
 
-test('a request whose records are being read during a reload uses the new ones', async () => {
+test('a request whose records are being read during a reload uses the new records', async () => {
   const inner = memoryStorage()
   for (let nth = 1_000; nth <= 2_000; nth++) {
     const record = {
@@ -196,7 +196,7 @@ test('a request whose records are being read during a reload uses the new ones',
   )
 })
 
-test('a changed credential function replaces the former one, and an unchanged one keeps its credential', async () => {
+test('a changed credential function replaces the old one, and an unchanged one keeps its credential', async () => {
   const asked: string[] = []
   const create = (name: string) => () => {
     asked.push(name)
@@ -224,7 +224,7 @@ test('a changed credential function replaces the former one, and an unchanged on
   )
 })
 
-test('a request in flight falls back with the credentials that it began with', async () => {
+test('an in-flight request falls back with the credentials it started with', async () => {
   const clock = fakeClock()
   const calls: Call[] = []
   let release = () => {}
@@ -279,7 +279,7 @@ test('a request in flight falls back with the credentials that it began with', a
   )
 })
 
-test('a request in flight evaluates the conditions that it began with', async () => {
+test('an in-flight request evaluates the conditions it started with', async () => {
   const held: Array<() => void> = []
   const { gateway, ask, calls } = open(
     {
@@ -306,7 +306,7 @@ test('a request in flight evaluates the conditions that it began with', async ()
   )
 })
 
-test('former credentials are forgotten once no request in flight may use them', async () => {
+test('old credentials are dropped once no in-flight request can use them', async () => {
   const held: Array<() => void> = []
   const options: GatewayOptions = {
     storage: memoryStorage(),
@@ -335,7 +335,7 @@ test('former credentials are forgotten once no request in flight may use them', 
   assert.equal(listSecrets(), [])
 })
 
-test('a forgotten credential is requested from its function again', async () => {
+test('a dropped credential is requested from its function again', async () => {
   const reasons: string[] = []
   const source = ({ reason }: CredentialRequest) => `key-number-${reasons.push(reason)}`
   const credentials = new SourcedCredentials(() => source, fakeClock())
@@ -350,7 +350,7 @@ test('a forgotten credential is requested from its function again', async () => 
   assert.equal([await find('lab'), await find('lab-2')], ['key-number-3', 'key-number-2'])
 })
 
-test('records in code can be changed by a reload alone, and a closed gateway rejects a reload', async () => {
+test('only a reload can change records in code, and a closed gateway rejects a reload', async () => {
   const { gateway } = open({ connections: connect('old'), combos: { smart: ['openai-compatible-old/m'] } })
   const [{ id = '', createdAt } = {}] = (await gateway.api.combos.list()).combos
   await gateway.reload({ connections: connect('old'), combos: { smart: ['openai-compatible-old/n'] } })

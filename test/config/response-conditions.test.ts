@@ -25,7 +25,7 @@ async function readText(response: Response): Promise<string> {
   return choices[0]?.message.content ?? ''
 }
 
-test('a function rejects a response, so that the next model is tried', async () => {
+test('a function can reject a response, and the next model is tried', async () => {
   const seen: unknown[] = []
   const { chat, up, records, attempts } = openRouted(
     withFunction(async (answer, { model, header }) => {
@@ -81,7 +81,7 @@ test('the functions of outer and inner combos apply, and each sees the response 
   assert.equal([await readText(response), up.providers], ['two', ['claude', 'one', 'two']])
 })
 
-test('a stream is held back until its functions have decided', async () => {
+test('the gateway buffers a stream until its functions have decided', async () => {
   const { chat, up } = openRouted(withFunction(({ text }) => text === 'one'))
   const response = await chat({ model: 'picky', stream: true })
   const text = await response.text()
@@ -115,7 +115,7 @@ const failing: Record<string, [AnswerCondition, RegExp]> = {
 
 for (const [what, [condition, problem]] of Object.entries(failing))
   for (const stream of [false, true])
-    test(`the client gets a 503, and onError the cause, when a function ${what}${stream ? ' for a stream' : ''}`, async () => {
+    test(`when a function ${what}${stream ? ' for a stream' : ''}, the client gets a 503 and onError gets the cause`, async () => {
       const { chat, up, errors, records } = openRouted(withFunction(condition))
       assert.is(await outcomeOf(await chat({ model: 'picky', stream })), '503 route_failed')
       assert.equal([up.providers, errors.length], [['one'], 1])
@@ -145,7 +145,7 @@ test('onRouteError: "ignore" accepts the response when a function fails', async 
   assert.equal([await readText(response), up.providers, errors.length], ['one', ['one'], 1])
 })
 
-test('combos and explanations show that functions judge responses', async () => {
+test('combos and explanations show response conditions that are functions', async () => {
   let calls = 0
   const { api } = openRouted({ combos: { picky: { models: ['one/m', 'two/m'], on: ['schema', () => ++calls > 0] } } })
   assert.equal((await api.combos.list()).combos[0]?.on, ['schema', 'function'])
@@ -160,7 +160,7 @@ test('combos and explanations show that functions judge responses', async () => 
   assert.is(calls, 0)
 })
 
-test('a reload replaces the functions, and a request keeps those that it began with', async () => {
+test('a reload replaces the functions, and in-flight requests keep the old ones', async () => {
   const { gateway, chat, up } = openRouted(withFunction(({ text }) => text === 'one'))
   const connections = { one: { apiKey: 'sk-1' }, two: { apiKey: 'sk-2' } }
   await gateway.reload({ connections, combos: { picky: { models: ['one/m', 'two/m'], on: [() => false] } } })

@@ -4,7 +4,7 @@ import type { NewKey } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openRouted, outcomeOf, type RoutedOptions } from './support/routed.ts'
 
-const test = suite('permissions and limits of requests that route chooses models for')
+const test = suite('permissions and limits of requests with a route function')
 
 async function open(options: RoutedOptions, rules: Omit<NewKey, 'name'> = {}) {
   const opened = openRouted({ settings: { requireApiKey: true }, ...options })
@@ -13,14 +13,14 @@ async function open(options: RoutedOptions, rules: Omit<NewKey, 'name'> = {}) {
   return { ...opened, ask }
 }
 
-test('a key that may use only auto may use the models that auto is routed to', async () => {
+test('a key that allows only auto can use the models that auto routes to', async () => {
   for (const chosen of ['one/m', 'smart', ['two/m', 'smart'], { models: ['one/m'] }]) {
     const { ask } = await open({ route: () => chosen }, { models: ['auto'] })
     assert.is((await ask('auto')).status, 200, JSON.stringify(chosen))
   }
 })
 
-test('check 78: a key gets a 403 for a model that it may not use, under a name that it may not use either', async () => {
+test('check 78: a key gets a 403 when a forbidden model is requested by a forbidden name', async () => {
   const { ask, up } = await open({ route: () => ['one/m'] }, { models: ['auto', 'two/m'] })
   assert.is(await outcomeOf(await ask('two/m')), '200', 'it may use the requested name')
   assert.is(await outcomeOf(await ask('one/m')), '403 model_not_allowed')
@@ -28,19 +28,19 @@ test('check 78: a key gets a 403 for a model that it may not use, under a name t
   assert.is(up.calls.length, 1)
 })
 
-test('targets that a key may not use are skipped in a list', async () => {
+test("a list skips targets that a key doesn't allow", async () => {
   const { ask, up } = await open({ route: () => ['one/m', 'two/m'] }, { models: ['two/*'] })
   assert.is((await ask('other')).status, 200)
   assert.equal(up.providers, ['two'])
 })
 
-test('a key that may use a combo may be routed to it', async () => {
+test('a request can be routed to a combo that its key allows', async () => {
   const { ask, up } = await open({ route: () => 'smart' }, { models: ['smart'] })
   assert.is((await ask('other')).status, 200)
   assert.equal(up.providers, ['one'])
 })
 
-test('candidates() leaves out the targets that a key may not use', async () => {
+test("candidates() leaves out targets that a key doesn't allow", async () => {
   let found: RouteCandidate[] = []
   const route: GatewayOptions['route'] = (_, { candidates }) => {
     found = candidates('smart')
@@ -54,7 +54,7 @@ test('candidates() leaves out the targets that a key may not use', async () => {
   )
 })
 
-test("route does not change a key's kinds and limits", async () => {
+test("route doesn't change a key's kinds or limits", async () => {
   const { ask, up } = await open({ route: () => 'two/m' }, { kinds: ['llm'], limits: { requests: { day: 1 } } })
   assert.is((await ask('auto')).status, 200)
   assert.is(await outcomeOf(await ask('auto')), '429 rate_limit_exceeded')

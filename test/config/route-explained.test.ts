@@ -2,7 +2,7 @@ import { explainAction } from '../../src/cli/commands/view-actions.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openRouted, type RoutedOptions } from './support/routed.ts'
 
-const test = suite('explanations of requests that route chooses models for')
+const test = suite('explanations of requests with a route function')
 
 async function explain(options: RoutedOptions, request: { model?: string; keyId?: string } = {}) {
   const opened = openRouted(options)

@@ -64,7 +64,7 @@ test('a combo that route returns keeps its own rules', async () => {
   assert.equal(up.providers, ['one'])
 })
 
-test('the options of route can only tighten the limits of the request', async () => {
+test("the options that route returns can only tighten the request's limits", async () => {
   const { chat, up } = openRouted({
     answer: failWith503,
     settings: { maxAttempts: 1 },
@@ -74,7 +74,7 @@ test('the options of route can only tighten the limits of the request', async ()
   assert.equal(up.providers, ['one'])
 })
 
-test("the models of route replace those of the request's own list, whose limits hold", async () => {
+test("the models that route returns replace the request's own list, whose limits still apply", async () => {
   const { chat, up } = openRouted({ answer: failWith503, route: () => ['two/m', 'one/m'] })
   const list = JSON.stringify({ models: ['one/m'], maxAttempts: 1 })
   assert.is((await chat({}, { headers: { 'x-signalbox-models': list } })).status, 503)
@@ -210,7 +210,7 @@ const failing: Record<string, [GatewayOptions['route'], RegExp]> = {
 }
 
 for (const [what, [route, problem]] of Object.entries(failing))
-  test(`the client gets a 503, and onError the cause, when route ${what}`, async () => {
+  test(`when route ${what}, the client gets a 503 and onError gets the cause`, async () => {
     const { chat, up, errors, records } = openRouted({ ...(route && { route }) })
     const response = await chat()
     assert.is(response.headers.get('retry-after'), '1')
@@ -302,7 +302,7 @@ for (const stream of [false, true])
     }
   })
 
-test('a step of a feature that changes the model precedes route', async () => {
+test('a feature step that changes the model runs before route', async () => {
   const models: string[] = []
   const { chat, up } = openRouted({
     extend: [{ name: 'rename', aroundCall: (_, next) => next({ model: 'renamed' }) }],

@@ -7,14 +7,14 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite("guards' verdicts on the dashboard")
 
-test('a verdict is shown with its category, and says so if it was only watched', () => {
+test('a verdict shows its category, and whether its guard only watches', () => {
   assert.is(describeVerdict({ verdict: 'refuse' }, 'word'), 'rejected (word)')
   assert.is(describeVerdict({ verdict: 'refuse', isWatched: true }, 'secret'), 'rejected (secret), not enforced')
   assert.is(describeVerdict({ verdict: 'pass', isWatched: true }), 'passed')
   assert.is(describeVerdict({ verdict: 'failed-open' }), 'failed, passed')
 })
 
-test('a guard that nothing names is not shown as enforced', () => {
+test('an unused guard is not shown as enforced', () => {
   const used = listUsedGuards([{ guards: ['a'] }, {}, { guards: ['b'] }])
   assert.equal(describeState({ name: 'a' }, used), { kind: 'good', label: 'Enforced' })
   assert.equal(describeState({ name: 'b', mode: 'watch' }, used), { kind: 'warn', label: 'Watching' })

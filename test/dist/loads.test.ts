@@ -82,12 +82,12 @@ for (const [request, status, what] of [
   })
 }
 
-test('all code that a gateway can load stays within its budget', async ({ later, description }) => {
+test('all code that a gateway can load stays within its size budget', async ({ later, description }) => {
   const modules = [...later].flatMap(([file, module]) => (file === description.file ? [] : module))
   report('everything', await measureOneFile(modules))
 })
 
-test('the API description stays within its budget', ({ description }) => {
+test('the API description stays within its size budget', ({ description }) => {
   report('description', gzipSync(description.text, { level: 9 }).byteLength)
 })
 

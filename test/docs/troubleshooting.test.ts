@@ -46,7 +46,7 @@ async function causeErrors(): Promise<string[]> {
   return messages
 }
 
-test('a gateway sends each of them', async () => {
+test('a gateway sends each message', async () => {
   const quoted = readPages()
     .filter(({ path }) => path.startsWith(`${SITE}troubleshooting/`))
     .flatMap(({ blocks }) => blocks.filter(({ language }) => language === 'text').map(({ code }) => code.trim()))

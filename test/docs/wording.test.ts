@@ -36,7 +36,7 @@ for (const [what, read, fewest] of [
     assert.is(faults.length, 0, `${faults.length} faults:\n${faults.join('\n')}`)
   })
 
-test('each text on the to-do list still has a fault', () => {
+test('each entry on the to-do list still has a fault', () => {
   const faulty = [...passagesOfPages(), ...passagesOfCode()].filter((passage) => findFaults(passage).length > 0)
   const done = NOT_YET.filter((entry) => !faulty.some(({ file }) => isMeant(entry, file)))
   assert.equal(

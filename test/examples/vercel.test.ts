@@ -37,7 +37,7 @@ function textOf({ body }: Reply): string {
   return parts.map(({ delta, errorText }) => delta ?? errorText ?? '').join('')
 }
 
-test('a signed-in user gets a streamed message, and its usage is stored before the instance is taken away', async ({
+test('a signed-in user gets a streamed message, and its usage is stored before the instance is frozen', async ({
   app,
   ada,
   admin,
@@ -83,7 +83,7 @@ test('only admins can use the dashboard, and nobody can sign up as one', async (
   await instance.stop()
 })
 
-test('cold instances side by side hold the limit of a user exactly, and other users keep theirs', async ({
+test("concurrent cold instances enforce a user's limit exactly, and other users keep theirs", async ({
   app,
   ada,
   bob,
@@ -106,7 +106,7 @@ test('cold instances side by side hold the limit of a user exactly, and other us
   assert.is(app.calls.length - calls, 3)
 })
 
-test('a cold instance calls the provider after four round trips to the database, and nothing runs between requests', async ({
+test('a cold instance calls the provider after four database round trips, and does nothing between requests', async ({
   app,
   bob,
 }) => {

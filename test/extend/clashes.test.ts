@@ -2,7 +2,7 @@ import type { Feature } from '../../src/feature.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openExtended } from './world.ts'
 
-const test = suite('features that cannot work')
+const test = suite('invalid features')
 
 const run = () => Response.json({})
 const route = (path: string, method = 'GET') => ({ method, path, run })

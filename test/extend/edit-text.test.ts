@@ -15,7 +15,7 @@ import {
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('editing the texts of responses')
+const test = suite('editing response text')
 
 const WORD = 'SESAME'
 
@@ -193,7 +193,7 @@ test('buffered text is sent after a ping and before the end of its block, and Re
   assert.equal(numbers, Array.from(numbers.keys()))
 })
 
-test('texts of choices, reasoning, and tool calls are edited separately, and names and ids are unchanged', async () => {
+test('text in choices, reasoning, and tool calls is edited separately, and names and IDs stay unchanged', async () => {
   const choice = (index: number, delta: object, finish_reason: string | null = null) =>
     `data: ${JSON.stringify({ id: 'SESAME', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index, delta, finish_reason }] })}\n\n`
   const call = (name: string | undefined, text: string) => ({

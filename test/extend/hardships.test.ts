@@ -25,7 +25,7 @@ test("a request's tokens count once even if a step wraps its call", async () => 
   assert.ok(used.some((tokens) => tokens > 2))
 })
 
-test("a step can discard one call's stream and reply with the stream of another call", async () => {
+test("a step can discard one call's stream and reply with another call's stream", async () => {
   const { chat, up, records } = await openExtended([
     {
       name: 'second-try',

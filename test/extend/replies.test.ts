@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { openExtended } from './world.ts'
 
-const test = suite('errors and headers of steps')
+const test = suite('errors and headers from steps')
 
 for (const [where, step] of [
   ['around a request', 'aroundRequest'],

@@ -3,7 +3,7 @@ import type { ByteStream, Reply } from '../../src/lib/exchange.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openExtended } from './world.ts'
 
-const test = suite('replies of steps')
+const test = suite('replies from steps')
 
 const encoder = new TextEncoder()
 
@@ -77,7 +77,7 @@ test("a step's waiting stream is cut off when its key is paused", async () => {
   assert.equal([records[0]?.end, records[0]?.error, stream.cancelled > 0], ['cut', 'KEY_PAUSED', true])
 })
 
-test('a request whose step replies with a Response, streamed or not, ends with the last byte', async () => {
+test('a request whose step replies with a Response ends with the last byte, streamed or not', async () => {
   const { chat, records } = await openExtended([
     replying(({ stream }) =>
       stream ? new Response(new Blob(['data: [DONE]\n\n']).stream(), { status: 200 }) : Response.json({ ok: true }),
@@ -174,7 +174,7 @@ test('keys are checked before the steps of features, and a listener that throws 
   assert.equal(errors, ['KEY_UNKNOWN'])
 })
 
-test('a changed model is routed, limited, and recorded under its new name, and the stream stays as the client requested', async () => {
+test('a changed model is routed, limited, and recorded under its new name, and the client still gets a stream if it requested one', async () => {
   const { chat, up } = await openExtended([
     {
       name: 'renaming',

@@ -30,7 +30,7 @@ test('base64 of any length is recognized by its first and last characters', () =
   near(estimateTokens({ data: `${base64}, then some text` }), 5_000_004)
 })
 
-test('tools count including their field names', () => {
+test('tool tokens include field names', () => {
   const properties = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`field_${at}`.padEnd(40, '_'), {}]))
   const tool = { type: 'function', name: 'f', schema: { type: 'object', properties } } as const
   assert.ok(estimateTokens({ turns: [], tools: [tool] }) > 1_000)

@@ -38,7 +38,7 @@ async function heldBy(translator: Translator, type: 'text' | 'reasoning', charac
   return { writer, responseWarnings, last: () => last, bytes: (await bytesHeld()) - before }
 }
 
-test('texts without citations are not buffered for a Gemini client', async () => {
+test('text without citations is not buffered for a Gemini client', async () => {
   const { bytes } = await heldBy(geminiTranslator, 'text', 4 * MIB)
   assert.ok(bytes < MIB / 2, `${bytes} bytes`)
 })

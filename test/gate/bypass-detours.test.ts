@@ -2,7 +2,7 @@ import type { UsageLimits } from '../../src/types/limits.ts'
 import { assert, suite } from '../support/suite.ts'
 import { messages, openGate, refusal } from './support/world.ts'
 
-const test = suite('fields that lead some providers to other models or paid services')
+const test = suite('fields that make some providers use other models or paid services')
 
 const detours: Record<string, [param: string, fields: object]> = {
   'a list of additional models': ['models', { models: ['two/m'] }],

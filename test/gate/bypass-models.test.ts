@@ -71,7 +71,7 @@ test('a name that starts with an allowed provider is sent to that provider', asy
   assert.equal(up.providers, ['one', 'one', 'one'])
 })
 
-test('a fallback never calls a model that the key may not use', async () => {
+test("a fallback never calls a model that the key doesn't allow", async () => {
   const { chat: ask, up } = await open({
     answer: () => Response.json({ error: { message: 'Down' } }, { status: 503 }),
     combos: { chain: ['one/m', 'two/m', 'claude/c'] },

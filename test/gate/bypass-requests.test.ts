@@ -122,7 +122,7 @@ test("two keys in a group share the group's limit, and a key in another group do
   assert.is(up.calls.length, 4)
 })
 
-test('a key that was rotated, paused, renamed, or given other limits keeps its counters', async () => {
+test('a key keeps its counters when it is rotated, paused, renamed, or given other limits', async () => {
   const { gateway, chat, keyId } = await openGate({ limits: { requests: { total: 2 } } })
   assert.is((await chat()).status, 200)
   await gateway.api.keys.update(keyId, { isActive: false })
@@ -138,7 +138,7 @@ test('a key that was rotated, paused, renamed, or given other limits keeps its c
   assert.is((await chat()).status, 200)
 })
 
-test("hedges and fallbacks don't count as further requests", async () => {
+test("hedges and fallbacks don't count as additional requests", async () => {
   const { chat, used, up } = await openGate({
     limits: { requests: { total: 2 } },
     combos: { both: ['one/m', 'two/m', 'cheap/m'] },

@@ -200,7 +200,7 @@ test('a program that can only write to the storage cannot remove the policy of a
   for (const { key } of keys) assert.is(await statusOf(key), 500)
 })
 
-test('a route function sees the tags of candidates, and cannot leave the policy of a request', async () => {
+test("a route function sees the tags of candidates, and can't bypass a request's policy", async () => {
   const up = fakeUpstream(either)
   const seen: unknown[] = []
   let chosen: string | string[] = 'one/m'

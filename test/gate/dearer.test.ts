@@ -4,7 +4,7 @@ import { json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { messages, openGate, refusal } from './support/world.ts'
 
-const test = suite("tiers that cost more than the model's price")
+const test = suite("service tiers that cost more than the model's base price")
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
 const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]

@@ -126,7 +126,7 @@ test("keys without limits get the provider's headers, and the known cost of non-
   await stream.text()
 })
 
-test("the error for a used-up token budget contains the budget's owner, the usage, and the reset time, and tells clients not to retry", async () => {
+test("the error for a used-up token budget names the budget's owner, the usage, and the reset time, and tells clients not to retry", async () => {
   const { chat, up } = await openGate({
     limits: { tokens: { month: 3_000 } },
     answer: metered({ output: 5_000 }, { tokens: 0 }),
@@ -190,7 +190,7 @@ test("if the worst case doesn't fit, the response to a request without its own m
   assert.is((await refusal(await chat())).code, 'request_too_expensive', 'less than 1,024 tokens are no answer')
 })
 
-test('a target that is too expensive is skipped in favor of one that fits', async () => {
+test('a target that is too expensive is skipped in favor of one that fits the budget', async () => {
   const { chat, up } = await openGate({
     limits: { usd: { day: 0.01 } },
     combos: { both: ['one/m', 'free/m', 'cheap/m'] },
@@ -219,7 +219,7 @@ test('a model without a known price is rejected if dollars are limited, unless t
   assert.equal([await open.used('usd'), await open.used('tokens')], [0, 12])
 })
 
-test('a tier that costs more than the model has no known price', async () => {
+test('a service tier that costs more than the model has no known price', async () => {
   const dearer = [
     ['service_tier', 'priority'],
     ['speed', 'fast'],
@@ -238,7 +238,7 @@ test('a tier that costs more than the model has no known price', async () => {
   assert.ok((await open.used('usd')) > 0)
 })
 
-test('concurrent requests are limited, and a request that fails frees its slot', async () => {
+test('concurrent requests are limited, and a failed request frees its slot', async () => {
   const answering = Promise.withResolvers<Response>()
   const { chat, used, up } = await openGate({
     limits: { parallel: 1 },
@@ -318,7 +318,7 @@ test("each fallback attempt has its own reservation, made after the failed attem
   assert.equal([await used('tokens'), await used('requests'), await reserved()], [12, 1, 0])
 })
 
-test('the advice to lower the output limit is only given for requests that have one', async () => {
+test('only requests with an output limit get the advice to lower it', async () => {
   const { post } = await openGate({ limits: { usd: { day: 0.005 } } })
   const { code, message } = await refusal(await post('/v1/search/other/webSearch', { query: 'Hi' }))
   assert.is(code, 'request_too_expensive')

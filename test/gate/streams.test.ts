@@ -126,7 +126,7 @@ for (const [unit, limits, most] of inUnits(6_000))
     assert.is(await world.reserved(), 0)
   })
 
-test('a stream uses everything that remains under several limits', async () => {
+test('a stream can use everything that remains under several limits', async () => {
   const world = await openGate({
     limits: { tokens: { minute: 1_500, total: 3_000 }, usd: { day: 0.02 } },
     answer: metered({ words, output: 4_000 }, { tokens: 0 }),

@@ -68,7 +68,7 @@ test('check 46: if a client disconnects while a guard checks its request, the gu
   assert.is(upstream.calls.length, 0)
 })
 
-test("check 46: a client that leaves while a judge runs aborts the judge's call", async () => {
+test("check 46: a client disconnect during a judge's check aborts the judge's call", async () => {
   const upstream = fakeUpstream(never)
   const { send, records } = await open(
     [judge({ name: 'j', model: 'one/judge', policy: 'p', on: ['request'] })],
@@ -109,7 +109,7 @@ for (const phase of ['text is held', 'a guard checks the response'])
     }
   })
 
-test('check 36: the record of a refused stream has the guard, the tokens so far, and one attempt', async () => {
+test('check 36: the record of a rejected stream has the guard, the tokens so far, and one attempt', async () => {
   const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
   const { send, records, errors } = await open([words({ name: 'w', words: [WORD] })], upstream)
   for (let round = 1; round <= 2; round++) {
@@ -125,7 +125,7 @@ test('check 36: the record of a refused stream has the guard, the tokens so far,
   assert.equal(errors, [])
 })
 
-test('a client that disconnects after a refusal changes nothing', async () => {
+test('a client that disconnects after a rejection changes nothing', async () => {
   const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
   const { send, records } = await open([words({ name: 'w', words: [WORD] })], upstream)
   const abort = new AbortController()
@@ -139,7 +139,7 @@ test('a client that disconnects after a refusal changes nothing', async () => {
   assert.is((await send()).status, 200)
 })
 
-test('check 50: a refused stream is not tried on the next target, and starts no cooldown', async () => {
+test('check 50: a rejected stream is not tried on the next target, and starts no cooldown', async () => {
   const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
   const { world, send } = await open([words({ name: 'w', words: [WORD] })], upstream)
   await world.api.combos.create({ name: 'both', models: ['one/m', 'one/n'] })
@@ -150,7 +150,7 @@ test('check 50: a refused stream is not tried on the next target, and starts no 
   }
 })
 
-test('check 68: concurrent requests keep their values apart', async () => {
+test("check 68: concurrent requests don't mix up their masked values", async () => {
   const upstream = fakeUpstream(({ body }) => {
     const placeholder = /EMAIL-1-\w+/.exec(body)?.[0] ?? ''
     return sse([...SAID, ...[...placeholder].map((content) => chatChunk({ content })), ...chatEvents().slice(-3)])
@@ -171,7 +171,7 @@ test('check 68: concurrent requests keep their values apart', async () => {
   )
 })
 
-test('a guard that fails in the middle of a stream ends it with an error, without the unchecked text', async () => {
+test('a guard that fails mid-stream ends the stream with an error, without sending the unchecked text', async () => {
   let calls = 0
   const failing: Guard = {
     ...{ name: 'f', on: ['answer'] },

@@ -25,7 +25,7 @@ const toStream = (pieces: readonly string[]) => [
 ]
 
 for (const client of clientNames) {
-  test(`check 35: a refused response has usage and the finish reason of its format, but no text (${client})`, async () => {
+  test(`check 35: a rejected response has usage and its format's finish reason, but no text (${client})`, async () => {
     const { say } = await openWorld([w], { answer: chatAnswer(`The word is ${WORD}.`) })
     const response = await say(client, 'Hi')
     const text = await response.text()
@@ -42,7 +42,7 @@ for (const client of clientNames) {
     ['in two pieces', ['One. ', 'SES', 'AME']],
     ['letter by letter', [...`One. Two. ${WORD}.`]],
   ] as const)
-    test(`checks 36 and 37: a stream ends before a refused word, in the client's format, ${title} (${client})`, async () => {
+    test(`checks 36 and 37: a stream ends before a blocked word, in the client's format, ${title} (${client})`, async () => {
       const { say } = await openWorld([w], { events: toStream(pieces) })
       const response = await say(client, 'Hi', { stream: true })
       const text = await response.text()
@@ -54,7 +54,7 @@ for (const client of clientNames) {
       assert.not.match(text, 'Three')
     })
 
-  test(`check 47: a stream that passes keeps its bytes (${client})`, async () => {
+  test(`check 47: a stream that passes stays byte-identical (${client})`, async () => {
     const events = toStream(['One. ', 'Two, ', 'three.'])
     const stable = (text: string) =>
       text
@@ -67,7 +67,7 @@ for (const client of clientNames) {
   })
 }
 
-test('check 42: if one of several choices is refused, only that choice ends', async () => {
+test('check 42: if one of several choices is rejected, only that choice ends', async () => {
   const answer = chatAnswer('Fine.')
   const other = { index: 1, message: { role: 'assistant', content: WORD }, finish_reason: 'stop' }
   const { say } = await openWorld([w], { answer: { ...answer, choices: [...answer.choices, other] } })
@@ -77,7 +77,7 @@ test('check 42: if one of several choices is refused, only that choice ends', as
   assert.is(choices[1].message.content, null)
 })
 
-test('check 39: a tool call with a refused word is not delivered', async () => {
+test('check 39: a tool call with a blocked word is not delivered', async () => {
   const call = (delta: object) => chatChunk({ tool_calls: [{ index: 0, ...delta }] })
   const events = [
     chatChunk({ role: 'assistant', content: 'Let me see. ' }),

@@ -43,7 +43,7 @@ const refusedTexts: Record<string, string> = {
 }
 
 for (const [title, text] of Object.entries(refusedTexts))
-  test(`words: ${title} is refused`, async () => {
+  test(`words: ${title} is blocked`, async () => {
     const { say } = await openWorld([w])
     const response = await say('openai-chat', text)
     assert.is(response.status, 400, await response.text())
@@ -55,7 +55,7 @@ test('words: other words pass', async () => {
     assert.is((await say('openai-chat', text)).status, 200, text)
 })
 
-test('words: accents, alphabets, and endings tell words apart', async () => {
+test('words: accents, alphabets, and endings distinguish words', async () => {
   const terms = ['schön', 'søren', 'мои', '가', '秘密', 'falcon-9', 'wife', 'Ηρα']
   const { say } = await openWorld([words({ name: 'w', words: terms })])
   for (const text of ['schon', 'Soren', 'мой', '강', 'wives', 'and &amp; so on', 'falcon-8', 'ωρα'])
@@ -64,7 +64,7 @@ test('words: accents, alphabets, and endings tell words apart', async () => {
     assert.is((await say('openai-chat', text)).status, 400, text)
 })
 
-test('words: a hidden word is replaced where it is', async () => {
+test('words: a hidden word is replaced in place', async () => {
   const { say, upstream } = await openWorld([words({ name: 'w', words: ['sesame', 'open door'], action: 'replace' })])
   await say('openai-chat', 'a SES&#65;ME, b s\u00e9same, c open \n door, d S\u200bESAME.')
   assert.is(JSON.parse(upstream.calls[0]?.body ?? '').messages[0].content, 'a [WORD], b [WORD], c [WORD], d [WORD].')
@@ -78,30 +78,30 @@ for (const [type, text] of [
   ['card', '4111\u00a01111\u00a01111\u00a01111'],
   ['phone', '+1 415 555\u200b 2671'],
 ] as const)
-  test(`pii: ${JSON.stringify(text)} is found`, async () => {
+  test(`pii: ${JSON.stringify(text)} is detected`, async () => {
     const { say } = await openWorld([pii({ name: 'p', types: [type] })])
     assert.is((await say('openai-chat', `It is ${text} see?`)).status, 400)
   })
 
-test('pii: an address with letters outside ASCII is replaced as a whole', async () => {
+test('pii: an address with letters outside ASCII is replaced completely', async () => {
   const { say, upstream } = await openWorld([pii({ name: 'p', types: ['email'], action: 'replace' })])
   await say('openai-chat', 'Mail müller@example.com')
   assert.is(JSON.parse(upstream.calls[0]?.body ?? '').messages[0].content, 'Mail [EMAIL]')
 })
 
-test('check 20: a field that appears twice is refused', async () => {
+test('check 20: a duplicate field is rejected', async () => {
   const { send } = await openWorld([w])
   const body = '{"model":"one/m","messages":[{"role":"user","content":"SESAME","content":"Hi"}]}'
   assert.is((await send('/v1/chat/completions', body)).status, 400)
 })
 
-test('check 21: an unpaired surrogate is refused', async () => {
+test('check 21: an unpaired surrogate is rejected', async () => {
   const { send } = await openWorld([w])
   const body = '{"model":"one/m","messages":[{"role":"user","content":"\\ud83d"}]}'
   assert.is((await send('/v1/chat/completions', body)).status, 400)
 })
 
-test('check 6: token arrays are refused', async () => {
+test('check 6: token arrays are rejected', async () => {
   const { send } = await openWorld([w])
   for (const input of [
     [1, 2],
@@ -115,7 +115,7 @@ test('check 6: token arrays are refused', async () => {
 
 const key = `sk-${'a1B2'.repeat(10)}`
 
-test('check 23: secrets are found in base64, hex, and percent-encoding', async () => {
+test('check 23: secrets are detected in base64, hex, and percent-encoding', async () => {
   const hex = Array.from(key, (letter) => letter.charCodeAt(0).toString(16)).join('')
   const percent = Array.from(key, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
   for (const text of [`Use ${key} please`, btoa(`key=${key}`), hex, percent]) {
@@ -134,7 +134,7 @@ const personal: Record<string, [real: string, other: string]> = {
 }
 
 for (const [type, [real, other]] of Object.entries(personal))
-  test(`pii: "${type}" is found by its format and check digits`, async () => {
+  test(`pii: "${type}" is detected by its format and check digits`, async () => {
     const { say } = await openWorld([pii({ name: 'p', types: [type as 'email'] })])
     const refused = await say('openai-chat', `It is ${real}, see?`)
     assert.is(refused.status, 400, real)
@@ -184,7 +184,7 @@ test('size: limits characters, turns, tools, and media', async () => {
   }
 })
 
-test('tools: refuses tools that are denied, not allowed, or run by a provider', async () => {
+test('tools: rejects tools that are denied, not allowed, or run by a provider', async () => {
   const tool = (name: string) => ({ type: 'function', function: { name, parameters: { type: 'object' } } })
   for (const [rules, offered, status] of [
     [{ deny: ['shell*'] }, [tool('shell_run')], 400],
@@ -214,7 +214,7 @@ test('check 60: each address gets its own placeholder, and the client gets the a
   assert.match(text, /^From EMAIL-1-(\w{4}) to EMAIL-2-\1, cc EMAIL-1-\1$/)
 })
 
-test('check 61: one address in several messages has one placeholder', async () => {
+test('check 61: an address in several messages has a single placeholder', async () => {
   const { send, upstream } = await openWorld([mask])
   const messages = ['ann@a.test', 'bob@b.test, ann@a.test', 'To ann@a.test.'].map((content) => ({
     role: 'user',
@@ -235,7 +235,7 @@ async function findPlaceholder(): Promise<string> {
 }
 
 for (const client of clientNames)
-  test(`check 62: a placeholder is restored wherever the stream splits it (${client})`, async () => {
+  test(`check 62: a placeholder is restored no matter where the stream splits it (${client})`, async () => {
     const placeholder = await findPlaceholder()
     for (const spelled of [placeholder, placeholder.toLowerCase()])
       for (let at = 1; at < placeholder.length; at += 3) {
@@ -276,14 +276,14 @@ test('check 64: a placeholder that the model invents is left unchanged', async (
   assert.match(await (await say('openai-chat', 'Mail ann@a.test')).text(), invented)
 })
 
-test('check 65: a placeholder that the user wrote does not become an address', async () => {
+test("check 65: a placeholder that the user wrote doesn't become an address", async () => {
   const placeholder = await findPlaceholder()
   const { say } = await openWorld([mask], { answer: chatAnswer(`Not ${placeholder}`) })
   const text = await (await say('openai-chat', `Mail ann@a.test, not ${placeholder}`)).text()
   assert.match(text, `Not ${placeholder}`)
 })
 
-test('check 66: the beginning of a growing conversation keeps its bytes', async () => {
+test('check 66: the start of a growing conversation stays byte-identical', async () => {
   const { say, upstream } = await openWorld([mask])
   const messages = [{ role: 'user', content: 'Mail ann@a.test' }]
   await say('openai-chat', '', { body: { messages } })

@@ -37,7 +37,7 @@ for (const [title, path, body] of [
   })
 
 for (const stream of [false, true])
-  test(`check 10: an item of an earlier response is checked if a request names it by ID${stream ? ' (stream)' : ''}`, async () => {
+  test(`check 10: an item of an earlier response is checked if a request references it by ID${stream ? ' (stream)' : ''}`, async () => {
     const said = `The word is ${WORD}.`
     const chunk = (choice: object) => `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [choice] })}\n\n`
     const events = [
@@ -125,7 +125,7 @@ for (const [title, encode, headers] of [
   ['compressed, without saying so', (text: string) => gzipSync(text), {}],
   ['with an unknown encoding', (text: string) => Buffer.from(text), { 'content-encoding': 'secret' }],
 ] as const)
-  test(`check 27: a body ${title} never reaches the provider unread`, async () => {
+  test(`check 27: a body ${title} never reaches the provider unchecked`, async () => {
     const { fetch, upstream } = await openWorld([w])
     const response = await fetch(
       new Request('http://gateway/v1/chat/completions', {

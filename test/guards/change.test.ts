@@ -67,7 +67,7 @@ for (const [format, rules, before, after] of changes)
   })
 
 for (const client of clientNames)
-  test(`change: the provider gets the system text (${client})`, async () => {
+  test(`change: the provider gets the appended system text (${client})`, async () => {
     const { say, upstream } = await openWorld([change({ name: 'c', append: 'Say please.', max: { maxTokens: 9 } })])
     const response = await say(client, 'Hi')
     assert.is(response.status, 200, await response.clone().text())

@@ -52,7 +52,7 @@ const refused = [
 
 for (const guard of [w, builtIn])
   for (const [title, events] of Object.entries({ 'in many chunks': refused, 'in one chunk': [refused.join('')] }))
-    test(`check 42: in a stream ${title}, only the refused choice ends (${guard.name})`, async () => {
+    test(`check 42: in a stream ${title}, only the rejected choice ends (${guard.name})`, async () => {
       const { text } = await stream([guard], events)
       const choices = readChoices(text)
       assert.equal(choices['0'], { text: 'Fine so far.', finish: 'stop' })
@@ -63,7 +63,7 @@ for (const guard of [w, builtIn])
       assert.match(text, '"prompt_tokens":1')
     })
 
-test('check 42: a stream ends when all of its choices are refused', async () => {
+test('check 42: a stream ends when all of its choices are rejected', async () => {
   const { text, world } = await stream([builtIn], [say(0, `${WORD} `), say(1, `${WORD} `), say(0, 'x'), usage, DONE])
   const choices = readChoices(text)
   assert.equal([choices['0']?.finish, choices['1']?.finish], ['content_filter', 'content_filter'])
@@ -72,7 +72,7 @@ test('check 42: a stream ends when all of its choices are refused', async () => 
   assert.is(world.upstream.open, 0)
 })
 
-test('check 42: the provider is canceled once it only continues refused choices', async () => {
+test("check 42: the provider's call is canceled once only rejected choices continue", async () => {
   async function* live() {
     yield* [say(0, 'Fine.'), say(1, `${WORD} `), stop(0)]
     for (let at = 0; at < 1_000; at++) {
@@ -89,7 +89,7 @@ test('check 42: the provider is canceled once it only continues refused choices'
   assert.ok(world.upstream.pulled < 10_000)
 })
 
-test('a choice next to a refused one gets the values of its placeholders', async () => {
+test('placeholders are restored in a choice next to a rejected one', async () => {
   const masks = pii({ name: 'm', types: ['email'], action: 'mask' })
   const probe = await openWorld([masks])
   await probe.say('openai-chat', 'Write to a@b.com')
@@ -102,7 +102,7 @@ test('a choice next to a refused one gets the values of its placeholders', async
   assert.is(choices['1']?.finish, 'content_filter')
 })
 
-test('a text completion of several prompts ends only the refused choice', async () => {
+test('in a text completion with several prompts, only the rejected choice ends', async () => {
   const part = (index: number, text: string, finish_reason: string | null = null) =>
     event({ object: 'text_completion', choices: [{ index, text, logprobs: null, finish_reason }] })
   const events = [part(0, 'Fine.'), part(1, `${WORD} `), part(0, '', 'stop'), part(1, 'x', 'stop'), DONE]

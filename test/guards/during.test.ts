@@ -48,7 +48,7 @@ for (const stream of [false, true])
   })
 
 for (const phase of ['before the response', 'after the response', 'after a stream has begun'])
-  test(`check 52: a refusal ${phase} ends the call, and the client gets a 400`, async () => {
+  test(`check 52: a rejection ${phase} ends the call, and the client gets a 400`, async () => {
     const { open, opened } = createGate()
     const { open: called, opened: isCalled } = createGate()
     const fetch = fakeUpstream(async () => {
@@ -98,7 +98,7 @@ test("a provider's error does not wait for the verdict", async () => {
   assert.is(response.status, 400)
 })
 
-test('an older text that was refused during a call is removed before the next one', async () => {
+test('older text that was rejected during a call is removed from the next one', async () => {
   const ids: Guard = {
     ...createGuard(Promise.resolve()),
     check({ parts }) {

@@ -4,7 +4,7 @@ import { saidIn } from '../pipeline/support/sdk/said.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD, w } from './world.ts'
 
-const test = suite('requests that Responses repeat')
+const test = suite('request fields that Responses repeats')
 
 const onAnswer = words({ name: 'words', words: [WORD], on: ['answer'] })
 const masks = pii({ name: 'm', types: ['email'], action: 'mask' })
@@ -16,7 +16,7 @@ const request = {
 
 for (const guard of [{ ...w, on: ['answer'] as const }, onAnswer])
   for (const stream of [false, true])
-    test(`a refused word in repeated fields of the request doesn't end the response (${guard.name}, ${stream ? 'streamed' : 'whole'})`, async () => {
+    test(`a blocked word in repeated fields of the request doesn't end the response (${guard.name}, ${stream ? 'streamed' : 'not streamed'})`, async () => {
       const { say } = await openWorld([guard], { answer: chatAnswer('Fine.'), events: chatEvents('Fine.') })
       const text = await (await say('openai-responses', 'Hi', { stream, body: request })).text()
       assert.match(text, 'Fine.')
@@ -25,7 +25,7 @@ for (const guard of [{ ...w, on: ['answer'] as const }, onAnswer])
     })
 
 for (const stream of [false, true])
-  test(`masked values in repeated fields of the request are restored (${stream ? 'streamed' : 'whole'})`, async () => {
+  test(`masked values in repeated fields of the request are restored (${stream ? 'streamed' : 'not streamed'})`, async () => {
     const { whole, events } = saidIn('openai-responses', { blocks: [{ type: 'text', text: 'Fine.' }] })
     const probe = await openWorld([masks], { format: 'openai-responses', answer: whole })
     await probe.say('openai-responses', 'Hi', { body: request })
@@ -48,7 +48,7 @@ for (const stream of [false, true])
   })
 
 for (const stream of [false, true])
-  test(`a word that isn't the request's own is refused in any field (${stream ? 'streamed' : 'whole'})`, async () => {
+  test(`a blocked word that isn't in the request is rejected in any field (${stream ? 'streamed' : 'not streamed'})`, async () => {
     const { whole, events } = saidIn('openai-responses', { blocks: [{ type: 'text', text: 'Fine.' }] })
     const add = (json: string) => json.replace('"object":"response"', `"object":"response","instructions":"${WORD}"`)
     const { say } = await openWorld([onAnswer], {
@@ -62,7 +62,7 @@ for (const stream of [false, true])
   })
 
 for (const stream of [false, true])
-  test(`a word of the request is refused in the model's output (${stream ? 'streamed' : 'whole'})`, async () => {
+  test(`a blocked word from the request is rejected in the model's output (${stream ? 'streamed' : 'not streamed'})`, async () => {
     const { say } = await openWorld([onAnswer], { answer: chatAnswer(WORD), events: chatEvents(WORD) })
     const text = await (await say('openai-responses', WORD, { stream })).text()
     assert.not.match(text, WORD)

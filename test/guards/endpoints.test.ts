@@ -39,7 +39,7 @@ const fillIn = (value: unknown): unknown =>
 for (const endpoint of endpoints) {
   const { path, body, headers } = createRequest(endpoint)
 
-  test(`check 7: POST ${endpoint.path} rejects a request with a refused word, wherever it is`, async () => {
+  test(`check 7: POST ${endpoint.path} rejects a request with a blocked word anywhere`, async () => {
     for (const [place, some] of Object.entries({
       'an unknown field': { ...body, x_note: WORD },
       'a nested field': { ...body, x_note: [{ deep: [{ text: `Say ${WORD}.` }] }] },
@@ -56,7 +56,7 @@ for (const endpoint of endpoints) {
     }
   })
 
-  test(`check 7: POST ${endpoint.path} doesn't deliver a response with a refused word`, async () => {
+  test(`check 7: POST ${endpoint.path} doesn't deliver a response with a blocked word`, async () => {
     for (const guard of [w, builtIn]) {
       const fetch = fakeUpstream(({ url }) => {
         const answer = jsonAt(url.pathname)
@@ -76,7 +76,7 @@ for (const endpoint of endpoints) {
 const data = (json: object) => `data: ${JSON.stringify(json)}\n\n`
 
 for (const guard of [{ ...w, maxMatch: WORD.length }, builtIn])
-  test(`a streamed transcription ends with an error before a refused word (${guard.name})`, async () => {
+  test(`a streamed transcription ends with an error before a blocked word (${guard.name})`, async () => {
     const events = [
       data({ type: 'transcript.text.delta', delta: 'Hello there. ' }),
       data({ type: 'transcript.text.delta', delta: 'Say SES' }),

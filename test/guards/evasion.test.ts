@@ -4,7 +4,7 @@ import { fakeUpstream } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD } from './world.ts'
 
-const test = suite('guards against evasion')
+const test = suite('evading guards')
 
 const builtIn = words({ name: 'w', words: [WORD] })
 const toChat = (content: unknown) => ({ model: 'one/m', messages: [{ role: 'user', content }] })
@@ -107,14 +107,14 @@ const hidden: Record<string, [path: string, body: unknown]> = {
 }
 
 for (const [title, [path, body]] of Object.entries(hidden))
-  test(`a word is refused in ${title}`, async () => {
+  test(`a blocked word is rejected in ${title}`, async () => {
     const { send, upstream } = await openWorld([builtIn])
     const response = await send(path, body)
     assert.is(response.status, 400, await response.text())
     assert.is(upstream.calls.length, 0)
   })
 
-test('known keywords and names of fields are not read', async () => {
+test('known keywords and field names are not checked', async () => {
   const { send } = await openWorld([words({ name: 'w', words: ['user', 'content', 'function', 'search', 'object'] })])
   const response = await send('/v1/chat/completions', {
     ...toChat([{ type: 'text', text: 'Hi' }]),
@@ -123,14 +123,14 @@ test('known keywords and names of fields are not read', async () => {
   assert.is(response.status, 200, await response.text())
 })
 
-test('a field that appears twice is named, also if others have names that are numbers', async () => {
+test('the error names a duplicate field, even next to fields with numeric names', async () => {
   const { send } = await openWorld([builtIn])
   const response = await send('/v1/chat/completions', '{"b":{"2":"","x":1,"1":"","x":2},"model":"one/m","messages":[]}')
   assert.is(response.status, 400)
   assert.match(await response.text(), 'x\\" appears more than once')
 })
 
-test('an image in a field for media is not searched as text', async () => {
+test('an image in a media field is not searched as text', async () => {
   const { send } = await openWorld([builtIn])
   const url = `data:image/png;base64,AAAA/${WORD}/AAAA`
   const response = await send('/v1/chat/completions', toChat([{ type: 'image_url', image_url: { url } }]))
@@ -152,7 +152,7 @@ test('many matches take linear time', async () => {
 })
 
 for (const isStream of [false, true])
-  test(`an audio response keeps its bytes${isStream ? ' in a stream' : ''}`, async () => {
+  test(`an audio response stays byte-identical${isStream ? ' in a stream' : ''}`, async () => {
     const bytes = new Uint8Array(5_000).map((_, at) => (at * 37) % 256)
     const body = () => (isStream ? new Blob([bytes]).stream() : bytes)
     const fetch = fakeUpstream(() => new Response(body(), { headers: { 'content-type': 'audio/mpeg' } }))

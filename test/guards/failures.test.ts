@@ -41,7 +41,7 @@ for (const [title, check] of Object.entries(failing)) {
   })
 }
 
-test('check 57: a fast refusal cancels the checks that are still running', async () => {
+test('check 57: a fast rejection cancels the checks that are still running', async () => {
   let isAborted = false
   const slow: Guard = {
     name: 'slow',
@@ -60,7 +60,7 @@ test('check 57: a fast refusal cancels the checks that are still running', async
   assert.ok(isAborted)
 })
 
-test('check 48: an empty text is not checked', async () => {
+test('check 48: empty text is not checked', async () => {
   let calls = 0
   const counting: Guard = {
     name: 'c',
@@ -101,7 +101,7 @@ for (const client of clientNames)
   })
 
 for (const client of clientNames)
-  test(`with \`as: "answer"\`, a refused request gets a response without text (${client})`, async () => {
+  test(`with \`as: "answer"\`, a rejected request gets a response without text (${client})`, async () => {
     for (const stream of [false, true]) {
       const { say, upstream } = await openWorld([{ ...w, as: 'answer' }])
       const response = await say(client, WORD, { stream })

@@ -15,7 +15,7 @@ async function openServed(guard: Guard, verdict: (call: Call) => Response) {
   return { ...(await openWorld([guard], { options: { fetch } })), calls: fetch.calls }
 }
 
-test('http: the service gets the texts, and its verdict is enforced', async () => {
+test('http: the service gets the text, and its verdict is enforced', async () => {
   const guard = http({ ...service, headers: { authorization: 'Bearer s3cret' } })
   const { say, calls } = await openServed(guard, ({ body }) =>
     json(body.includes(WORD) ? { verdict: 'refuse', category: 'word' } : { verdict: 'pass' }),
@@ -49,7 +49,7 @@ test("http: a service for LiteLLM's generic guardrail API works unchanged", asyn
   assert.is(JSON.parse(changed.sent ?? '').messages[0].content, 'Bye')
 })
 
-test('http: a verdict that cannot be read counts as a failure', async () => {
+test('http: an unreadable verdict counts as a failure', async () => {
   for (const response of [
     () => new Response('ok'),
     () => json({}),

@@ -5,7 +5,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld, WORD, w } from './world.ts'
 
-const test = suite('guards against leaks')
+const test = suite('leaks past guards')
 
 const builtIn = words({ name: 'w', words: [WORD] })
 const replacing = words({ name: 'r', words: ['falcon'], action: 'replace' })
@@ -18,12 +18,12 @@ for (const [title, text] of Object.entries({
   'small capitals': 'ꜱᴇꜱᴀᴍᴇ',
   'white letters on black': '🆂🅴🆂🅰🅼🅴',
 }))
-  test(`a word with ${title} is refused`, async () => {
+  test(`a blocked word with ${title} is rejected`, async () => {
     const response = await (await openWorld([builtIn])).say('openai-chat', `Say ${text}.`)
     assert.is(response.status, 400, await response.text())
   })
 
-test('a phrase is refused across a line break', async () => {
+test('a blocked phrase is rejected across a line break', async () => {
   const phrase = words({ name: 'w', words: ['project falcon'] })
   assert.is((await (await openWorld([phrase])).say('openai-chat', 'project\nfalcon')).status, 400)
 })
@@ -35,7 +35,7 @@ for (const [title, body] of Object.entries({
     tools: [{ type: 'function', function: { name: 'f', parameters: { properties: { [WORD]: { type: 'string' } } } } }],
   },
 }))
-  test(`a word is refused in ${title}`, async () => {
+  test(`a blocked word is rejected in ${title}`, async () => {
     assert.is((await (await openWorld([builtIn])).say('openai-chat', 'Hi', { body })).status, 400)
   })
 
@@ -66,13 +66,13 @@ for (const [title, event] of Object.entries({
     assert.not.match(await (await say('openai-chat', 'Hi', { stream: true })).text(), WORD)
   })
 
-test('a string that repeats outside the content is replaced each time', async () => {
+test('a string that also occurs outside the content is replaced everywhere', async () => {
   const events = ['One ', 'two '].map((content) => chatChunk({ content, annotations: [{ title: 'falcon' }] }))
   const { say } = await openWorld([replacing], { events: [...events, ...ending] })
   assert.not.match(await (await say('openai-chat', 'Hi', { stream: true })).text(), 'falcon')
 })
 
-test('a choice next to a refused one keeps the changes of other guards', async () => {
+test('a choice next to a rejected one keeps the changes of other guards', async () => {
   const answer = chatAnswer('The falcon.')
   const other = { index: 1, message: { role: 'assistant', content: WORD }, finish_reason: 'stop' }
   const { say } = await openWorld([replacing, builtIn], { answer: { ...answer, choices: [...answer.choices, other] } })
@@ -81,7 +81,7 @@ test('a choice next to a refused one keeps the changes of other guards', async (
   assert.is(choices[1].finish_reason, 'content_filter')
 })
 
-test('a word that two parts of a response spell together is refused', async () => {
+test('a blocked word that is split across two parts of a response is rejected', async () => {
   const candidate = { content: { role: 'model', parts: [{ text: 'SES' }, { text: 'AME' }] }, finishReason: 'STOP' }
   const { say } = await openWorld([builtIn], { answer: { candidates: [candidate] }, format: 'gemini' })
   const text = await (await say('gemini', 'Hi')).text()
@@ -90,7 +90,7 @@ test('a word that two parts of a response spell together is refused', async () =
 })
 
 for (const stream of [false, true])
-  test(`the tokens of a changed text are not sent as log probabilities (${stream ? 'streamed' : 'whole'})`, async () => {
+  test(`log probabilities don't contain tokens of changed text (${stream ? 'streamed' : 'not streamed'})`, async () => {
     const content = ['The ', 'fal', 'con'].map((token) => ({ token, logprob: -1, bytes: null, top_logprobs: [] }))
     const answer = chatAnswer('The falcon')
     const choices = answer.choices.map((choice) => ({ ...choice, logprobs: { content } }))
@@ -105,7 +105,7 @@ for (const stream of [false, true])
 
 for (const format of ['anthropic-messages', 'openai-responses'] as const)
   for (const guard of [builtIn, w])
-    test(`a word that two blocks of a stream spell together is refused (${format}, ${guard === w ? 'custom' : 'built-in'})`, async () => {
+    test(`a blocked word that is split across two blocks of a stream is rejected (${format}, ${guard === w ? 'custom' : 'built-in'})`, async () => {
       const blocks = ['One SES', 'A', 'ME two'].map((text) => ({ type: 'text' as const, text }))
       const { events } = saidIn(format, { blocks })
       const { say } = await openWorld([guard], { events, format })
@@ -115,7 +115,7 @@ for (const format of ['anthropic-messages', 'openai-responses'] as const)
       assert.ok(REFUSED.test(text), text)
     })
 
-test('a word with thousands of invisible characters in it is refused in a stream', async () => {
+test('a blocked word with thousands of invisible characters is rejected in a stream', async () => {
   const invisible = Array.from({ length: 40 }, () => chatChunk({ content: '\u200b'.repeat(100) }))
   const events = [chatChunk({ content: 'One S' }), ...invisible, chatChunk({ content: 'ESAME ' }), ...ending]
   const { say } = await openWorld([builtIn], { events })
@@ -124,7 +124,7 @@ test('a word with thousands of invisible characters in it is refused in a stream
   assert.match(text, 'content_filter')
 })
 
-test('a field that occurs twice in an event is not sent', async () => {
+test('a duplicate field in an event is not sent', async () => {
   const event = `data: {"choices":[{"index":0,"delta":{"content":"${WORD} ","content":"two"}}]}\n\n`
   const { say } = await openWorld([builtIn], { events: [chatChunk({ content: 'One ' }), event, ...ending] })
   const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
@@ -133,7 +133,7 @@ test('a field that occurs twice in an event is not sent', async () => {
 })
 
 for (const client of clientNames)
-  test(`a whole response that is converted for a client that streams ends in the client's format (${client})`, async () => {
+  test(`a non-streaming response that is converted to a stream ends in the client's format (${client})`, async () => {
     const fetch = fakeUpstream(() => json(chatAnswer(`Say ${WORD}.`)))
     const { say } = await openWorld([builtIn], { options: { fetch } })
     const response = await say(client, 'Hi', { stream: true })

@@ -8,7 +8,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { WORD } from './world.ts'
 
-const test = suite('memory of verdicts')
+const test = suite('cached guard verdicts')
 
 const createJudge = (policy = 'No words.') => judge({ name: 'j', model: 'judge/m', policy, on: ['request'] })
 const user = (content: string) => ({ role: 'user', content })
@@ -42,7 +42,7 @@ function openJudged(guard: Guard, judged: string[][] = []) {
   return { say, sent, judged, clock }
 }
 
-test('a judge reads each text of a growing conversation once', async () => {
+test('a judge checks each text of a growing conversation once', async () => {
   const { say, judged } = openJudged(createJudge())
   assert.is(await say(user('a')), 200)
   assert.is(await say(user('a'), assistant('b'), user('c')), 200)
@@ -50,14 +50,14 @@ test('a judge reads each text of a growing conversation once', async () => {
   assert.equal(judged, [['a'], ['b', 'c'], ['d', 'e']])
 })
 
-test('a changed older text and a repeated last text are read again', async () => {
+test('a changed older message and a repeated last message are checked again', async () => {
   const { say, judged } = openJudged(createJudge())
   await say(user('a'))
   await say(user('a!'), assistant('b'), user('a'))
   assert.equal(judged, [['a'], ['a!', 'b', 'a']])
 })
 
-test('a refused older text is removed without asking the model again', async () => {
+test('a rejected older message is removed without another call to the model', async () => {
   const { say, sent, judged } = openJudged(createJudge())
   assert.is(await say(user(WORD)), 400)
   const turns = [user(WORD), assistant('No.'), user('Hi')]
@@ -77,7 +77,7 @@ test('a verdict is forgotten after an hour', async () => {
   assert.equal(judged, [['a'], ['a', 'b', 'c']])
 })
 
-test('check 76: an edited guard reads older texts again', async () => {
+test('check 76: an edited guard checks older messages again', async () => {
   const judged: string[][] = []
   await openJudged(createJudge(), judged).say(user('a'))
   await openJudged(createJudge('No letters.'), judged).say(user('a'), assistant('b'), user('c'))

@@ -10,7 +10,7 @@ import { type Call, fakeUpstream, json, sse } from '../pipeline/support/upstream
 import { assert, suite } from '../support/suite.ts'
 import { type ClientRequest, clientNames, clients, WORD } from './world.ts'
 
-const test = suite('content that guards find')
+const test = suite('content that guards detect')
 
 const TOKEN = 'token-of-the-scrape-0123456789abcdef'
 const ADDRESS = 'ann@example.com'
@@ -75,7 +75,7 @@ function openRecorded(answer: (call: Call) => Response) {
 
 for (const name of clientNames)
   for (const stream of [false, true])
-    test(`check 72: no log, hook, metric, record, or error repeats the word or a masked address (${name}, ${stream ? 'streamed' : 'whole'})`, async () => {
+    test(`check 72: no log, hook, metric, record, or error repeats the word or a masked address (${name}, ${stream ? 'streamed' : 'not streamed'})`, async () => {
       const client: ClientRequest = clients[name]
       const { gateway, upstream, read } = openRecorded(({ provider, body }) => {
         const { stream: isStream, messages } = JSON.parse(body)

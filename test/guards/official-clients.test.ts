@@ -10,7 +10,7 @@ import { QUESTION } from '../pipeline/support/sdk/conversation.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD, w } from './world.ts'
 
-const test = suite('rejections that the official clients read')
+const test = suite('guard rejections in the official clients')
 
 const MODEL = 'the-model'
 const refuseQuestion = words({ name: 'words', words: ['Oslo'], on: ['request'] })
@@ -63,7 +63,7 @@ for (const [name, { create }] of Object.entries(clients)) {
   for (const stream of [false, true]) {
     const manner = stream ? 'streamed' : 'whole'
 
-    test(`check 1: a rejected request is a 400 (${name}, ${manner})`, async () => {
+    test(`check 1: a rejected request returns a 400 (${name}, ${manner})`, async () => {
       const { fetch, world } = await open([refuseQuestion])
       const error = await fail(create(fetch).ask(MODEL, { stream }))
       assert.is(readStatus(error), 400, String(error))
@@ -80,12 +80,12 @@ for (const [name, { create }] of Object.entries(clients)) {
     })
   }
 
-  test(`check 36: a response that is rejected in its first word ends normally (${name})`, async () => {
+  test(`check 36: a response that is rejected at its first word ends normally (${name})`, async () => {
     const { fetch } = await open([onAnswer], { pieces: [`${WORD} `, 'Two.'] })
     assert.is(await create(fetch).ask(MODEL, { stream: true }), '')
   })
 
-  test(`check 39: a rejected tool call is not run (${name})`, async () => {
+  test(`check 39: a rejected tool call doesn't run (${name})`, async () => {
     const { fetch, world } = await open([onAnswer], { pieces: ['One. '], call: `{"city":"${WORD}"}` })
     const heard = await create(fetch)
       .converse(MODEL, { stream: true })

@@ -10,20 +10,20 @@ const turns = [
 ]
 const sent = (body: string) => JSON.parse(body).messages.map(({ content }: { content: string }) => content)
 
-test('check 11: a refused text in an older turn is removed, and the request continues', async () => {
+test('check 11: rejected text in an older turn is removed, and the request continues', async () => {
   const { say, upstream } = await openWorld([w])
   const response = await say('openai-chat', '', { body: { messages: turns } })
   assert.is(response.status, 200, await response.clone().text())
   assert.equal(sent(upstream.calls[0]?.body ?? ''), ['[removed by policy]', 'No.', 'And now?'])
 })
 
-test('check 11: with `older: "refuse"`, the request is refused', async () => {
+test('check 11: with `older: "refuse"`, the request is rejected', async () => {
   const { say, upstream } = await openWorld([{ ...w, older: 'refuse' }])
   assert.is((await say('openai-chat', '', { body: { messages: turns } })).status, 400)
   assert.is(upstream.calls.length, 0)
 })
 
-test('check 12: a conversation continues after a refusal', async () => {
+test('check 12: a conversation continues after a rejection', async () => {
   const { say, upstream } = await openWorld([w])
   assert.is((await say('openai-chat', `Open ${WORD}`)).status, 400)
   const messages = [...turns.slice(0, 1), { role: 'assistant', content: '' }, { role: 'user', content: 'Hello?' }]
@@ -31,7 +31,7 @@ test('check 12: a conversation continues after a refusal', async () => {
   assert.equal(sent(upstream.calls[0]?.body ?? ''), ['[removed by policy]', '', 'Hello?'])
 })
 
-test('check 13: a refused text in a forged model turn is also removed', async () => {
+test('check 13: rejected text in a forged model turn is also removed', async () => {
   const { say, upstream } = await openWorld([w])
   const messages = [
     { role: 'user', content: 'Hi' },
@@ -42,13 +42,13 @@ test('check 13: a refused text in a forged model turn is also removed', async ()
   assert.equal(sent(upstream.calls[0]?.body ?? ''), ['Hi', '[removed by policy]', 'Repeat it'])
 })
 
-test('a word in both an older turn and the last one is refused', async () => {
+test('a blocked word in both an older turn and the last one is rejected', async () => {
   const { say } = await openWorld([w])
   const messages = [...turns.slice(0, 2), { role: 'user', content: WORD }]
   assert.is((await say('openai-chat', '', { body: { messages } })).status, 400)
 })
 
-test('two texts of an older turn that spell the word together are both removed', async () => {
+test('if two text blocks of an older turn contain a blocked word together, both are removed', async () => {
   const { say, upstream } = await openWorld([w])
   const content = [
     { type: 'text', text: 'SES' },

@@ -8,7 +8,7 @@ const test = suite('guards for patterns')
 
 const ticket = { name: 'p', patterns: ['TICKET-\\d{4}', '^secret:.*$'], flags: 'im' } as const
 
-test('patterns: matches are refused, even if they contain invisible characters', async () => {
+test('patterns: matches are rejected, even if they contain invisible characters', async () => {
   const { say } = await openWorld([await patterns(ticket)])
   for (const text of ['See ticket-1234', 'a\nSecret: b\nc', 'See TIC\u200bKET-1234', 'See TICKET-１２３４'])
     assert.is((await say('openai-chat', text)).status, 400, text)
@@ -25,7 +25,7 @@ test('patterns: matches are masked, and restored in the response', async () => {
   assert.match(await (await say('openai-chat', 'See TICKET-1234')).text(), 'See TICKET-1234')
 })
 
-test('patterns: a match is found wherever a stream splits it', async () => {
+test('patterns: a match is detected no matter where a stream splits it', async () => {
   const guard = await patterns({ ...ticket, on: ['answer'], action: 'replace' })
   const said = 'Open TICKET-1234 and TICKET-5678.'
   for (let at = 1; at < said.length; at += 2) {

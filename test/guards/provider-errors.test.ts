@@ -4,7 +4,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld, WORD, w } from './world.ts'
 
-const test = suite("guards on providers' errors")
+const test = suite('guards on provider errors')
 
 /** A provider that fails with a message. */
 const fail = (message: string | ((body: string) => string), status: number) =>
@@ -18,7 +18,7 @@ const fail = (message: string | ((body: string) => string), status: number) =>
 
 for (const client of clientNames)
   for (const stream of [false, true])
-    test(`a refused word in an error is not delivered (${client}${stream ? ', stream' : ''})`, async () => {
+    test(`a blocked word in an error is not delivered (${client}${stream ? ', stream' : ''})`, async () => {
       for (const guard of [w, words({ name: 'w', words: [WORD] })])
         for (const status of [400, 429, 500]) {
           const { say } = await openWorld([guard], { options: { fetch: fail(`No ${WORD} here`, status) } })
@@ -31,7 +31,7 @@ for (const client of clientNames)
         }
     })
 
-test('an error that guards pass keeps its bytes', async () => {
+test('an error that passes the guards stays byte-identical', async () => {
   const plain = await openWorld([], { options: { fetch: fail('No such thing', 400) } })
   const guarded = await openWorld([words({ name: 'w', words: [WORD] })], {
     options: { fetch: fail('No such thing', 400) },
@@ -46,7 +46,7 @@ test('a masked value in an error is restored', async () => {
   assert.match(await (await say('openai-chat', 'To ann@a.test')).text(), 'Invalid: To ann@a.test')
 })
 
-test("if a guard fails on an error, the client doesn't get its message", async () => {
+test("if a guard fails on an error, the client doesn't get the error's message", async () => {
   const failing: Guard = { name: 'f', on: ['answer'], check: () => Promise.reject(new Error('down')) }
   const { say } = await openWorld([failing], { options: { fetch: fail(`No ${WORD} here`, 400) } })
   const response = await say('openai-chat', 'Hi')

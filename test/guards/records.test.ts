@@ -7,7 +7,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { WORD, w } from './world.ts'
 
-const test = suite('guards as records')
+const test = suite('stored guards')
 
 const words = { kind: 'words' as const, words: [WORD] as string[] }
 
@@ -65,7 +65,7 @@ test('a guard checks only requests for which the settings, a group, a key, or a 
   assert.is(await getStatus(say(WORD)), 200)
 })
 
-test('check 31: guardsExcept of a key excludes named guards, but no guards that are functions', async () => {
+test('check 31: guardsExcept of a key excludes named guards, but not guards that are functions', async () => {
   const { api, say } = await open()
   await api.settings.update({ guards: ['word'] })
   const { key, id } = await api.keys.create({ name: 'exempt', guardsExcept: ['word'] })
@@ -79,7 +79,7 @@ test('check 31: guardsExcept of a key excludes named guards, but no guards that 
   assert.is(await getStatus(inCode.say(WORD, { key: exempt.key })), 400)
 })
 
-test('check 29: a client cannot switch a guard off', async () => {
+test('check 29: a client cannot turn off a guard', async () => {
   const { gateway, api } = await open()
   await api.settings.update({ guards: ['word'] })
   for (const more of [{ guardrails: [] }, { guards: [] }, { metadata: { guardrails: '[]' } }]) {
@@ -122,7 +122,7 @@ test('check 32: a guard runs once, no matter how a request gets to its target', 
   assert.is(await countJudged({ model: 'one/x', 'x-signalbox-models': 'inner, outer' }), 1)
 })
 
-test('the combos in a list of models, and a combo that a step chooses, have their guards', async () => {
+test('the guards of combos in a model list apply, as do those of a combo that a step chooses', async () => {
   const { api, say } = await open()
   await api.combos.create({ name: 'strict', models: ['one/m'], guards: ['word'] })
   assert.is(await getStatus(say(WORD, { 'x-signalbox-models': 'one/m, strict' })), 400)
@@ -155,7 +155,7 @@ test('a request that needs a missing or invalid guard, or one that was changed e
   assert.match(guards[0]?.error ?? '', /"words" is not an option of the kind "judge"/)
 })
 
-test('the options of a guard must be those of its kind', async () => {
+test('a guard accepts only the options of its kind', async () => {
   const { api } = await open()
   await rejects(
     api.guards.create({ name: 'a', kind: 'words', words: ['x'], policy: 'No' }),
@@ -185,7 +185,7 @@ test('a change to a guard takes effect with the next request', async () => {
   assert.is((await api.guards.put({ name: 'word', kind: 'words', mode: 'watch' })).updatedAt, updatedAt)
 })
 
-test('changes to requests, and calls to a service, can be records', async () => {
+test('guards that change requests or call a service can be stored', async () => {
   const upstream = fakeUpstream(({ provider, body }) =>
     provider === 'one'
       ? json(chatAnswer())
@@ -266,7 +266,7 @@ test('reload replaces the records in code, and keeps the functions', async () =>
   assert.is(await getStatus(functional.say(WORD)), 400)
 })
 
-test('a text can be tried with stored guards and with a draft', async () => {
+test('text can be tested with stored guards and with a draft', async () => {
   const { api } = await open()
   const text = `Open ${WORD}, write to ann@example.com`
   const { verdicts, text: changed } = await api.guards.test({
@@ -289,7 +289,7 @@ test('a text can be tried with stored guards and with a draft', async () => {
   assert.match(failed.verdicts[0]?.error ?? '', /404/)
 })
 
-test('requests to a combo whose guards cannot be read get a 503', async () => {
+test('requests to a combo with unreadable guards get a 503', async () => {
   for (const guards of ['word', {}, 5, null, [], [1], [null, 'word'], [['word']]]) {
     const { api, say, storage, upstream } = await open()
     await api.combos.create({ name: 'strict', models: ['one/m'], guards: ['word'] })
@@ -304,7 +304,7 @@ test('requests to a combo whose guards cannot be read get a 503', async () => {
   }
 })
 
-test('a guard that is invalid or was changed elsewhere cannot be tried, and the reason is given', async () => {
+test('a guard that is invalid or was changed elsewhere cannot be tested, and the error says why', async () => {
   const { api, storage } = await open()
   const before = await storage.get('guards/word')
   const { record, order } = JSON.parse(before?.value ?? '')
@@ -320,7 +320,7 @@ test('a guard that is invalid or was changed elsewhere cannot be tried, and the 
   await rejects(invalid.api.guards.test({ text: 'x', guards: ['odd'] }), 400, /"words" is not an option/)
 })
 
-test('a guard that cannot be read can be replaced', async () => {
+test('an unreadable guard can be replaced', async () => {
   for (const value of ['not JSON', '{"order":1,"record":null}']) {
     const { api, storage, say } = await open()
     await api.settings.update({ guards: ['word'] })
@@ -333,7 +333,7 @@ test('a guard that cannot be read can be replaced', async () => {
   }
 })
 
-test('names that JavaScript reserves are not dropped from thresholds', async () => {
+test('thresholds keep names that are reserved in JavaScript', async () => {
   const { api } = await open()
   const moderation = { name: 'm', kind: 'moderation' as const, model: 'one/m' }
   for (const name of ['__proto__', 'constructor', 'prototype']) {
@@ -342,7 +342,7 @@ test('names that JavaScript reserves are not dropped from thresholds', async () 
   }
 })
 
-test('guards in code are checked at the start and on a reload', async () => {
+test('guards in code are checked at startup and on reload', async () => {
   const { gateway, errors, say } = await open({
     guards: {
       odd: { kind: 'judge', words: ['x'] } as CodeGuard,
@@ -370,12 +370,12 @@ test('guards in code are checked at the start and on a reload', async () => {
   assert.is(await getStatus(say('Hello')), 503)
 })
 
-test('a trial without a guard is rejected', async () => {
+test('a test without a guard is rejected', async () => {
   const { api } = await open()
   await rejects(api.guards.test({ text: WORD }), 400, /Send "guards" or "guard"/)
 })
 
-test('a guard that could never find anything is rejected', async () => {
+test('a guard that could never match anything is rejected', async () => {
   const { api } = await open()
   for (const word of ['*', '**', '\u200b', '* *'])
     await rejects(api.guards.create({ name: 'a', kind: 'words', words: ['x', word] }), 400, /words\[1\] has no visible/)
@@ -385,7 +385,7 @@ test('a guard that could never find anything is rejected', async () => {
   await api.guards.create({ name: 'b', kind: 'tools', hosted: 'refuse' })
 })
 
-test('guards that a request does not need cost it next to nothing', async () => {
+test("guards that don't apply to a request add almost no cost", async () => {
   const measure = async (count: number) => {
     const guards = Object.fromEntries(Array.from({ length: count }, (_, at) => [`g${at}`, words]))
     const { say } = await open({ guards, settings: { guards: ['g0'] } })

@@ -5,7 +5,7 @@ import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD, w } from './world.ts'
 
-const test = suite('combos that fall back after a refused response')
+const test = suite('combos that fall back after a rejected response')
 
 /** A combo of two models. The first one says the word, and the second one says `second`. */
 async function open(guard: Guard, second: string, { isPlain = false } = {}) {
@@ -29,7 +29,7 @@ async function open(guard: Guard, second: string, { isPlain = false } = {}) {
 for (const guard of [w, words({ name: 'built-in', words: [WORD] })])
   for (const stream of [false, true]) {
     const manner = `${guard.name}${stream ? ', stream' : ''}`
-    test(`check 49: the next target answers (${manner})`, async () => {
+    test(`check 49: the next target responds (${manner})`, async () => {
       const { say, upstream, api } = await open(guard, 'Fine.')
       const { status, said, header } = await say(stream)
       assert.equal([status, said], [200, 'Fine.'])
@@ -43,7 +43,7 @@ for (const guard of [w, words({ name: 'built-in', words: [WORD] })])
       assert.ok(record?.guards?.some(({ stage, verdict }) => stage === 'answer' && verdict === 'refuse'))
     })
 
-    test(`check 49: if all targets are refused, so is the response (${manner})`, async () => {
+    test(`check 49: if every target's response is rejected, the client gets a rejected response (${manner})`, async () => {
       const { say, upstream } = await open(guard, `${WORD} too.`)
       const { status, text } = await say(stream)
       assert.is(status, 200)
@@ -52,7 +52,7 @@ for (const guard of [w, words({ name: 'built-in', words: [WORD] })])
       assert.is(upstream.calls.length, 2)
     })
 
-    test(`without the condition, the first response is refused (${manner})`, async () => {
+    test(`without the condition, the first target's response is rejected (${manner})`, async () => {
       const { say, upstream } = await open(guard, 'Fine.', { isPlain: true })
       assert.match((await say(stream)).text, '"finish_reason":"content_filter"')
       assert.is(upstream.calls.length, 1)

@@ -4,7 +4,7 @@ import { clientNames, openWorld, WORD, w } from './world.ts'
 const test = suite('guards on requests')
 
 for (const client of clientNames)
-  test(`check 1: a refused request gets a 400 in the client's envelope, and no provider is called (${client})`, async () => {
+  test(`check 1: a rejected request gets a 400 in the client's format, and no provider is called (${client})`, async () => {
     const { say, upstream } = await openWorld([w])
     const response = await say(client, `Open ${WORD}`)
     const text = await response.text()
@@ -149,7 +149,7 @@ const places: Record<string, [path: string, body: unknown, headers?: Record<stri
 }
 
 for (const [title, [path, body, headers]] of Object.entries(places))
-  test(`${title} is refused`, async () => {
+  test(`${title} is rejected`, async () => {
     const { send, upstream } = await openWorld([{ ...w, older: 'refuse' }])
     const response = await send(path, body, headers)
     const text = await response.text()
@@ -158,7 +158,7 @@ for (const [title, [path, body, headers]] of Object.entries(places))
     assert.is(upstream.calls.length, 0)
   })
 
-test('check 3: arguments and the names of their fields are refused', async () => {
+test('check 3: blocked words are rejected in arguments and their field names', async () => {
   for (const input of [{ a: WORD }, { [WORD]: 1 }]) {
     const { send } = await openWorld([{ ...w, older: 'refuse' }])
     const response = await send('/v1/messages', {
@@ -174,7 +174,7 @@ test('check 3: arguments and the names of their fields are refused', async () =>
   }
 })
 
-test('check 5: the prompt of a transcription is refused', async () => {
+test('check 5: a blocked word in a transcription prompt is rejected', async () => {
   const { send, upstream } = await openWorld([w])
   const form = new FormData()
   form.set('model', 'one/m')

@@ -4,7 +4,7 @@ import { saidIn } from '../pipeline/support/sdk/said.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld } from './world.ts'
 
-const test = suite('masks and signed thinking')
+const test = suite('masking and signed thinking')
 
 const masks = pii({ name: 'm', action: 'mask', types: ['email'] })
 const request = (content: unknown[], more = {}) => ({
@@ -26,7 +26,7 @@ test('check 69: a signed thinking block of a request stays unchanged', async () 
   assert.not.match(sent, 'c@d.com')
 })
 
-test('check 69: a thinking block of a stream keeps its placeholder, and the text gets its value', async () => {
+test('check 69: in a stream, a thinking block keeps its placeholder, and the text gets the value', async () => {
   const probe = await openWorld([masks], { format: 'anthropic-messages' })
   await probe.send('/v1/messages', request([]))
   const placeholder = /EMAIL-1-\w+/.exec(probe.upstream.calls[0]?.body ?? '')?.[0] ?? ''
@@ -48,7 +48,7 @@ test('check 69: a thinking block of a stream keeps its placeholder, and the text
 for (const action of ['replace', 'remove'] as const) {
   const guard = words({ name: 'r', words: ['falcon'], action })
 
-  test(`check 69: a request whose signed thinking a guard would ${action} is rejected`, async () => {
+  test(`check 69: a request with signed thinking that a guard would ${action} is rejected`, async () => {
     const { send, upstream } = await openWorld([guard], { format: 'anthropic-messages' })
     const block = { type: 'thinking', thinking: 'The falcon is up', signature: 'c2ln' }
     const response = await send('/v1/messages', request([block]))
@@ -57,7 +57,7 @@ for (const action of ['replace', 'remove'] as const) {
   })
 
   for (const stream of [false, true])
-    test(`check 69: a response whose signed thinking a guard would ${action} ends (${stream ? 'streamed' : 'whole'})`, async () => {
+    test(`check 69: a response with signed thinking that a guard would ${action} is cut off (${stream ? 'streamed' : 'not streamed'})`, async () => {
       const blocks = [
         { type: 'reasoning', text: 'The falcon is up.', signature: 'c2ln' },
         { type: 'text', text: 'Fine.' },

@@ -57,7 +57,7 @@ for (const [title, content] of [
   ['messages of one block', [{ type: 'text', text: sentence.repeat(4) }]],
   ['texts with umlauts', 'Schöne Grüße aus Köln. '.repeat(500)],
 ] as const)
-  test(`a guard for words takes a few milliseconds for a megabyte of ${title}`, async () => {
+  test(`a word guard takes a few milliseconds for a megabyte of ${title}`, async () => {
     const text = createBody(content)
     const body = JSON.parse(text)
     const rounds = await roundsUntil(MOST_MS, () => measureGuard(text, body))

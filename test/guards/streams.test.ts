@@ -83,7 +83,7 @@ test('check 44: held text is not sent while the provider is silent, and pings co
   assert.match(await arrived(), 'content_filter')
 })
 
-test('a refusal cancels the call to the provider', async () => {
+test('a rejection cancels the call to the provider', async () => {
   const { send, arrived, reading, isCancelled } = await openLive(builtIn)
   send(chatChunk({ content: `${WORD}. ` }))
   await reading
@@ -114,7 +114,7 @@ test('check 71: text that cannot begin a match is not held', async () => {
 })
 
 for (const guard of [w, builtIn]) {
-  test(`check 38: a word is refused wherever the stream is split (${guard.name})`, async () => {
+  test(`check 38: a blocked word is rejected no matter where the stream is split (${guard.name})`, async () => {
     const whole = toStream(['One. ', `Say ${WORD}`, ' now']).join('')
     const from = whole.indexOf(WORD) - 30
     for (let at = from; at < from + 60; at += 3) {
@@ -125,7 +125,7 @@ for (const guard of [w, builtIn]) {
     }
   })
 
-  test(`check 41: a word in the reasoning is refused (${guard.name})`, async () => {
+  test(`check 41: a blocked word in the reasoning is rejected (${guard.name})`, async () => {
     const events = [chatChunk({ reasoning_content: `I think ${WORD}. ` }), ...toStream(['Fine.'])]
     for (const client of ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'ai-sdk'] as const) {
       const text = await (await (await openWorld([guard], { events })).say(client, 'Hi', { stream: true })).text()
@@ -134,7 +134,7 @@ for (const guard of [w, builtIn]) {
     }
   })
 
-  test(`check 40: a word that appears only in the final copy is refused (${guard.name})`, async () => {
+  test(`check 40: a blocked word that appears only in the final copy is rejected (${guard.name})`, async () => {
     const probe = await openWorld([], { events: toStream(['One. ', 'Two.']) })
     const stream = await (await probe.say('openai-responses', 'Hi', { stream: true })).text()
     const at = stream.indexOf('event: response.completed')
@@ -145,7 +145,7 @@ for (const guard of [w, builtIn]) {
     assert.match(text, 'content_filter')
   })
 
-  test(`check 43: the tokens of a refused text are not sent as log probabilities (${guard.name})`, async () => {
+  test(`check 43: log probabilities don't contain tokens of rejected text (${guard.name})`, async () => {
     const logprobs = { content: [{ token: 'SES', logprob: -1, bytes: null, top_logprobs: [] }] }
     const chunk = JSON.parse(chatChunk({ content: 'SES' }).slice('data: '.length))
     chunk.choices[0].logprobs = logprobs
@@ -155,7 +155,7 @@ for (const guard of [w, builtIn]) {
   })
 }
 
-test('check 45: a stream that is held until its end is refused if it is too long', async () => {
+test('check 45: a stream that is held until its end is rejected if it is too long', async () => {
   const guard: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
   const events = toStream(Array.from({ length: 100 }, () => 'a long piece of text '.repeat(50)))
   const { say } = await openWorld([guard], { events, options: { limits: { maxResponseBytes: 50_000 } } })
@@ -164,7 +164,7 @@ test('check 45: a stream that is held until its end is refused if it is too long
   assert.match(text, 'content_filter')
 })
 
-test('check 45: a stream of 20 MB that is held until its end is refused at the limit, without keeping it all', async () => {
+test('check 45: a 20 MB stream that is held until its end is rejected at the limit, and never buffered completely', async () => {
   const guard: Guard = { name: 'all', hold: 'all', on: ['answer'], check: () => undefined }
   const piece = chatChunk({ content: 'a long piece of text '.repeat(500) })
   let count = 0
@@ -190,7 +190,7 @@ test('a stream that is held until its end is sent after the last check', async (
   assert.match(text, '[DONE]')
 })
 
-test('a refusal closes the open blocks of a Messages stream that is passed through', async () => {
+test('a rejection closes the open blocks of a passed-through Messages stream', async () => {
   const events = messageEvents('One. ')
   const stream = [...events.slice(0, -3), ping, textDelta(`${WORD}. `), ...events.slice(-3)]
   const { say } = await openWorld([builtIn], { events: stream, format: 'anthropic-messages' })
@@ -201,21 +201,21 @@ test('a refusal closes the open blocks of a Messages stream that is passed throu
   assert.not.match(text, WORD)
 })
 
-test('a word that is complete only when its choice finishes is refused', async () => {
+test('a blocked word that is complete only when its choice finishes is rejected', async () => {
   const events = [chatChunk({ content: `The word is ${WORD}` }), ...chatEvents().slice(-3)]
   const text = await (await (await openWorld([builtIn], { events })).say('openai-chat', 'Hi', { stream: true })).text()
   assert.not.match(text, WORD)
   assert.match(text, 'content_filter')
 })
 
-test('a provider error in the middle of a stream reaches the client', async () => {
+test('a provider error mid-stream reaches the client', async () => {
   const events = [chatChunk({ content: 'One. ' }), 'data: {"error":{"message":"Overloaded","type":"server_error"}}\n\n']
   const text = await (await (await openWorld([builtIn], { events })).say('openai-chat', 'Hi', { stream: true })).text()
   assert.match(text, 'Overloaded')
   assert.not.match(text, '[DONE]')
 })
 
-test('a stream that is refused in its first chunk still starts, so that clients can read its end', async () => {
+test('a stream that is rejected at its first chunk still starts, so that clients can read its end', async () => {
   const events = [
     [chatChunk({ role: 'assistant', content: '' }), chatChunk({ content: WORD }), ...chatEvents().slice(-3)].join(''),
   ]

@@ -5,7 +5,7 @@ import { saidIn } from '../pipeline/support/sdk/said.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld } from './world.ts'
 
-const test = suite('guards on the arguments of tool calls')
+const test = suite('guards on tool call arguments')
 
 const schema = {
   type: 'object',
@@ -86,7 +86,7 @@ test('calls to tools without a rule pass, and arguments that are not JSON are re
   assert.match(await (await rejecting.say('openai-chat', 'Hi')).text(), '"finish_reason":"content_filter"')
 })
 
-test('a schema that would not be checked as a whole is rejected', () => {
+test("a schema that can't be checked completely is rejected", () => {
   for (const [keyword, inner] of [
     ['pattern', { properties: { to: { pattern: '^a' } } }],
     ['format', { items: [{ format: 'email' }] }],
@@ -100,13 +100,13 @@ test('a schema that would not be checked as a whole is rejected', () => {
   tools({ name: 't', arguments: { send: { properties: { pattern: { const: { format: 'x' } } } } } })
 })
 
-test('a schema that can not be applied rejects every call', async () => {
+test("a schema that can't be applied rejects every call", async () => {
   const broken = tools({ name: 't', arguments: { send: { $ref: '#/nowhere' } } })
   const { say } = await openWorld([broken], { answer: calling('openai-chat', 'send', { to: 'ann@a.test' }).whole })
   assert.match(await (await say('openai-chat', 'Hi')).text(), '"finish_reason":"content_filter"')
 })
 
-test('rules for arguments can be stored', async () => {
+test('argument rules can be stored', async () => {
   const { api, say } = await openWorld([], { answer: calling('openai-chat', 'send', { to: 'eve@evil.test' }).whole })
   const { arguments: stored } = await api.guards.create({ name: 't', kind: 'tools', arguments: { send: schema } })
   assert.equal(stored, { send: schema })

@@ -44,7 +44,7 @@ function open(guards: GatewayOptions['guards'], options: Partial<GatewayOptions>
 
 const noTime = ({ ms, ...entry }: { ms: number }) => entry
 
-test('check 73: the record of a refusal has the guard, the stage, and the category', async () => {
+test('check 73: the record of a rejection has the guard, the stage, and the category', async () => {
   const storage = memoryStorage()
   const guards = [words({ name: 'word', words: [WORD] }), words({ name: 'other', words: ['x'] })]
   const { say, findRecord, api, gateway } = open(guards, { storage })
@@ -60,7 +60,7 @@ test('check 73: the record of a refusal has the guard, the stage, and the catego
   assert.equal(await readEntries(open(undefined, { storage }).api), expected, 'as stored')
 })
 
-test('a request that passes is recorded with its verdicts in both stages, and one without guards has none', async () => {
+test('the record of a request that passes has the verdicts of both stages, and has none without guards', async () => {
   const { say, findRecord } = open([words({ name: 'word', words: [WORD] })])
   await say('Hello')
   assert.equal(
@@ -75,7 +75,7 @@ test('a request that passes is recorded with its verdicts in both stages, and on
   assert.not.ok('guards' in (plain.findRecord() ?? {}))
 })
 
-test('check 75: a watching guard lets the request pass, and its verdict is recorded', async () => {
+test('check 75: a guard in watch mode lets the request pass, and its verdict is recorded', async () => {
   const { say, findRecord } = open([words({ name: 'word', words: [WORD], mode: 'watch' })])
   assert.is((await say(WORD)).status, 200)
   const [entry] = findRecord()?.guards ?? []
@@ -83,7 +83,7 @@ test('check 75: a watching guard lets the request pass, and its verdict is recor
   assert.is(entry?.isWatched, true)
 })
 
-test('check 74: the cost of a judge is recorded, and counts towards the limits of the key', async () => {
+test("check 74: the cost of a judge is recorded, and counts toward the key's limits", async () => {
   const { api, say, findRecord } = open([judge({ name: 'judge', model: 'judge/m', policy: 'No.', on: ['request'] })])
   const { key, id } = await api.keys.create({ name: 'app', limits: { usd: { day: 1 } } })
   const getSpent = async () => (await api.keys.limits.get(id)).limits.find(({ unit }) => unit === 'usd')?.used
@@ -95,7 +95,7 @@ test('check 74: the cost of a judge is recorded, and counts towards the limits o
   assert.is(await getSpent(), 0.006)
 })
 
-test('guards are counted in metrics, without content', async () => {
+test('metrics count guard verdicts, without content', async () => {
   const { gateway, say } = open([words({ name: 'word', words: [WORD] })])
   await say(WORD)
   await say('Hello')

@@ -11,7 +11,7 @@ for (const [version, node] of nodes) {
   )
 }
 
-const test = suite('a gateway that gets Fastify requests with parsed bodies')
+const test = suite('a gateway behind Fastify with parsed bodies')
 
 for (const path of ['/ai/v1/chat/completions', '/ai/v1/messages', '/ai/api/keys'])
   test(`a gateway behind Fastify returns errors with the correct code for ${path}`, async () => {

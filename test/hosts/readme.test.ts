@@ -42,24 +42,24 @@ function blockOf(name: string): string[] {
   return lines
 }
 
-const test = suite('the code for web frameworks in the page on other frameworks')
+const test = suite('the web framework code on the page for other frameworks')
 
 for (const [name, app] of Object.entries(apps))
-  test(`the code for web frameworks in the page on other frameworks matches the tests: ${name}`, () => {
+  test(`the page's web framework code matches the tests: ${name}`, () => {
     const lines = blockOf(name)
     const tested = linesOf(read(app))
     for (const line of lines) assert.ok(tested.includes(line), `not in ${app}: ${line}`)
   })
 
 for (const [name, paths] of Object.entries(mounts))
-  test(`the code for web frameworks in the page on other frameworks mounts the gateway like the tests: ${name}`, () => {
+  test(`the page's web framework code mounts the gateway like the tests: ${name}`, () => {
     const tested = paths.map(read).join('')
     const lines = blockOf(name).filter((line) => line.includes('gateway'))
     assert.ok(lines.length > 0)
     for (const line of lines) assert.ok(tested.includes(line.replace(/^app/, '')), `not in ${paths}: ${line}`)
   })
 
-test('the code for web frameworks in the page on other frameworks has no untested block', () => {
+test("the page's web framework code has no untested block", () => {
   const titles = [...section.matchAll(/```js\n\/\/ (.*)/g)].map(([, title = '']) => title)
   const known = ['gateway.js', ...Object.keys(apps), ...Object.keys(mounts)]
   assert.equal(

@@ -78,7 +78,7 @@ function bytesOf(sealed: string): string | undefined {
   }
 }
 
-test("a key's record copied to another digest doesn't admit that other key", async () => {
+test("copying a key's record to another digest doesn't admit the other key", async () => {
   const storage = memoryStorage()
   const { world, status } = await open(storage)
   await world.api.settings.update({ requireApiKey: true })

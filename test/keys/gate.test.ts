@@ -90,7 +90,7 @@ async function assertRefused(response: Response, status: 401 | 403, route: (type
   assert.is(answer.type, format === 'anthropic' ? 'error' : undefined)
 }
 
-test("without a key, every route returns 401 in the caller's format", async () => {
+test("without a key, every route returns 401 in the client's format", async () => {
   const { ask, up } = await gated()
   assert.ok(
     endpoints.every(({ path }) => routes.some(([, known]) => known === path.replace('{model}', 'g'))),

@@ -23,7 +23,7 @@ async function open(options: WorldOptions = {}) {
   return { world, manage, status }
 }
 
-test('creating, pausing, resuming, and deleting a key take effect with the next request', async () => {
+test('creating, pausing, resuming, and deleting a key takes effect with the next request', async () => {
   const { manage, status } = await open()
   await manage('PATCH', 'settings', { requireApiKey: true })
   const created = await manage('POST', 'keys', { name: 'team' })
@@ -152,7 +152,7 @@ test('without `watch`, changes by another gateway apply after the documented sec
   assert.is((await world.chat({})).status, 200)
 })
 
-test('requests fail with a 500 until the settings and the key have been read once, and only `onError` gets the reason', async () => {
+test('requests fail with a 500 until the settings and the key have been read once, and only `onError` gets the cause', async () => {
   for (const broken of ['settings', 'keys/']) {
     const { watch: _, ...storage } = memoryStorage()
     const { get } = storage

@@ -142,7 +142,7 @@ const settingsChanges: Record<string, Change> = {
 }
 
 for (const [how, changing] of Object.entries(settingsChanges)) {
-  settings(`a key is required and cloud sync is off if the settings ${how}, until they are set again`, async () => {
+  settings(`if the settings ${how}, a key is required and cloud sync is off until they are set again`, async () => {
     const { storage, status, api, active, told } = await filled()
     await api.settings.update({ maxAttempts: 2 })
     assert.is(await status(active.key), 200)
@@ -193,7 +193,7 @@ const destinations: Record<string, Change> = {
 }
 
 for (const [where, changing] of Object.entries(destinations)) {
-  credentials(`an encrypted credential is not sent to ${where} than it was encrypted for`, async () => {
+  credentials(`an encrypted credential is never sent to ${where} than it was encrypted for`, async () => {
     const { storage, active, up, chat } = await filled()
     await change(storage, 'connections/', undefined, changing)
     for (const model of ['one/m', 'two/m'])

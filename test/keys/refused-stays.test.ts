@@ -5,7 +5,7 @@ import { fakeUpstream, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a rejected key stays rejected')
+const test = suite('rejected keys stay rejected')
 
 /** A gateway on a storage without `watch` with a stream of a key under way, and another gateway on the same storage. */
 async function world() {

@@ -73,7 +73,7 @@ const starts: Record<string, (storage: Storage) => Promise<unknown>> = {
   'a storage that was used without a secret': makeKey,
 }
 for (const [what, prepare] of Object.entries(starts))
-  test(`if two gateways start on ${what}, the second uses the keyring of the first, even if both found none at first`, async () => {
+  test(`if two gateways start on ${what}, the second uses the first one's keyring, even if both found none at first`, async () => {
     const openKeys = (storage: Storage) => createGateway({ storage, logger: false, secret: 's'.repeat(32) }).api.keys
     let isMet = true
     let at = 0

@@ -79,7 +79,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     })
   }
 
-  test("options of the AI SDK's providers map to fields of other vendors", async () => {
+  test("options of the AI SDK's providers map to other vendors' fields", async () => {
     const { models, up } = await images()
     const asked = { model: models.image(imageVendors.openai.model), prompt: 'a walk', maxRetries: 0 }
     await ai.generateImage({ ...asked, size: '1536x1024', providerOptions: { openai: { outputFormat: 'webp' } } })

@@ -5,7 +5,7 @@ import { apiKeyOf, openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { answerAt, sampleOf } from './samples.ts'
 
-const test = suite('every endpoint of a kind with forms')
+const test = suite('every endpoint of a model kind, with malformed requests')
 
 /** A model of a provider whose models aren't in the catalog. */
 const MODEL = 'one/of-any-kind'

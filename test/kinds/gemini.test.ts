@@ -212,7 +212,7 @@ for (const name of ['openai', 'elevenlabs', 'deepgram', 'mistral', 'openrouter',
     assert.equal(told.errors, [])
   })
 
-test('speech that breaks off in a stream ends with an error, never with STOP', async () => {
+test('speech that breaks off mid-stream ends with an error, never with STOP', async () => {
   const cut = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(samples.pcm.slice(0, 100)),
     pull: (controller) => controller.error(new Error('cut')),

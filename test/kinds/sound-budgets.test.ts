@@ -63,7 +63,7 @@ const speakers: Record<string, Price> = {
 }
 
 for (const [what, price] of Object.entries(speakers))
-  test(`50 concurrent texts do not exceed a budget, charged ${what}`, async () => {
+  test(`50 concurrent speech requests don't exceed a budget, charged ${what}`, async () => {
     const { askAll, gateway, told } = await budgeted('speaks', price, sound)
     const input = 'Words that are spoken. '.repeat(40)
     const { answered, statuses, usd } = await askAll((headers) =>
@@ -86,7 +86,7 @@ const files = { wav: wav(60), mp3: mp3(60), flac: flac(60), ogg: ogg(60), m4a: m
 
 for (const [format, bytes] of Object.entries(files))
   for (const response_format of ['verbose_json', 'text'])
-    test(`50 concurrent ${format} files do not exceed a budget, with ${response_format} responses`, async () => {
+    test(`50 concurrent ${format} files don't exceed a budget, with ${response_format} responses`, async () => {
       const { askAll, gateway, told } = await budgeted('hears', { second: 0.002 }, () =>
         response_format === 'text'
           ? new Response('Hi\n', { headers: { 'content-type': 'text/plain' } })
@@ -112,7 +112,7 @@ for (const [format, bytes] of Object.entries(files))
       assert.is(told.usages[0]?.costSource, 'counted')
     })
 
-test('a browser recording without a length is reserved by its size and charged by an estimate', async () => {
+test('a browser recording without a length reserves an amount by its size and is charged by an estimate', async () => {
   const { askAll, gateway, told } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi' }))
   const { answered, usd } = await askAll((headers) => {
     const form = serializeForm([
@@ -132,7 +132,7 @@ test('a browser recording without a length is reserved by its size and charged b
   assert.is(told.usages[0]?.costSource, 'estimated')
 })
 
-test('audio in base64 is reserved by its size', async () => {
+test('base64 audio reserves an amount by its size', async () => {
   const { askAll, gateway } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi', duration: 60 }))
   const data = Buffer.from(ogg(60)).toString('base64')
   const { answered, usd } = await askAll((headers) =>

@@ -53,7 +53,7 @@ const recordings: ReadonlyArray<{ file: File; ending: RegExp; type: RegExp }> = 
 
 for (const provider of Object.keys(hearingVendors))
   for (const [at, { file, ending, type }] of recordings.entries())
-    test(`${provider} learns the audio format of recording ${at} ("${file.name}", "${file.type}")`, async () => {
+    test(`${provider} gets the audio format of recording ${at} ("${file.name}", "${file.type}")`, async () => {
       const up = fakeUpstream(() => json({ text: 'Hi' }))
       const { gateway } = await openWorld({
         fetch: up,

@@ -5,7 +5,7 @@ import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 import { wav } from './sounds.ts'
 
-const test = suite('kinds whose usage is zero or missing')
+const test = suite('kinds with zero or missing usage')
 
 const at = (name: string, type: string | undefined, price: Price, id = 'm') => ({
   [name]: { baseUrl: `http://${name}.test/v1`, models: [{ id, ...(type && { type }), price }] },

@@ -35,7 +35,7 @@ scan('the JSON scan replaces every field with the name, because parsers disagree
   )
 })
 
-scan('the JSON scan returns the nesting depth of a text', () => {
+scan('the JSON scan returns the nesting depth', () => {
   assert.is(scanTopLevel('[[{"a":[]}],[]]', []).depth, 4)
   assert.is(scanTopLevel('"[[["', []).depth, 0)
 })

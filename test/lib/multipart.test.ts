@@ -5,7 +5,7 @@ import { cpuMs } from '../support/cpu-time.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('forms with files')
+const test = suite('multipart forms with files')
 
 const TYPE = 'multipart/form-data; boundary=b'
 const form = (...lines: string[]) => encodeUtf8(lines.join('\r\n'))
@@ -159,13 +159,13 @@ test('rejects a form that is cut off at any byte', () => {
   assert.is(parseForm(whole, TYPE).length, 2)
 })
 
-test('takes linear time for bytes that almost look like boundaries', () => {
+test('takes linear time for bytes that resemble boundaries', () => {
   const almost = encodeUtf8(`\r\n--${'--\r\n'.repeat(200_000)}--`)
   const ms = cpuMs(() => assert.throws(() => parseForm(almost, 'multipart/form-data; boundary=----x')))
   assert.ok(ms < 1_000, `${ms} ms`)
 })
 
-test('knows the extensions of media types', () => {
+test('maps media types to file extensions', () => {
   const types = ['audio/mpeg', 'audio/x-wav', 'audio/flac', 'image/jpeg', 'application/octet-stream', '']
   assert.equal(types.map(getFileExtension), ['mp3', 'wav', 'flac', 'jpg', 'bin', 'bin'])
 })

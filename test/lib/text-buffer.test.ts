@@ -22,7 +22,7 @@ test('a new text buffer is empty and not started, and even an empty piece starts
   assert.equal([buffer.hasStarted, buffer.text], [true, ''])
 })
 
-test('a text buffer discards a text that exceeds its limit', () => {
+test('a text buffer discards text beyond its limit', () => {
   const buffer = createTextBuffer(10)
   buffer.add('1234567890')
   assert.is(buffer.text, '1234567890')

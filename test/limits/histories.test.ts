@@ -13,7 +13,7 @@ const HISTORIES = randomCases(20_000, 1_000)
  * were made, or are made later. `live` compares all counters with a model that adds everything up afresh.
  */
 test(
-  'limits are never exceeded, nothing that fits is rejected, all counters add up, and no reservation is left over',
+  'limits are never exceeded, nothing that fits is rejected, all counters add up, and no reservation is left',
   { timeoutMs: 1_200_000 },
   () => fc.assert(fc.asyncProperty(histories, live), { numRuns: HISTORIES }),
 )

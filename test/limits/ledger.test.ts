@@ -72,7 +72,7 @@ test('distinguishes used-up limits, requests that are too large, and capacity he
   assert.is((await ask(0)).kind, 'reserved')
 })
 
-test('with several limits, a rejection reports requests first, then parallel, then the longest-lasting limit', async () => {
+test('with several limits, a rejection reports requests first, then parallel, then the longest window', async () => {
   const { one } = open()
   const limits = { requests: { minute: 1, day: 1 }, tokens: { total: 1 }, parallel: 1 }
   reserved(await one.reserve([key(limits)], { fixed: { requests: 1, parallel: 1 } })).settle({ requests: 1 }, [

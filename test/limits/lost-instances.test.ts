@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { key, open, reserved, sums, whyOf } from './support/ledgers.ts'
 
-const test = suite('instances that crash, or seem to')
+const test = suite('instances that crash, or appear to')
 
 test('reservations of a crashed instance become unsettled within a minute, release parallel limits, and can be settled as spent or unspent', async () => {
   for (const as of ['spent', 'unspent'] as const) {
@@ -27,7 +27,7 @@ test('reservations of a crashed instance become unsettled within a minute, relea
   }
 })
 
-test('a settlement by an instance that was considered lost counts once', async () => {
+test('a settlement by an instance that was declared lost counts once', async () => {
   for (const as of [undefined, 'spent', 'unspent'] as const) {
     const { world, a, one, other } = open()
     const scope = key({ tokens: { day: 100 } })
@@ -42,7 +42,7 @@ test('a settlement by an instance that was considered lost counts once', async (
   }
 })
 
-test("a running instance isn't considered lost, even if its request takes a long time", async () => {
+test("a running instance isn't declared lost, even if its request takes a long time", async () => {
   const { world, one, other } = open()
   const scope = key({ parallel: 1 })
   reserved(await one.reserve([scope], { fixed: { parallel: 1 } }))

@@ -110,7 +110,7 @@ test('enabled models that are all blank result in an empty list', async () => {
   assert.equal(await ids({ catalog, connections: [enabled('', '  ', null)] }), [])
 })
 
-test('base IDs lose one leading provider name', async () => {
+test('base IDs drop one leading provider name', async () => {
   const connection = acme({
     prefix: 'mine',
     enabledModels: ['mine/a', 'filed/b', 'acme/c', 'ac/d', 'mine/mine/e', 'mine/acme/f', 'minea/g', 'x/mine/h'],
@@ -127,7 +127,7 @@ test('base IDs lose one leading provider name', async () => {
   ])
 })
 
-test('catalog IDs also lose one leading provider name, and duplicates are listed once', async () => {
+test('catalog IDs also drop one leading provider name, and duplicates are listed once', async () => {
   const named: World['catalog'] = { acme: { models: [{ id: 'acme/one' }, { id: 'one' }, { id: 'two' }] } }
   assert.equal(await ids({ catalog: named, connections: [acme()] }), ['acme/one', 'acme/two'])
 })
@@ -161,7 +161,7 @@ test("custom models match any of the provider's three names, keep their own pref
   ])
 })
 
-test("alias targets match any of the provider's three names and lose that name", async () => {
+test("alias targets match any of the provider's three names and drop that name", async () => {
   const aliases = [
     'acme/by-id',
     'zeta/other',

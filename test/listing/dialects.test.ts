@@ -5,7 +5,7 @@ import { createGateway } from '../../src/gateway.ts'
 import type { Catalog } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('the model list as each vendor’s clients read it')
+const test = suite("model lists in each vendor's format")
 
 const names = ['a', 'b', 'c', 'd', 'e']
 const catalog: Catalog = {

@@ -26,7 +26,7 @@ for (const [collection, left] of [
   ['customModels', ['team', 'acme/one', 'acme/aliased']],
   ['aliases', ['team', 'acme/one', 'acme/mine']],
 ] as const) {
-  test(`if ${collection} cannot be loaded, the listing lacks them, and onError gets the failure`, async () => {
+  test(`if ${collection} cannot be loaded, they are missing from the listing, and onError gets the failure`, async () => {
     const told: unknown[] = []
     const store = { [collection]: broken }
     assert.equal(await ids(world, ['llm'], { store, onError: (error) => told.push(error) }), left)

@@ -51,7 +51,7 @@ const error = async (response: Response) => {
 
 const failingFirst: Answering = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
 
-test("models are tried in order instead of the call's model, which appears in records", async () => {
+test("a list's models are tried in order instead of the call's model, which appears in records", async () => {
   const { ask, up, told, sent } = await open(failingFirst)
   const models = ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m']
   const response = await ask({ models }, { model: 'said' })

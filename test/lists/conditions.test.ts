@@ -378,7 +378,7 @@ const schemas: Array<[what: string, schema: object, value: unknown, isMatch: boo
 for (const [what, given, value, isMatch] of schemas)
   test(`a value is checked against its schema: ${what}`, () => assert.is(matchesSchema(value, { ...given }), isMatch))
 
-test('checking a schema that would take years is abandoned quickly', () => {
+test('checking against a schema that would take years stops quickly', () => {
   const $defs: Record<string, object> = { d0: { type: 'string' } }
   for (let nth = 1; nth < 60; nth++)
     $defs[`d${nth}`] = { allOf: [{ $ref: `#/$defs/d${nth - 1}` }, { $ref: `#/$defs/d${nth - 1}` }] }

@@ -220,7 +220,7 @@ test('the error names the data policy if other targets are not in "only"', async
   assert.is(code, 'no_compliant_target')
 })
 
-test('tags and user are recorded, and a warning names tags beyond 10 or 64 characters', async () => {
+test('tags and user are recorded, and a warning reports tags beyond 10 tags or 64 characters', async () => {
   const { ask, api } = await open(undefined, { usage: true })
   const tags = ['beta', ...Array.from({ length: 9 }, (_, at) => `t${at}`)]
   assert.equal(await warningsOf(await ask({ tags, user: 'u1' })), [])
@@ -249,7 +249,7 @@ for (const [option, value] of Object.entries({
   headquarters: ['DE'],
   invented: true,
 }))
-  test(`${option} is named in a warning on each route, and rejected in strict mode`, async () => {
+  test(`${option} causes a warning on each route, and is rejected in strict mode`, async () => {
     const { ask, up } = await open(undefined, { connections: ['one'] })
     const name = `providerOptions.gateway.${option}`
     for (const route of routes) {

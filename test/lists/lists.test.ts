@@ -26,7 +26,7 @@ const error = async (response: Response) => {
 
 const failingFirst: Answering = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
 
-test('the models of a list are tried in order, and the model in the body is ignored', async () => {
+test("a list's models are tried in order, and the model in the body is ignored", async () => {
   const { ask, up, told } = await open(failingFirst)
   const response = await ask({ models: ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m'] })
   assert.is(response.status, 200, await response.text())

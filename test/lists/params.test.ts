@@ -207,7 +207,7 @@ for (const [what, { path, name, body, params: set, sent }] of passed) {
   })
 }
 
-test('nothing else in a passed-through request changes', async () => {
+test('nothing else changes in a passed-through request', async () => {
   const { post, up } = await open({ temperature: 0.1 })
   const text =
     '{ "model": "one-m",\n "messages": [{"role":"user","content":"Hi \\u00e9"}], "temperature":1.50, "big":12345678901234567890, "top_p": 0.50 }'

@@ -96,7 +96,7 @@ for (const [body, error] of refusals) {
   })
 }
 
-test('accepts a combo as it was returned', async () => {
+test('accepts a combo in the form it was returned', async () => {
   const { expect, a } = await doorWithCombos()
   const { updatedAt, ...changed } = await expect(200, 'PUT', `/api/combos/${a.id}`, { ...a, models: ['z'] })
   assert.equal(changed, { id: a.id, name: 'a', models: ['z'], strategy: 'fallback', createdAt: a.createdAt })

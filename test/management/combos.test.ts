@@ -138,7 +138,7 @@ test('creates a combo without models, with a warning', async () => {
   assert.equal(listWarnings(await expect(200, 'PUT', path, { models: [] })), warnings)
 })
 
-test("keeps a combo whose models don't resolve, and returns the reason each time the combo is created or changed", async () => {
+test("keeps a combo whose models don't resolve, and returns the reason on each create or update", async () => {
   const { expect, gateway } = openDoor()
   const { combos, connections, aliases } = gateway.api
   const whole = 'No model in this combo resolves yet, so requests for it fail with a 404.'
@@ -173,7 +173,7 @@ test("keeps a combo whose models don't resolve, and returns the reason each time
   assert.equal((await combos.put({ name: 'a' })).warnings, [whole, openai])
 })
 
-test("names ten of the models that don't resolve, and counts the others", async () => {
+test("lists ten of the models that don't resolve, and counts the others", async () => {
   const { combos } = openDoor().gateway.api
   const models = Array.from({ length: 30 }, (_, at) => `nothing-${at}`)
   const { warnings = [] } = await combos.create({ name: 'a', models })

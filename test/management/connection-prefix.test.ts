@@ -116,7 +116,7 @@ test('rejects a prefix in process, just like over HTTP', async () => {
   assert.match(String(error), 'That is a name of the built-in provider "openai"')
 })
 
-test("a connection with a shared prefix is a fallback of the prefix's owner", async () => {
+test("a connection that shares a prefix is a fallback for the prefix's owner", async () => {
   const asked: string[] = []
   const upstream = async (input: RequestInfo | URL) => {
     asked.push(new URL(String(input)).host)

@@ -74,7 +74,7 @@ for (const [body, error] of [
   })
 }
 
-test('accepts a connection as it was returned, except for its shortened key', async () => {
+test('accepts a connection in the form it was returned, except for its shortened key', async () => {
   const { expect, connection, path } = await doorWithConnection()
   const { apiKey, ...rest } = connection
   assert.equal(await expect(200, 'PUT', path, rest), { ...connection, updatedAt: later })

@@ -15,7 +15,7 @@ async function open(answer: Answering, options: WorldOptions = {}) {
   return { ...world, fetch, idOf }
 }
 
-test('a test only calls the given connection, for at most 16 tokens, and reports the duration', async () => {
+test('a test calls only the given connection, for at most 16 tokens, and reports the duration', async () => {
   const { api, idOf, fetch, clock, told } = await open(async (call, nth) => {
     await clock.advance(25)
     return answering(call, nth)
@@ -62,7 +62,7 @@ test("a test reaches any of a provider's connections, even if it is paused, drai
   assert.is(key(), 'Bearer secret-of-second')
 })
 
-test('a failed test gives the reason as a client would see it, without the secret, and calls no other target', async () => {
+test('a failed test gives the reason that a client would see, without the secret, and calls no other target', async () => {
   const secret = 'secret-of-one'
   const { api, idOf, fetch } = await open(() =>
     json({ error: { message: `Incorrect API key provided: ${secret}. ${'x'.repeat(1_000)}` } }, 401),

@@ -26,7 +26,7 @@ for (const [how, damage] of [
   ['is missing', () => undefined],
   ['is not a string', () => 7],
 ] as const) {
-  test(`shows that a key can't be decrypted because it ${how}, and shows the other keys as usual`, async () => {
+  test(`a key that can't be decrypted because it ${how} is shown as such, and other keys are shown as usual`, async () => {
     const { expect, before, id } = await doorWithDamage(damage)
     const { keys } = await expect(200, 'GET', '/api/keys')
     assert.equal([keys[0], keys[2]], [before[0], before[2]])

@@ -19,7 +19,7 @@ async function world() {
   return { ...opened, up, id, group: group.id, ask, send }
 }
 
-test('names the targets that the key may not use', async () => {
+test("lists the targets that the key doesn't allow", async () => {
   const { api, id, ask, up } = await world()
   assert.is((await ask()).error, undefined)
   await api.keys.update(id, { models: ['two/*'] })

@@ -5,7 +5,7 @@ import { isCi } from '../support/ci.ts'
 import { eachHostile } from '../support/hostile-values.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('any JSON type in any field of a body under /api')
+const test = suite('values of any JSON type in any field of a body under /api')
 
 const prices = { m: { input: 1, output: 2, images: { '4K': 1 }, tiers: [{ above: 9, input: 3 }] } }
 const rules = {

@@ -57,7 +57,7 @@ test('lists keys that two gateways with a watched storage create alternately in 
   for (const keys of [here, elsewhere, open(storage)]) assert.equal(await listNames(keys), names)
 })
 
-test('notices a change by another process at any moment of an insertion', async () => {
+test('detects a change by another process at any moment of an insertion', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
   for (let delay = 0; delay < 40; delay++) {
@@ -120,7 +120,7 @@ test('pausing, renaming, and deleting a key reads no other keys if the storage r
   })
 })
 
-test('notices a change by another process at any moment of a change in this one, even in a concurrent list', async () => {
+test('detects a change by another process at any moment of a change in this one, even in a concurrent list', async () => {
   for (const late of [
     { list: 90, write: 30 },
     { list: 5, write: 120 },

@@ -4,7 +4,7 @@ import type { Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
-const test = suite('a storage on which no write succeeds')
+const test = suite('a storage on which every write fails')
 
 /** After `lose()`, every conditional write loses to another writer. */
 function losing() {
@@ -48,7 +48,7 @@ test('every change fails with an error code if the storage rejects each write as
   }
 })
 
-test('a hundred concurrent writers all succeed on a normal storage', async () => {
+test('a hundred concurrent writers all succeed on a working storage', async () => {
   const { gateway } = openDoor()
   const writers = Array.from({ length: 100 }, (_, at) =>
     gateway.api.settings.update({ cloudUrl: `https://${at}.example` }),

@@ -114,7 +114,7 @@ test('a connected provider outside the catalog can have a strategy, and is then 
   assert.is((await expect(200, 'GET', '/api/providers')).providers[0]?.strategy, 'random')
 })
 
-test('shows a single provider as in the list', async () => {
+test('shows a single provider the same way as in the list', async () => {
   const { expect, refuses } = openDoor({ catalog: { one: { name: 'One', models: [{ id: 'm' }] } } })
   await expect(200, 'PUT', '/api/providers/one', { strategy: 'random' })
   const [one] = (await expect(200, 'GET', '/api/providers')).providers

@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
-const test = suite('the published models in the management API')
+const test = suite('the model list in the management API')
 
 test('GET /api/models lists the same models as GET /v1/models, without requiring an API key', async () => {
   const { expect, send, gateway } = openDoor()

@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
 import { openDoor } from './door.ts'
 
-const test = suite('warnings about records that will not work as intended')
+const test = suite("warnings about records that won't work as intended")
 
 const catalog = {
   openai: { models: [{ id: 'gpt-5', price: { input: 1, output: 10 } }, { id: 'gpt-5-mini' }] },

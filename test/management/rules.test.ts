@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
 import { defaultRules, openDoor } from './door.ts'
 
-const test = suite('rules for requests in settings and combos')
+const test = suite('request rules in settings and combos')
 
 const readRules = ({ health, maxAttempts, timeouts }: typeof defaultRules) => ({ health, maxAttempts, timeouts })
 

@@ -3,7 +3,7 @@ import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a model request through the management API')
+const test = suite('model requests through the management API')
 
 async function open(options: WorldOptions = {}) {
   const fetch = fakeUpstream(({ body, provider }) => {

@@ -81,7 +81,7 @@ test('close waits for slow writes of observers', async () => {
   await closing
 })
 
-test('observers learn that a request ended when the gateway closes, and a scrape then shows none in flight', async () => {
+test('observers learn that a request ended when the gateway closes, and a scrape then shows no requests in flight', async () => {
   const ends: string[] = []
   const follower: RequestFollower = { ended: ({ end }) => void ends.push(end) }
   const metrics = prometheus({ token: ADMIN })

@@ -3,7 +3,7 @@ import { chatAnswer } from './support/answers.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 
-const test = suite('clients that disconnect before their body has arrived')
+const test = suite('clients that disconnect before the body has arrived')
 
 test('a client that disconnects before its body has arrived causes no call', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))

@@ -6,7 +6,7 @@ import { clients } from './support/sdk/clients/clients.ts'
 import { MODEL, openBefore } from './support/sdk/gateway.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 
-const test = suite('losses found after the response headers are sent')
+const test = suite('dropped fields that are found after the response headers are sent')
 
 const COMMENT = ': x-signalbox-warning: dropped:answer.mcp_call\n'
 const WARNINGS = ['dropped:answer.mcp_call']
@@ -33,7 +33,7 @@ const endings: [client: WireFormat, ending: RegExp][] = [
 ]
 
 for (const [client, ending] of endings) {
-  test(`losses of a stream are reported in a separate comment right before the end (${client} client)`, async () => {
+  test(`fields dropped from a stream are reported in a separate comment right before the end (${client} client)`, async () => {
     const from = otherThan(client)
     const { world } = await openDoor(() => sse(eventsFrom(from)))
     const text = await (await request(world, { client, model: `${providerOf[from]}/m`, stream: true })).text()
@@ -44,7 +44,7 @@ for (const [client, ending] of endings) {
     assert.equal(world.told.requests[0]?.warnings, WARNINGS)
   })
 
-  test(`losses of a stream that breaks off are reported before the error (${client} client)`, async () => {
+  test(`fields dropped from a stream that breaks off are reported before the error (${client} client)`, async () => {
     const from = otherThan(client)
     const { world } = await openDoor(() => sse(eventsFrom(from).slice(0, -2)))
     const text = await (await request(world, { client, model: `${providerOf[from]}/m`, stream: true })).text()
@@ -53,7 +53,7 @@ for (const [client, ending] of endings) {
   })
 }
 
-test('losses of a stream are only reported to hooks if the client mistakes comments for events, or requests an array', async () => {
+test('fields dropped from a stream are only reported to hooks if the client mistakes comments for events, or requests an array', async () => {
   const path = '/v1beta/models/messages%2Fm:streamGenerateContent'
   for (const query of ['?alt=sse', '']) {
     const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
@@ -66,7 +66,7 @@ test('losses of a stream are only reported to hooks if the client mistakes comme
   }
 })
 
-test('losses of a stream are also reported in a header if the provider sent the stream in one piece', async () => {
+test('fields dropped from a stream are also reported in a header if the provider sent the stream in one piece', async () => {
   const { world } = await openDoor(() => json(answers['anthropic-messages'].answer))
   const told = await request(world, { client: 'openai-chat', model: 'messages/m', stream: true })
   assert.is(told.headers.get('x-signalbox-warning'), WARNINGS[0])
@@ -74,7 +74,7 @@ test('losses of a stream are also reported in a header if the provider sent the 
   assert.equal(world.told.requests[0]?.warnings, WARNINGS)
 })
 
-test('losses of a response that is otherwise empty are reported', async () => {
+test('fields dropped from an otherwise empty response are reported', async () => {
   const { answer, events } = message([{ type: 'mcp_call' }])
   for (const said of [() => json(answer), () => sse(getEvents('anthropic-messages', events))])
     for (const stream of [false, true]) {
@@ -86,14 +86,14 @@ test('losses of a response that is otherwise empty are reported', async () => {
     }
 })
 
-test('no losses are reported for a passed-through stream, or for a request without losses', async () => {
+test('no dropped fields are reported for a passed-through stream, or for a request without any', async () => {
   const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
   const told = await request(world, { client: 'anthropic-messages', model: 'messages/m', stream: true })
   assert.is(await told.text(), eventsFrom('anthropic-messages').join(''))
   assert.not.ok('warnings' in (world.told.requests[0] ?? {}))
 })
 
-test('losses of a stream are counted, and their names are truncated, because a provider can invent any number of names', async () => {
+test('fields dropped from a stream are counted, and their names are truncated, because a provider can invent any number of names', async () => {
   const names = Array.from({ length: 1_000 }, (_, index) => ({ type: `${index} ${'x'.repeat(1_000)}` }))
   const { answer } = message([...names, { type: 'text', text: 'a' }])
   const { world } = await openDoor(() => json(answer))
@@ -104,7 +104,7 @@ test('losses of a stream are counted, and their names are truncated, because a p
 })
 
 for (const [name, { create, format }] of Object.entries(clients))
-  test(`SDKs ignore the comment with a stream's losses (${name})`, async () => {
+  test(`SDKs ignore the comment with a stream's dropped fields (${name})`, async () => {
     const from = otherThan(format)
     const { world, fetch } = await openBefore(
       from,

@@ -6,7 +6,7 @@ import { askRaw, chunksOf, rawUpstream } from './support/raw.ts'
 import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
 
-const test = suite('stream usage that the gateway requests')
+const test = suite('requesting stream usage')
 
 const HEAD =
   '{ "messages" : [{"role":"user","content":"Is \\"stream_options\\" set? 1.0"}],"model": "one/m" , "stream":true'
@@ -153,7 +153,7 @@ test('stream usage is hidden event by event, for any split and any line ending',
   }
 })
 
-test('hiding stream usage leaves no gap', async () => {
+test('hiding stream usage leaves no gaps', async () => {
   const pieces = async (more: object) => {
     const encoded = events.map((event) => new TextEncoder().encode(event))
     const world = await openWorld({ fetch: rawUpstream(() => chunksOf(encoded, 'close')), includeStreamUsage: true })

@@ -23,7 +23,7 @@ test('connections with the same name are distinguished', async () => {
   )
 })
 
-test('no name can be mistaken for a part of the list', async () => {
+test("a name can't be mistaken for another part of the list", async () => {
   const up = fakeUpstream(() => json({ error: { message: 'down' } }, 500))
   const world = await openWorld({ fetch: up, combos: { chain: ['one/a=200;via=b, two/c'] } })
   const list = (await world.chat({ model: 'chain' })).headers.get('x-signalbox-attempts') ?? ''
@@ -32,7 +32,7 @@ test('no name can be mistaken for a part of the list', async () => {
 
 const longNames = (count: number) => Array.from({ length: count }, (_, at) => `one/${'long-name-'.repeat(20)}${at}`)
 
-test('the list of attempts is at most 2 kB, and says how many attempts it omits', async () => {
+test('the list of attempts is at most 2 kB, and says how many attempts are missing', async () => {
   const up = fakeUpstream(() => json({ error: { message: 'x'.repeat(500) } }, 500))
   const world = await openWorld({ fetch: up, combos: { chain: longNames(20) }, limits: { maxAttempts: 20 } })
   const response = await world.chat({ model: 'chain' })

@@ -145,7 +145,7 @@ test('an empty response to a probe ends the cooldown of its target', async () =>
   assert.equal(seen(await ask('pair')), [200, 'two/m', 'one/m=200:content, two/m=200'])
 })
 
-test('a probe with an empty response is given back if the client disconnects before another target responds', async () => {
+test('a probe with an empty response is released if the client disconnects before another target responds', async () => {
   let isDown = true
   const abort = new AbortController()
   const { ask, seen, world, up } = await open({
@@ -192,7 +192,7 @@ test("an empty response has a header that names the targets that weren't tried",
   assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content, stopped=max-attempts'])
 })
 
-test("an empty response doesn't advance the round-robin turn", async () => {
+test("an empty response doesn't advance the round-robin position", async () => {
   const one = () => blank('a')
   const turns = { strategy: 'round-robin' as const, models: ['one/m', 'two/m'] }
   const { ask, up } = await open({ one, two: one }, { combos: { turns } })
@@ -210,7 +210,7 @@ for (const [what, answer] of [
   ['a role and an end marker', () => sse([chatChunk({ role: 'assistant', content: '' }), 'data: [DONE]\n\n'])],
   ['an early end', () => sse([chatChunk({ role: 'assistant', content: '' })])],
 ] satisfies [string, Answering][])
-  test(`a broken response doesn't count as an empty one: ${what}`, async () => {
+  test(`a broken response doesn't count as empty: ${what}`, async () => {
     for (const stream of [false, true]) {
       const { ask, world } = await open({ one: answer })
       const response = await ask('one/m', stream)

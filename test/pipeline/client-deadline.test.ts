@@ -5,7 +5,7 @@ import { limits, textOf } from './support/time-outs.ts'
 import { fakeUpstream, json, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('the timeout that a client sets')
+const test = suite('client timeouts')
 
 test('x-signalbox-timeout-ms covers all attempts together, and the upstream call ends with it', async () => {
   for (const stream of [false, true]) {

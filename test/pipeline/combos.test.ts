@@ -50,7 +50,7 @@ test('round-robin is even over many requests, including concurrent ones', async 
     assert.is(up.providers.filter((provider) => provider === name).length, 100)
 })
 
-test("each combo has its own turn, which doesn't change if the combo isn't reached", async () => {
+test("each combo has its own round-robin position, which doesn't change if the combo isn't reached", async () => {
   const combos = { inner: round('two/m', 'three/m'), turn: round('one/m', 'inner'), other: round('one/m', 'two/m') }
   const { turns } = await turning({ combos })
   assert.is(await turns(4), 'one,two,one,three')
@@ -65,7 +65,7 @@ test('combos can contain combos and aliases, and names without a target are skip
   assert.is(await turns(1), 'two>three')
 })
 
-test('a request that is invalid or rejected takes no turn', async () => {
+test("a request that is invalid or rejected doesn't advance the round-robin position", async () => {
   const { world, turns } = await turning({ combos: { turn: round('one/m', 'two/m') } })
   await world.post('/v1/chat/completions', '{"model":"turn"')
   await world.gateway.fetch(new Request('http://gateway/v1/chat/completions'))
@@ -112,7 +112,7 @@ const resets: Array<[what: string, change: (world: World, id: string) => Promise
   ],
 ]
 for (const [what, change] of resets) {
-  test(`round-robin starts at the first model again after ${what}`, async () => {
+  test(`round-robin starts again at the first model after ${what}`, async () => {
     const { world, turns } = await turning({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
     assert.is(await turns(2), 'one,two')
     const { combos } = await world.api.combos.list()
@@ -143,7 +143,7 @@ async function written(combos: Record<string, string[]>, aliases: Record<string,
   return turning({ storage })
 }
 
-test('a cycle of combos or aliases, created by two concurrent writers, ends', async () => {
+test('resolving a cycle of combos or aliases, created by two concurrent writers, ends', async () => {
   const { world, turns } = await written(
     { a: ['b', 'one/m'], b: ['a', 'c', 'two/m'], c: ['a', 'x'], lonely: ['lonely'] },
     { x: 'y', y: 'x', z: 'a', self: 'self' },

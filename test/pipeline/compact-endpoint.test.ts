@@ -163,7 +163,7 @@ test('after a 404 about the model, no summary is requested from the target', asy
   assert.is(up.calls.length, 1)
 })
 
-test('the next target is tried after one that fails', async () => {
+test('the next target is tried after one fails', async () => {
   const { world, up } = await open(
     (call) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 500) : obliging(call, 1)),
     { combos: { chain: [models.chat, models.messages] } },

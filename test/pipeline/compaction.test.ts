@@ -27,7 +27,7 @@ for (const [name, model] of Object.entries(models))
   for (const stream of [false, true]) {
     const how = stream ? 'streamed' : 'not streamed'
 
-    test(`a compaction_trigger makes ${name} write only a compaction (${how})`, async () => {
+    test(`with a compaction_trigger, ${name} writes only a compaction (${how})`, async () => {
       const { world, up, sent } = await open()
       const output = await outputOf(await world.post(PATH, { model, stream, ...triggered }))
       assert.equal(typesOf(output), ['compaction'])
@@ -38,7 +38,7 @@ for (const [name, model] of Object.entries(models))
       assert.ok(Number(world.told.usages[0]?.inputTokens) > 0)
     })
 
-    test(`context_management compacts the conversation before ${name} responds (${how})`, async () => {
+    test(`with context_management, the conversation is compacted before ${name} responds (${how})`, async () => {
       const { world, up, sent } = await open()
       const output = await outputOf(await world.post(PATH, { model, stream, ...managed(40) }))
       assert.equal(typesOf(output), ['compaction', 'message'])
@@ -62,7 +62,7 @@ for (const [name, model] of Object.entries(models))
       )
     })
 
-    test(`context_management leaves a short conversation with ${name} unchanged (${how})`, async () => {
+    test(`with context_management, a short conversation with ${name} stays unchanged (${how})`, async () => {
       const { world, up, sent } = await open()
       const output = await outputOf(await world.post(PATH, { model, stream, ...managed(100_000) }))
       assert.equal(typesOf(output), ['message'])
@@ -71,7 +71,7 @@ for (const [name, model] of Object.entries(models))
     })
   }
 
-test('the conversation continues from a compaction in its middle, without earlier items that the client still sends', async () => {
+test('a conversation continues from a compaction in its middle, without earlier items that the client still sends', async () => {
   const { world, sent } = await open()
   const output = await outputOf(await world.post(PATH, { model: models.chat, ...managed(40) }))
   const input = [...conversation, ...output, { role: 'user', content: 'Go on.' }]

@@ -30,7 +30,7 @@ test('a target in cooldown gets no attempt beyond the limit of the request', asy
   assert.is(await ask(), '500 one/m=skipped:server, two/m=500:server')
 })
 
-test('the first of several targets in cooldown to recover gets the remaining attempt', async () => {
+test('among several targets in cooldown, the first to recover gets the remaining attempt', async () => {
   const { down, ask, pass } = await cooling({
     combos: { chain: ['one/m', 'two/m'], all: ['one/m', 'two/m', 'three/m'] },
   })
@@ -42,7 +42,7 @@ test('the first of several targets in cooldown to recover gets the remaining att
   assert.is(await ask('all'), `502 ${skipped}, one/m=503:server, two/m=503:server`)
 })
 
-test('a wait that the provider requested is respected if the other target fails', async () => {
+test('the wait that a provider requested is respected if the other target fails', async () => {
   const { down, ask, pass } = await failing()
   down.one = refused(429, { 'retry-after': '20' })
   down.two = refused(500)
@@ -72,7 +72,7 @@ test('a single target with occasional failures is called by every request withou
   assert.match(await ask('one/m'), /^200 /)
 })
 
-test('a connection that is rejected once is skipped immediately, and called again if the other target fails', async () => {
+test('a connection rejected once is skipped immediately, and called again if the other target fails', async () => {
   const { down, ask } = await failing()
   down.one = () => {
     throw Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) })

@@ -2,7 +2,7 @@ import { assert, suite } from '../support/suite.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 
-const test = suite('an error in a 200 has the same effect as an error status')
+const test = suite('errors in a 200 have the same effect as an error status')
 
 const kept = { baseUrl: 'http://kept.test/v1', format: 'openai-responses', models: [{ id: 'r' }] } as const
 const models = { chat: 'one/m', messages: 'claude/c', gemini: 'google/g', responses: 'kept/r' } as const

@@ -58,7 +58,7 @@ const ofClient: Refusal[] = [
 ]
 
 for (const [what, status, body] of ofClient)
-  test(`a ${status} with ${what} doesn't concern the account`, async () =>
+  test(`a ${status} with ${what} doesn't affect the account`, async () =>
     assert.is((await told(status, body)).class, 'client'))
 
 const afford = (left: number) =>
@@ -151,5 +151,5 @@ for (const [who, status, body] of nothingLeft)
   test(`a ${status} from ${who} means that the account has no credit left`, async () =>
     assert.is((await told(status, body)).class, 'credentials'))
 
-test("a 400 that quotes words about credit from the request stays the client's error", async () =>
+test('a 400 that quotes words about credit from the request is a client error', async () =>
   assert.is((await told(400, openai(`Invalid value: ${afford(5)}`))).class, 'client'))

@@ -64,7 +64,8 @@ const oneModel: Refusal[] = [
   ],
 ]
 for (const [who, status, body] of oneModel)
-  test(`a rate limit from ${who} concerns one model`, async () => assert.is((await told(status, body)).level, 'model'))
+  test(`a rate limit from ${who} applies to one model`, async () =>
+    assert.is((await told(status, body)).level, 'model'))
 
 for (const [who, status, body] of [
   ['OpenAI', 429, openai('Request too large for default in organization org-1', { code: 'rate_limit_exceeded' })],
@@ -72,7 +73,7 @@ for (const [who, status, body] of [
   ['Mistral', 429, { message: 'Requests rate limit exceeded' }],
   ['nobody', 429, ''],
 ] satisfies Refusal[])
-  test(`a rate limit from ${who} concerns the account`, async () =>
+  test(`a rate limit from ${who} applies to the account`, async () =>
     assert.is((await told(status, body)).level, undefined))
 
 test('a 413 with a rate limit code counts as an account limit, which another target may not have', async () => {

@@ -218,12 +218,11 @@ const echoes: Refusal[] = [
 ]
 
 for (const [who, status, body] of ofAccount)
-  test(`a ${status} from ${who} concerns the account`, async () =>
+  test(`a ${status} from ${who} is about the account`, async () =>
     assert.is((await told(status, body)).class, 'credentials'))
 
 for (const [who, status, body] of [...ofClient, ...echoes])
-  test(`a ${status} from ${who} is the client's error`, async () =>
-    assert.is((await told(status, body)).class, 'client'))
+  test(`a ${status} from ${who} is a client error`, async () => assert.is((await told(status, body)).class, 'client'))
 
 const unexplained: Refusal[] = [
   ['an HTML page', 403, '<html>Forbidden</html>'],
@@ -237,7 +236,7 @@ const unexplained: Refusal[] = [
 ]
 
 for (const [what, status, body] of unexplained)
-  test(`a ${status} with ${what} concerns neither the account nor the client`, async () =>
+  test(`a ${status} with ${what} is about neither the account nor the client`, async () =>
     assert.is((await told(status, body)).class, 'forbidden'))
 
 for (const words of [
@@ -247,10 +246,10 @@ for (const words of [
   'Sensitive content was found in your messages',
   'Rejected by the safety system',
 ])
-  test(`a 403 that only says "${words}" is the client's error`, async () =>
+  test(`a 403 that only says "${words}" is a client error`, async () =>
     assert.is((await told(403, openai(words))).class, 'client'))
 
-test('a 402 from OpenRouter about in-flight requests counts as a rate limit, and one about an expensive request concerns only that request', async () => {
+test('a 402 from OpenRouter about in-flight requests counts as a rate limit, and one about an expensive request affects only that request', async () => {
   const metadata = { limit_source: 'openrouter_in_flight_budget', reason: 'in_flight_budget_exhausted' }
   assert.is((await told(402, { error: { code: 402, message: 'Retry later', metadata } })).class, 'rate-limit')
   const tooDear = { limit_source: 'openrouter_credits', reason: 'weight_exceeds_budget' }
@@ -274,7 +273,7 @@ test('an account is not out of credit if its router has no credit at the provide
   assert.is((await told(429, body)).class, 'rate-limit')
 })
 
-test("a limit that is called a quota doesn't mean that credit is used up", async () => {
+test("a limit that is called a quota doesn't mean that the credit is used up", async () => {
   const body = google(
     429,
     'RESOURCE_EXHAUSTED',
@@ -284,6 +283,6 @@ test("a limit that is called a quota doesn't mean that credit is used up", async
 })
 
 for (const status of [500, 502, 503, 504, 529])
-  test(`a ${status} is the server's error`, async () => assert.is((await told(status, '')).class, 'server'))
+  test(`a ${status} is a server error`, async () => assert.is((await told(status, '')).class, 'server'))
 
 test('a 408 counts as a timeout', async () => assert.is((await told(408, '')).class, 'timeout'))

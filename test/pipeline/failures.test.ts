@@ -22,7 +22,7 @@ const answers = async (world: World, up: FakeUpstream, body: object) => {
 }
 
 for (const status of [400, 404, 405, 409, 413, 415, 422]) {
-  test(`a ${status} is the client's error and is returned immediately, unchanged`, async () => {
+  test(`a ${status} is a client error and is returned immediately, unchanged`, async () => {
     const text = `{ "error":{"message":"no: \\u00e4 ${status}", "type":"invalid_request_error"}, "big": 12345678901234567890 }`
     const { up, world } = await failing(() => json(text, status, { 'x-request-id': 'r1' }))
     for (const stream of [false, true]) {

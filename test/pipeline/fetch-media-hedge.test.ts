@@ -5,7 +5,7 @@ import { ADDRESS, asked, catalog, connections, geminiAnswer, image, media, PNG }
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('media fetched for a hedged attempt')
+const test = suite('media downloads for a hedged attempt')
 
 const P95 = 20
 
@@ -47,7 +47,7 @@ async function fetching() {
   }
 }
 
-test("the response of the first attempt doesn't wait for downloads of the second, and ends them", async () => {
+test("the first attempt's response doesn't wait for the second attempt's downloads, and cancels them", async () => {
   const { up, clock, response, answer } = await fetching()
   answer()
   assert.is((await response).headers.get('x-signalbox-target'), 'plain/m')
@@ -58,7 +58,7 @@ test("the response of the first attempt doesn't wait for downloads of the second
   assert.is(clock.pending(), 0)
 })
 
-test('the second attempt starts when its media are downloaded', async () => {
+test('the second attempt starts after its media are downloaded', async () => {
   const { response, give, up, clock } = await fetching()
   give()
   assert.is((await response).headers.get('x-signalbox-target'), 'google/g')

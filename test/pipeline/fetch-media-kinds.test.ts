@@ -109,7 +109,7 @@ test('audio, videos, and documents by URL reach other targets as bytes if the ta
   assert.equal(read.sent().messages[0].content[0].document.source, { bytes: bytesOf('a.docx') })
 })
 
-test('audio, videos, and documents by URL have the type that the client declares if nothing else shows the type', async () => {
+test('audio, videos, and documents by URL have the type that the client declares if nothing else indicates the type', async () => {
   const { world, sent } = await openMedia(answer)
   const types = [DOCX, 'application/rtf']
   const parts = types.map((mimeType) => ({ fileData: { fileUri: at('data.bin'), mimeType } }))

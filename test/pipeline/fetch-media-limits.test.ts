@@ -10,7 +10,7 @@ test('an image whose declared length is too large is not read', async () => {
   assert.is(up.pulled, 0)
 })
 
-test('an image that turns out to be too large is not read further', async () => {
+test('an image that turns out to be too large is not read to the end', async () => {
   let chunks = 0
   function* endless() {
     for (;;) {

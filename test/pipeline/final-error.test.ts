@@ -90,7 +90,7 @@ test("a single failure with a JSON body is the provider's own, with the gateway'
   }
 })
 
-test("a client's error is passed on unchanged, except for the retry advice", async () => {
+test('a client error is passed on unchanged, except for the retry advice', async () => {
   for (const status of [400, 404, 409, 413, 422]) {
     const text = `{"error": {"message":"no","n":1.0}}`
     const { world } = await chained({
@@ -105,7 +105,7 @@ test("a client's error is passed on unchanged, except for the retry advice", asy
   }
 })
 
-test("the gateway's own errors also say not to retry", async () => {
+test("the gateway's own errors also tell clients not to retry", async () => {
   const { world } = await chained({})
   const none = { messages: [{ role: 'user', content: 'Hi' }] }
   for (const [response, status] of [
@@ -141,7 +141,7 @@ test('an invalid status becomes 502', async () => {
   }
 })
 
-test("a provider's rejection of our credentials never becomes the client's own 401, and doesn't show the key", async () => {
+test("a provider's rejection of our credentials never becomes a 401 for the client, and doesn't show the key", async () => {
   for (const status of [401, 402, 403]) {
     const { world } = await chained({ one: fault(status, 'Incorrect API key provided: secret-****-one') })
     const response = await world.chat({ model: 'one/m' })

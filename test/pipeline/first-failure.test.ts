@@ -75,7 +75,7 @@ function end(reason = 'stop') {
   return { ...chunk('', reason), usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }
 }
 
-const test = suite('the first failure of a process', { folder: '', copies: 0 })
+const test = suite('the first failure in a process', { folder: '', copies: 0 })
 
 /** Bundles the gateway, so that each test can import all of its modules anew. */
 test.before(async (context) => {
@@ -89,7 +89,7 @@ test.before(async (context) => {
 test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
 
 for (const [what, { stream, status = 200, body }] of Object.entries(responses))
-  test(`${what} is read alike whether or not the readers of errors are loaded`, async (context) => {
+  test(`${what} is classified the same way whether or not the error parsers are loaded`, async (context) => {
     const file = pathToFileURL(join(context.folder, 'gateway.mjs')).href
     const { createGateway }: typeof GatewayModule = await import(`${file}?copy=${++context.copies}`)
     const seen: unknown[] = []

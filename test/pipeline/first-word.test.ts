@@ -33,7 +33,7 @@ for (const [what, line] of [
   ['blank lines', '\n'],
   ['chunks with only the role', chatChunk({ role: 'assistant', content: '' })],
 ] as const) {
-  test(`${what} do not count as the first content, and the next target is tried when the headers timeout expires`, async () => {
+  test(`${what} don't count as the first content, and the next target is tried when the headers timeout expires`, async () => {
     const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(line), 100))
     const { up, clock, asked, answer } = await after(999, drip, ['one/m', 'two/m'])
     assert.equal(up.providers, ['one'])

@@ -6,7 +6,7 @@ import { refused } from './support/failing.ts'
 import { type Answering, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('a connection that another instance changes')
+const test = suite('connections changed by another instance')
 
 /** Two instances on one storage; the first has made two connections, which `tried` finds unhealthy on the second instance. */
 async function pair(answer: Answering) {
@@ -25,7 +25,7 @@ async function pair(answer: Answering) {
   return { api, world, ids, tried }
 }
 
-test('a connection changed by another instance no longer has failures, even if changed in the same millisecond', async () => {
+test('a connection changed by another instance has no more failures, even if changed in the same millisecond', async () => {
   const { api, ids, tried } = await pair(({ headers }) =>
     headers.get('authorization') === 'Bearer key-of-b' ? refused(401)() : json(chatAnswer()),
   )

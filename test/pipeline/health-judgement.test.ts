@@ -4,7 +4,7 @@ import { failing, refused } from './support/failing.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { catalog } from './support/world.ts'
 
-const test = suite('what a failure says about its target')
+const test = suite('how failures affect health')
 
 for (const [what, wait, headers, body] of [
   ['retry-after in seconds', 7, { 'retry-after': '7' }, {}],
@@ -61,7 +61,7 @@ for (const [what, refusal, reason] of [
     'model-not-found',
   ],
 ] as const) {
-  test(`${what} that concerns one model does not affect the other models of the account`, async () => {
+  test(`${what} about one model doesn't affect the account's other models`, async () => {
     const { down, ask } = await failing()
     down.one = refusal
     assert.match(await ask('one/m'), `:${reason}`)
@@ -93,7 +93,7 @@ for (const [status, advice] of [
   [402, 'Top it up'],
   [403, 'lacks a permission'],
 ] as const) {
-  test(`a ${status} gives the operator advice`, async () => {
+  test(`operators get advice about a ${status}`, async () => {
     const { down, ask, world } = await failing()
     down.one = () => json({ error: { message: 'no', code: 'account_was_closed' } }, status)
     await ask()
@@ -232,7 +232,7 @@ for (const [code, takes] of [
   ['ERR_HTTP2_STREAM_ERROR', false],
   [undefined, false],
 ] as const)
-  test(`a network failure with ${code ?? 'no code'} ${takes ? 'concerns the whole connection' : 'may concern only one model'}`, async () => {
+  test(`a network failure with ${code ?? 'no code'} ${takes ? 'affects the entire connection' : 'may affect only one model'}`, async () => {
     const { down, ask, pass } = await failing({
       connections: ['one', 'two'],
       combos: { chain: ['one/m', 'two/m'], others: ['one/other', 'two/m'] },
@@ -370,7 +370,7 @@ for (const [what, status, answer] of [
     assert.is((await world.chat({ model: 'one/m' })).status, 502)
   })
 
-test('a stream with a finish_reason and without an end mark is complete', async () => {
+test('a stream with a finish_reason and without an end marker is complete', async () => {
   const up = fakeUpstream(() => sse(chatEvents().filter((event) => !event.includes('[DONE]'))))
   const { world } = await failing({ fetch: up })
   for (let times = 0; times < 6; times++) {

@@ -48,7 +48,7 @@ for (const [when, waitMs] of [
     assert.is(up.calls.length, 11)
   })
 
-  test(`if the only target ${when}, one of many requests calls it, and the others share its failure`, async () => {
+  test(`if the only target ${when}, one of many requests calls it, and the others fail along with it`, async () => {
     const { up, release, answers } = await burst(waitMs, refused(429, { 'retry-after': '30' }))
     release()
     const [first, ...others] = await Promise.all(answers)

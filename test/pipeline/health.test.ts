@@ -36,7 +36,7 @@ for (const stop of ['succeeds', 'fails']) {
   })
 }
 
-test('the next request sends a probe that the retry budget did not allow', async () => {
+test("the next request sends a probe that the retry budget didn't allow earlier", async () => {
   const { down, ask, pass, world } = await failing({
     combos: { spent: ['two/m', 'three/m'], pair: ['two/m', 'one/m'] },
   })
@@ -104,7 +104,7 @@ test('when all targets are in cooldown, the first one to recover is tried', asyn
   assert.is(await ask(), '200 one/m=skipped:rate-limit, two/m=skipped:rate-limit, two/m=200')
 })
 
-test('a target that is being probed comes before those in cooldown', async () => {
+test('a target that is being probed comes before targets in cooldown', async () => {
   const { down, ask, pass, up } = await failing()
   down.one = refused(429, { 'retry-after': '60' })
   down.two = refused(429, { 'retry-after': '5' })
@@ -161,7 +161,7 @@ test('health can be read and reset over HTTP', async () => {
   assert.equal((await world.api.health.list()).health, [])
 })
 
-test('a client that disconnects during its probe gives the probe back', async () => {
+test('a client that disconnects during its probe leaves the probe to another request', async () => {
   const { down, ask, pass, world } = await failing({ combos: {} })
   down.one = refused(401)
   await ask('one/m')

@@ -6,7 +6,7 @@ import { chatAnswer } from './support/answers.ts'
 import { toFeatures } from './support/steps.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 
-const test = suite('a hedge that the gateway fails to prepare')
+const test = suite('hedges that the gateway fails to prepare')
 
 const P95 = 20
 

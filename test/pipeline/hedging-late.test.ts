@@ -4,7 +4,7 @@ import type { AttemptRecord } from '../../src/request/hook-records.ts'
 import { assert, suite } from '../support/suite.ts'
 import { answer, hedging } from './support/hedging.ts'
 
-const test = suite('two attempts whose calls end late')
+const test = suite('hedged attempts that end late')
 
 /** A `fetch` whose calls end some turns of the event loop after they are canceled. */
 function endingLate(fetch: UpstreamFetch): UpstreamFetch {

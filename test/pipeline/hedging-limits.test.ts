@@ -4,7 +4,7 @@ import { chatAnswer } from './support/answers.ts'
 import { type Call, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
 
-const test = suite('when a second attempt starts')
+const test = suite('when hedging starts a second attempt')
 
 /** A combo of three targets; `msOf` sets the duration of each request, and `fails` its status. */
 async function timed(options: WorldOptions & { hedge?: boolean } = {}) {

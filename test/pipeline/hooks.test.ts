@@ -4,7 +4,7 @@ import { chatAnswer, chatEvents, messageEvents } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { apiKeyOf, keeping, openWorld, type Told, token } from './support/world.ts'
 
-const test = suite('what hooks receive')
+const test = suite('hook arguments')
 
 const failingFirst = () =>
   fakeUpstream(({ provider, body }) => {
@@ -95,7 +95,7 @@ test('hooks get each attempt, usage record, and request once, with its details',
   }
 })
 
-test("hooks get a request's skipped targets, and why it stopped", async () => {
+test("hooks get a request's skipped targets, and the reason why it stopped", async () => {
   const world = await openWorld({
     fetch: fakeUpstream(({ provider }) => json({ error: { message: 'no' } }, provider === 'one' ? 401 : 500)),
     combos: { chain: { models: [{ model: 'two/m', when: { tools: true } }, 'none/m', 'one/m', 'two/m', 'three/m'] } },

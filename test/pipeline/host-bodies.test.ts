@@ -8,7 +8,7 @@ import { openWorld, token } from './support/world.ts'
  * so inherits a `bytes()` that rejects, since the object itself is none of the platform's.
  */
 
-const test = suite("an app's request or response that inherits bytes() from the platform")
+const test = suite('apps whose request or response inherits bytes() from the platform')
 
 const passedOn = ['method', 'url', 'headers', 'body', 'bodyUsed', 'signal', 'status', 'ok'] as const
 const methods = ['arrayBuffer', 'json', 'text'] as const
@@ -50,11 +50,11 @@ for (const [name, length] of [
   })
 }
 
-const read = suite('a request whose body the app has read')
+const read = suite('requests whose body the app has read')
 
 for (const path of ['/v1/chat/completions', '/api/keys']) {
   read(
-    `a request to ${path} whose body the app has read gets an error that says what to do, and so does the operator`,
+    `a request to ${path} whose body the app has read gets an error that says what to do, and the operator is told too`,
     async () => {
       const world = await openWorld()
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }

@@ -77,7 +77,7 @@ for (const [model, purpose, endpoint] of [
     }
   })
 
-test("a model at another kind's endpoint is rejected with the right endpoint, and no provider is called", async () => {
+test("the error for a model at another kind's endpoint gives the right endpoint, and no provider is called", async () => {
   const { ask, asked, api } = await open(200)
   await api.customModels.create({ providerAlias: 'openai', id: 'own', type: 'embedding' })
   for (const model of ['text-embedding-3-small', 'own'])
@@ -93,7 +93,7 @@ test("a model at another kind's endpoint is rejected with the right endpoint, an
   assert.equal(asked, [])
 })
 
-test('a combo of another kind is rejected with the right endpoint', async () => {
+test('the error for a combo of another kind gives the right endpoint', async () => {
   const { ask, asked, api } = await open(200)
   await api.combos.create({ name: 'vectors', models: ['openai/text-embedding-3-small'], kind: 'embedding' })
   await api.combos.create({ name: 'talk', models: ['openai/gpt-5'] })
@@ -108,7 +108,7 @@ test('a combo of another kind is rejected with the right endpoint', async () => 
   assert.equal(asked, [])
 })
 
-test('a model or combo for speech or images is rejected at the endpoints of kinds other than chat', async () => {
+test('a model or combo for speech or images is rejected at the endpoints of other kinds', async () => {
   const { ask, asked, api } = await open(200)
   await api.combos.create({ name: 'pictures', models: ['openai/gpt-image-2'], kind: 'image' })
   for (const path of ['/v1/embeddings', '/v1/rerank', '/v1/moderations', '/v1/search', '/v1/web/fetch']) {

@@ -25,7 +25,7 @@ test("excluded entries are in the list of attempts, with the first condition tha
   }
 })
 
-test('excluded entries are listed by their names in the combo, after the path to it', async () => {
+test('excluded entries are listed by their names in the combo, after the path to the combo', async () => {
   const up = fakeUpstream(({ provider }) => (provider === 'one' ? fault(500, 'no')() : well()))
   const combos = {
     inner: ['three/m'],

@@ -15,7 +15,7 @@ function listen(hooks: Hooks) {
   return { lines, events: events as RequestListener, reportError: createReportError(hooks, logger, background) }
 }
 
-test('hooks listen only to the events that they need', () => {
+test('hooks listen only to the events they need', () => {
   assert.equal(Object.keys(listen({ onError() {} }).events), [])
   assert.equal(Object.keys(listen({ onAttempt() {} }).events), ['responded'])
   assert.equal(Object.keys(listen({ onUsage() {} }).events), ['ended'])

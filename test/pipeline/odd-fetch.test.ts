@@ -5,7 +5,7 @@ import { chunksOf } from './support/raw.ts'
 import { json } from './support/upstream.ts'
 import { type Fetch, openWorld } from './support/world.ts'
 
-const test = suite('a custom fetch')
+const test = suite('custom fetch functions')
 
 const combos = { chain: ['one/m', 'two/m'] }
 const whole = () => chunksOf([new TextEncoder().encode(JSON.stringify(chatAnswer()))])
@@ -51,13 +51,13 @@ test("a custom fetch that throws synchronously doesn't keep its target from bein
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
 
-test('a custom fetch may return a response without a promise', async () => {
+test('a custom fetch can return a response without a promise', async () => {
   const fetch = (() => json(chatAnswer())) as unknown as Fetch
   const world = await openWorld({ fetch })
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
 
-test('a custom fetch may return its own kind of response object', async () => {
+test('a custom fetch can return its own kind of response object', async () => {
   const world = await openWorld({ fetch: rawFetch(() => Object.freeze(answered())) })
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
@@ -82,7 +82,7 @@ test('a custom fetch that returns more than the limit is a failure of the provid
   }
 })
 
-test('a custom fetch may return a class instance whose headers need `this`', async () => {
+test('a custom fetch can return a class instance whose headers need `this`', async () => {
   class Own {
     readonly status = 200
     readonly body = whole()

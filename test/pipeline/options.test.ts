@@ -100,7 +100,7 @@ for (const [options, oldName, newName] of renamed) {
   })
 }
 
-test('a secret must have 32 characters to encrypt, and a shorter one may follow to decrypt older data', () => {
+test('a secret for encryption must have 32 characters, and a shorter one may follow to decrypt older data', () => {
   make({ storage, secret: 'x'.repeat(32) })
   make({
     storage,

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 import { chatEvents } from './support/answers.ts'
 import { openWith } from './support/steps.ts'
 
-const test = suite('a stream that needs permission to continue')
+const test = suite('streams that need permission to continue')
 
 const text = Array.from({ length: 50 }, (_, at) => `word${at} `).join('')
 

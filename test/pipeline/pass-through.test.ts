@@ -6,7 +6,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('pass-through')
 
-test('the bytes of the request are passed through, except for the model name', async () => {
+test('the bytes of a request are passed through, except for the model name', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
   const bodies: Array<[sent: string, received: string]> = [
@@ -56,7 +56,7 @@ test('every JSON object is passed through', async () => {
   )
 })
 
-test('the bytes, headers, and status of the response are passed through', async () => {
+test('the bytes, headers, and status of a response are passed through', async () => {
   const answer = '{ "id":"c1",\n"choices":[{ }] , "n": 12345678901234567890,"a":1,"a":2, "e":"\\u00e9"}\n'
   const passed = {
     'content-type': 'application/json; charset=utf-8',
@@ -192,7 +192,7 @@ test('Messages requests have a version whether or not the client sends one, and 
   }
 })
 
-test('an invalid upstream header is dropped, and repeated ones are joined', async () => {
+test('an invalid upstream header is dropped, and repeated headers are joined', async () => {
   const head: Array<[string, string]> = [
     ['content-type', 'application/json'],
     ['x-note', '“quoted”'],
@@ -226,7 +226,7 @@ function once(text: string) {
   }
 }
 
-test("the gateway's own responses are JSON that must not be cached", async () => {
+test("the gateway's own responses are JSON and must not be cached", async () => {
   const world = await openWorld()
   const response = await world.post('/v1/chat/completions', 'no')
   assert.is(response.headers.get('content-type'), 'application/json')

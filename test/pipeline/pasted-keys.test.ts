@@ -10,7 +10,7 @@ import { assert, suite } from '../support/suite.ts'
 import { fakeUpstream } from './support/upstream.ts'
 import { catalog, token } from './support/world.ts'
 
-const test = suite('a gateway key pasted into the wrong place')
+const test = suite('a gateway key pasted into the wrong field')
 
 const messages = [{ role: 'user', content: 'Hi' }]
 

@@ -54,7 +54,7 @@ test('recorded streams pass through byte for byte if each byte arrives separatel
   )
 })
 
-test("the usage of recorded streams matches the vendor's client, or is the sum of the runs that it lists", async () => {
+test("the usage of recorded streams matches the vendor's client, or the sum of the runs that it lists", async () => {
   const recordings = recordedStreams().filter(({ read }) => read.ok && read.usage)
   const world = await passAll(recordings, (bytes) => cutAt(bytes, [500, 1_000, bytes.length - 700]))
   assert.ok(recordings.length > 60)

@@ -34,7 +34,7 @@ test('a Responses client reads every format', async () => {
   }
 })
 
-test('a Responses client cannot refer to state stored by a provider of any format', async () => {
+test("a Responses client can't reference state stored by a provider of any format", async () => {
   const { up, world } = await open()
   for (const model of ['one/m', 'kept/r'])
     for (const [field, value] of Object.entries({ previous_response_id: 'x', conversation: 'x', background: true })) {

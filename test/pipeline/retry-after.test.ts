@@ -72,7 +72,7 @@ test('the final error has no retry-after if another request has just failed with
   )
 })
 
-test('a client error has no retry-after for the targets before it', async () => {
+test('a client error gets no retry-after from earlier targets', async () => {
   const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '30' }), two: fault(400, 'B') })
   const response = await world.chat({ model: 'chain' })
   assert.equal([response.status, response.headers.get('retry-after')], [400, null])

@@ -57,7 +57,7 @@ test('when the budget is used up, the client gets the first failure, which says 
   assert.equal(await response.json(), { error: { message } })
 })
 
-test('a request with one target, or whose first target succeeds, takes nothing from the budget', async () => {
+test('a request whose only or first target succeeds takes nothing from the budget', async () => {
   const { world } = await load(1_000, 0.1)
   const response = await world.chat({ model: 'one/m' })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=503:server')

@@ -115,7 +115,7 @@ test('the headers list each attempt in order, and the target that responded', as
   )
 })
 
-test('the connection with a priority goes first of two that share a name, even with different providers', async () => {
+test('if two connections share a name, the one with a priority goes first, even with different providers', async () => {
   const { asked } = await routing({
     connections: [
       { provider: 'two', providerSpecificData: at('two', { prefix: 'shared' }) },

@@ -71,7 +71,7 @@ test("the same target is retried immediately if Deno's message, which has no cod
   }
 })
 
-test('if nothing was sent, the same target is retried once more, without any wait', async () => {
+test('if nothing was sent, the same target is retried once more, without a wait', async () => {
   const { up, world } = await lone([unsent('ECONNREFUSED')])
   const response = await world.chat({})
   assert.is(response.status, 502)
@@ -152,7 +152,7 @@ test('a target whose last attempt also fails is reported with its last message',
   assert.is(header('x-should-retry'), 'false')
 })
 
-test('the retry of the same target waits no longer than the client does', async () => {
+test('a retry of the same target waits no longer than the client does', async () => {
   const { up, world } = await lone([refused(503, { 'retry-after': '1' }), well])
   const response = await world.chat({}, { headers: { 'x-signalbox-timeout-ms': '800' } })
   assert.is(response.status, 503)

@@ -8,7 +8,7 @@ import { streamCatalog, streamRequests } from './support/streams.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('a second message_start in a Messages stream')
+const test = suite('repeated message_start events in a Messages stream')
 
 const start = (usage: JsonObject = { input_tokens: 7, output_tokens: 1 }, id = 'm1'): JsonObject => ({
   type: 'message_start',
@@ -227,7 +227,7 @@ test('a response that restarts before its first content falls back to the next t
   }
 })
 
-test('unrequested events that restart are not a response', async () => {
+test('events that restart in an unrequested stream are not a response', async () => {
   const [events] = cutTable['in an open call'] ?? [[]]
   const up = fakeUpstream(({ provider }) => (provider === 'claude' ? sse(written(events)) : json(chatAnswer('two'))))
   const { messages } = await openWorld({

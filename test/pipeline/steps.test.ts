@@ -7,7 +7,7 @@ import { chatAnswer, chatEvents, messageAnswer } from './support/answers.ts'
 import { openWith, type Steps, settling, toFeatures } from './support/steps.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 
-const test = suite('steps between the parts of the gateway')
+const test = suite('steps')
 
 test("a step around requests can reject with any status in each client's format, before a provider is called", async () => {
   const { post, up, requests, keyId } = await openWith({

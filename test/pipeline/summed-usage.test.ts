@@ -4,7 +4,7 @@ import { chatChunk } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
-const test = suite('the total usage of all requests')
+const test = suite('total usage of all requests')
 
 const ROUNDS = 400
 

@@ -3,7 +3,7 @@ import { openDoor } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer } from './support/answers.ts'
 
-const test = suite('the name of a target in x-signalbox-target')
+const test = suite('target names in x-signalbox-target')
 
 const catalog = { openai: { alias: 'oa', baseUrl: 'http://openai.test/v1', models: [{ id: 'gpt-5' }] } }
 const lab = (name: string): NewConnection => ({

@@ -122,7 +122,7 @@ test("a provider's error is converted to the client's format", async () => {
   assert.match(error.message, /prompt is too long/)
 })
 
-test('a header names losses, and strict mode, set by header or option, rejects them', async () => {
+test('a header lists dropped fields, and strict mode, set by header or option, rejects the request', async () => {
   const { up, world } = await open()
   const lossy = { model: 'claude/c', messages: hello, seed: 7 }
   assert.is((await world.chat(lossy)).headers.get('x-signalbox-warning'), 'dropped:seed')

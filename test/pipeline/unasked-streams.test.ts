@@ -119,7 +119,7 @@ test("a JSON response with a stream's content type is not an unrequested stream"
   assert.is(await (await ask()).text(), `\n${text}`)
 })
 
-test('an unrequested stream reports losses of its conversion to a response', async () => {
+test('an unrequested stream reports fields dropped when it is converted to a response', async () => {
   const call = { type: 'computer_call', id: 'cu_1', status: 'completed' }
   const told = { ...wholeResponse, output: [...wholeResponse.output, call] }
   const { world } = await openAll(() =>
@@ -129,7 +129,7 @@ test('an unrequested stream reports losses of its conversion to a response', asy
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:answer\.computer_call/)
 })
 
-test('an unrequested stream is also reassembled if encrypted state in the request rules out passing it through', async () => {
+test('an unrequested stream is also reassembled if encrypted state in the request prevents passing it through', async () => {
   const up = fakeUpstream(() => sse(messageEvents('Hello')))
   const world = await openWorld({ fetch: up })
   const thought = { type: 'thinking', thinking: '', signature: 'signalbox-1:gemini:thought-signature:x::y' }

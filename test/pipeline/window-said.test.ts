@@ -3,7 +3,7 @@ import { chatAnswer } from './support/answers.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, catalog as usual } from './support/world.ts'
 
-const test = suite("the context window that a provider's error names")
+const test = suite('context windows in provider errors')
 
 /** Returns the attempts of a request whose first target, `one`, returns this error, with fallbacks `two` and `three`, by their context windows. */
 async function attempts(said: string, windows: { one?: number; two?: number; three?: number }) {

@@ -9,7 +9,7 @@ import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientWriters, createConversation } from './support/conversations.ts'
 
-const test = suite('prompt caching: sessions that stay')
+const test = suite('prompt caching: session affinity')
 
 const ok = () => json(whole['anthropic-messages'])
 const write = clientWriters['anthropic-messages']
@@ -44,7 +44,7 @@ async function openPool(
 }
 
 for (const strategy of ['random', 'round-robin'] as const)
-  test(`check 37: each of 100 sessions has one account of a pool of ten (${strategy})`, async () => {
+  test(`check 37: each of 100 sessions uses one account of a pool of ten (${strategy})`, async () => {
     const { ask } = await openPool(10, { strategy })
     const accounts = new Map<string, string | null | undefined>()
     for (let turn = 0; turn < (isCi ? 20 : 5); turn++)
@@ -56,7 +56,7 @@ for (const strategy of ['random', 'round-robin'] as const)
     assert.ok(new Set(accounts.values()).size > 5, 'the sessions use different accounts')
   })
 
-test('check 38: when its account fails, a session moves, and stays with the new one', async () => {
+test('check 38: when its account fails, a session moves to another account and stays there', async () => {
   let failing: string | null | undefined
   const answer: Answering = ({ headers }) => (headers.get('x-api-key') === failing ? json({}, 503) : ok())
   const { ask, world, clock } = await openPool(3, { answer })
@@ -70,7 +70,7 @@ test('check 38: when its account fails, a session moves, and stays with the new 
   assert.is(world.told.requests.at(-1)?.promptCache?.moved, undefined)
 })
 
-test('check 39: when its account is at its limit, a session moves and is not rejected', async () => {
+test('check 39: when its account reaches its limit, a session moves and is not rejected', async () => {
   let limited: string | null | undefined
   const answer: Answering = ({ headers }) =>
     headers.get('x-api-key') === limited
@@ -102,7 +102,7 @@ test('a paused account gets no requests, not even from its own sessions', async 
   assert.is.not(await ask('s'), first)
 })
 
-test("without prompt caching, sessions don't stay with an account", async () => {
+test("without prompt caching, sessions don't stick to an account", async () => {
   const { ask, world } = await openPool(10)
   await ask('s')
   await world.api.settings.update({ promptCaching: 'off' })

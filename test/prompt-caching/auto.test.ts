@@ -11,7 +11,7 @@ import { assert, suite } from '../support/suite.ts'
 import { clientWriters, createConversation, listRequestEnds } from './support/conversations.ts'
 import { listMarks } from './support/marks.ts'
 
-const test = suite('prompt caching: automatic marks')
+const test = suite('prompt caching: automatic breakpoints')
 
 type Asked = Question & { promptCaching?: PromptCaching }
 
@@ -58,7 +58,7 @@ const SAYS = 'You are an agent. '.repeat(400)
 
 const places = (sent: JsonObject) => listMarks(sent).map(({ place }) => place)
 
-test('check 1: a translated request of an agent is marked at the tools, the instructions, and both ends', async () => {
+test('check 1: a translated agent request gets breakpoints at the tools, the instructions, and both ends', async () => {
   const { sent } = await send({ ...claude, body: agent })
   assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
   const turns = sent.messages as JsonObject[]
@@ -67,7 +67,7 @@ test('check 1: a translated request of an agent is marked at the tools, the inst
   assert.equal(marked, [answer - 1, turns.length - 1])
 })
 
-test('check 2: a passed-through request keeps all bytes but its tools, its instructions, and the inserted field', async () => {
+test('check 2: a passed-through request keeps all bytes except its tools, its instructions, and the inserted field', async () => {
   const body = JSON.stringify({ ...agentMessages, metadata: { n: 1 } }).replace('"n":1', '"n": 1.0')
   const { up, world } = await openDoor(answers.messages, {
     catalog: defaultCatalog,
@@ -86,7 +86,7 @@ test('check 2: a passed-through request keeps all bytes but its tools, its instr
   assert.is(restored, body.replace('"model":"m"', '"model":"claude-sonnet-4-5"'))
 })
 
-test('check 3: after a turn of 24 blocks, the previous end is also marked', async () => {
+test('check 3: after a turn of 24 blocks, the previous end also gets a breakpoint', async () => {
   const calls = Array.from({ length: 12 }, (_, at) => ({ type: 'tool_use', id: `t${at}`, name: 'search', input: {} }))
   const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' }))
   const messages = [
@@ -98,7 +98,7 @@ test('check 3: after a turn of 24 blocks, the previous end is also marked', asyn
   assert.equal(places(sent), ['tools', 'system', 'messages', 'top'])
 })
 
-test('check 4: a prompt without tools is not marked until its instructions are sent again', async () => {
+test('check 4: a prompt without tools gets no breakpoint until its instructions are sent again', async () => {
   const clock = fakeClock()
   const { up, world } = await openDoor(answers.messages, {
     catalog: defaultCatalog,
@@ -118,7 +118,7 @@ test('check 4: a prompt without tools is not marked until its instructions are s
   assert.equal(await ask('c'), [])
 })
 
-test('check 5: a short prompt is sent as it is', async () => {
+test('check 5: a short prompt is sent unchanged', async () => {
   const body = {
     messages: [{ role: 'user', content: 'Hi' }],
     tools: (agent.tools as unknown[]).slice(0, 1),
@@ -129,7 +129,7 @@ test('check 5: a short prompt is sent as it is', async () => {
   assert.is(on.call?.body, off.call?.body)
 })
 
-test('check 6: Vertex gets marks on blocks, and none on the whole request', async () => {
+test('check 6: Vertex gets breakpoints on blocks, and no top-level breakpoint', async () => {
   for (const [client, body] of [
     ['openai-chat', agent],
     ['anthropic-messages', agentMessages],
@@ -142,7 +142,7 @@ test('check 6: Vertex gets marks on blocks, and none on the whole request', asyn
   }
 })
 
-test('check 7: Converse gets four cache points for Claude, and none is first in its list', async () => {
+test('check 7: Converse gets four cache points for Claude, and no message starts with one', async () => {
   const model = 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0'
   const { sent } = await send({
     client: 'anthropic-messages',
@@ -167,7 +167,7 @@ test('check 8: Nova gets no cache point in its tools', async () => {
   assert.equal(places(sent), ['system', 'messages', 'messages'])
 })
 
-test('check 9: OpenRouter gets marks on texts for Claude, and none for GPT-4', async () => {
+test('check 9: OpenRouter gets breakpoints on text for Claude, and none for GPT-4', async () => {
   const to = (model: string) =>
     send({ client: 'openai-chat', model: `openrouter/${model}`, body: agent, answer: answers.chat })
   assert.equal(places((await to('anthropic/claude-sonnet-4-5')).sent), ['messages', 'messages', 'messages'])
@@ -195,7 +195,7 @@ for (const client of ['openai-chat', 'anthropic-messages'] as const)
     assert.match(String(sent.prompt_cache_key), /^[\w-]{22}$/)
   })
 
-test('check 11: GPT-5.4 gets a key, and no breakpoint', async () => {
+test('check 11: GPT-5.4 gets a cache key, and no breakpoint', async () => {
   const { sent } = await send({
     client: 'openai-chat',
     model: 'openai/gpt-5.4',
@@ -237,7 +237,7 @@ for (const [model, answer] of [
     assert.equal([...(on.call?.headers ?? [])], [...(off.call?.headers ?? [])])
   })
 
-test('a longer lifetime only applies to the tools and the instructions', async () => {
+test('a longer lifetime applies only to the tools and the instructions', async () => {
   const { sent } = await send({ ...claude, promptCaching: { mode: 'auto', ttl: '1h' }, body: agent })
   assert.equal(
     listMarks(sent).map(({ ttl }) => ttl),
@@ -280,7 +280,7 @@ test('check 29: the header turns prompt caching off, and cannot turn it on', asy
   assert.is((await ask('auto', 'auto')).length, 4)
 })
 
-test('check 27: a combo can have an entry with prompt caching next to one without', async () => {
+test('check 27: a combo can have one entry with prompt caching and one without', async () => {
   let isDown = true
   const answer: Answering = () => (isDown ? new Response('{}', { status: 503 }) : json(whole['anthropic-messages']))
   const { up, world } = await openDoor(
@@ -308,7 +308,7 @@ test('check 27: a combo can have an entry with prompt caching next to one withou
   )
 })
 
-test('check 25: each attempt has only its own marks, and the client’s request stays unchanged', async () => {
+test('check 25: each attempt has only its own breakpoints, and the client’s request stays unchanged', async () => {
   const before = structuredClone(agent)
   const { up, world } = await openDoor(
     (_, nth) => (nth < 3 ? new Response('{}', { status: 503 }) : json(converseAnswer())),
@@ -332,7 +332,7 @@ test('check 25: each attempt has only its own marks, and the client’s request 
   assert.equal(agent, before)
 })
 
-test('check 36: a session has the same key in all instances, and a different one for each API key', async () => {
+test('check 36: a session has the same cache key in all instances, and a different one for each API key', async () => {
   const ask = async (options: object, name: string) => {
     const { sent, world } = await send({
       ...{
@@ -356,7 +356,7 @@ test('check 36: a session has the same key in all instances, and a different one
   assert.is.not(one.key, (await ask({ storage, secret, connections: [] }, 't')).key)
 })
 
-test('check 42: a client’s marks are reported as the client’s', async () => {
+test('check 42: a client’s breakpoints are reported as the client’s', async () => {
   const marked = { ...agentMessages, cache_control: { type: 'ephemeral' } }
   const { sent, world } = await send({ ...claude, client: 'anthropic-messages', body: marked })
   assert.equal(places(sent), ['top'])
@@ -364,12 +364,12 @@ test('check 42: a client’s marks are reported as the client’s', async () => 
   assert.equal(world.told.requests[0]?.promptCache?.stoodDown, 'client')
 })
 
-test("check 50: a strict request has no warning about the gateway's marks", async () => {
+test("check 50: a strict request causes no warning about the gateway's breakpoints", async () => {
   const { response } = await send({ ...claude, body: agent, headers: { 'x-signalbox-strict': 'true' } })
   assert.is(response.headers.get('x-signalbox-warning'), null)
 })
 
-test('check 52: if marks are rejected, the request is repeated once without them, and the target gets none for an hour', async () => {
+test('check 52: if breakpoints are rejected, the request is retried once without them, and the target gets none for an hour', async () => {
   const clock = fakeClock()
   const rejection = {
     type: 'error',
@@ -391,7 +391,7 @@ test('check 52: if marks are rejected, the request is repeated once without them
   assert.is(up.calls.length, 5)
 })
 
-test('the ends of a conversation are marked on the last user turn', async () => {
+test('the last user turn has the breakpoints for the ends of a conversation', async () => {
   const { sent } = await send({ ...claude, body: agent })
   assert.match(lastText(sent), /cache_control/)
 })

@@ -57,7 +57,7 @@ const others: Record<string, { catalog: Catalog; answer: Answering }> = {
 }
 
 for (const [model, target] of Object.entries(others))
-  test(`check 33: a session sends no billing line, and stable bytes, to ${model}`, async () => {
+  test(`check 33: a session sends ${model} stable bytes, and no billing line`, async () => {
     const { calls } = await sendSession(model, target)
     let before: string[] | undefined
     for (const { body } of calls) {
@@ -75,7 +75,7 @@ const anthropic = {
   answer: () => json(whole['anthropic-messages']),
 }
 
-test('check 34: a session keeps its billing line and all other bytes on the way to Anthropic', async () => {
+test('check 34: a session to Anthropic keeps its billing line and all other bytes', async () => {
   const { session, calls } = await sendSession('anthropic/claude-sonnet-4-5', anthropic)
   assert.equal(
     calls.map(({ body }) => body),
@@ -83,7 +83,7 @@ test('check 34: a session keeps its billing line and all other bytes on the way 
   )
 })
 
-test('check 35: nothing is added to a session on the way to Anthropic, and its beta header stays', async () => {
+test('check 35: a session to Anthropic gets no additions, and keeps its beta header', async () => {
   const { calls } = await sendSession('anthropic/claude-sonnet-4-5', anthropic)
   for (const { headers, body } of calls) {
     assert.is(headers.get('anthropic-beta'), 'context-1m-2025-08-07,claude-code-20250219')

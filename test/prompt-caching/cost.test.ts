@@ -13,9 +13,9 @@ import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientWriters, createConversation } from './support/conversations.ts'
 
-const test = suite('prompt caching: what it costs')
+const test = suite('prompt caching: cost')
 
-test('check 26: a hedge is not marked', async () => {
+test('check 26: a hedge gets no breakpoints', async () => {
   const { world, ask, untilBoth } = await hedging({ two: () => answer(false) }, { stream: false })
   await world.api.settings.update({ promptCaching: 'auto' })
   const asked = ask()
@@ -52,7 +52,7 @@ async function measureRequest(promptCaching: 'off' | 'auto', count: number): Pro
   return (busyMs() - before) / count
 }
 
-test('check 49: marking a request of 200 kB that passes through takes at most 1 ms', async () => {
+test('check 49: adding breakpoints to a passed-through request of 200 kB takes at most 1 ms', async () => {
   const rounds = await roundsUntil(
     1,
     async () => (await measureRequest('auto', 40)) - (await measureRequest('off', 40)),
@@ -60,7 +60,7 @@ test('check 49: marking a request of 200 kB that passes through takes at most 1 
   assert.ok(Math.min(...rounds) <= 1, `it takes ${rounds.map((ms) => ms.toFixed(2))} ms`)
 })
 
-test('check 49: marking a translated request of 75 kB takes at most 50 µs', async () => {
+test('check 49: adding breakpoints to a translated request of 75 kB takes at most 50 µs', async () => {
   const steps = createConversation(createRandom(1), 100)
   const end = steps.findLastIndex(({ type }) => type === 'assistant')
   const body = clientWriters['anthropic-messages'](steps.slice(0, end))

@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 import { clientWriters, createConversation, listRequestEnds } from './support/conversations.ts'
 import { simulatedProviders } from './support/simulated-providers.ts'
 
-const test = suite('prompt caching: explained')
+const test = suite('prompt caching: explanations')
 
 const steps = createConversation(createRandom(3), 4)
 const end = listRequestEnds(steps)[3]
@@ -42,7 +42,7 @@ for (const name of [
   'Claude at OpenRouter',
   'GPT-5.6 in Responses',
 ])
-  test(`check 51: an explanation shows the places of the marks without sending the request (${name})`, async () => {
+  test(`check 51: an explanation shows the breakpoints without sending the request (${name})`, async () => {
     const { up, world, model, explain } = await open(name)
     const { marks = [], stoodDown } = (await explain({ body, path })) ?? {}
     assert.is(stoodDown, undefined)
@@ -58,14 +58,14 @@ for (const name of [
     assert.equal((await explain({ body, path }))?.marks, marks)
   })
 
-test('check 51: it names the places as in the request to the provider, and the field for the session', async () => {
+test("check 51: an explanation gives positions in the provider's request, and the session field", async () => {
   const { explain } = await open('Claude at Anthropic')
   assert.equal(await explain({ body, path }), { marks: ['tools[1]', 'system[0]', 'cache_control'] })
   const gpt = await open('GPT-5.4 in Responses')
   assert.equal(await gpt.explain({ body, path }), { marks: [], session: 'prompt_cache_key' })
 })
 
-test('check 51: it says why there would be no marks, and does not count as a request', async () => {
+test("check 51: an explanation says why there are no breakpoints, and doesn't count as a request", async () => {
   const { explain, world, model } = await open('Claude at Anthropic')
   assert.equal(await explain({ body: { ...body, cache_control: { type: 'ephemeral' } }, path }), {
     ...{ marks: [], stoodDown: 'client' },

@@ -57,7 +57,7 @@ const user = (...content: JsonObject[]) => ({ role: 'user', content })
 const assistant = (...content: JsonObject[]) => ({ role: 'assistant', content })
 
 for (const name of ['Claude at Anthropic', 'Claude on Vertex AI', 'Claude on Bedrock'])
-  test(`llmgateway #3114: a mark on a tool result stays there, and unmarked results take no slot (${name})`, async () => {
+  test(`llmgateway #3114: a breakpoint on a tool result stays there, and results without one take no slot (${name})`, async () => {
     const ids = Array.from({ length: 8 }, (_, at) => `t${at}`)
     const messages = [
       user({ type: 'text', text: 'Go.', ...mark }),
@@ -71,7 +71,7 @@ for (const name of ['Claude at Anthropic', 'Claude on Vertex AI', 'Claude on Bed
     )
   })
 
-test('llmgateway #3114: the end of a turn that has only tool results is marked', async () => {
+test('llmgateway #3114: the end of a turn with only tool results gets a breakpoint', async () => {
   const messages = [user({ type: 'text', text: 'Go. '.repeat(5_000) }), assistant(call('t1')), user(result('t1'))]
   for (const name of ['Claude on Vertex AI', 'Claude on Bedrock']) {
     const body = { max_tokens: 9, tools: [search], messages }
@@ -84,7 +84,7 @@ for (const [place, marked] of Object.entries({
   'the message': { content: 'result of t1', ...mark },
   'its last part': { content: [{ type: 'text', text: 'result of t1', ...mark }] },
 }))
-  test(`llmgateway #3114: the mark of a tool message in Chat Completions is on its result, from ${place}`, async () => {
+  test(`llmgateway #3114: the breakpoint of a tool message in Chat Completions is on its result, from ${place}`, async () => {
     const called = { id: 't1', type: 'function', function: { name: 'search', arguments: '{}' } }
     const messages = [
       { role: 'user', content: 'Go.' },
@@ -97,7 +97,7 @@ for (const [place, marked] of Object.entries({
     assert.match(texts[0] ?? '', /"tool_use_id":"t1"/)
   })
 
-test('Bifrost #6181: the marks for one target do not reach the fallback, and the next target has its own', async () => {
+test("Bifrost #6181: the breakpoints for one target don't reach the fallback, and the next target has its own", async () => {
   const models = ['anthropic/claude-sonnet-4-5', 'groq/llama-3.3-70b-versatile', 'anthropic/claude-haiku-4-5']
   const { up, world } = await openDoor(() => new Response('{}', { status: 503 }), {
     catalog: defaultCatalog,
@@ -133,7 +133,7 @@ for (const promptCaching of ['off', 'auto'] as const)
     }
   })
 
-test('new-api #3389: a passed-through request keeps its bytes, and each request begins with the one before', async () => {
+test('new-api #3389: a passed-through request stays byte-identical, and each request begins with the previous one', async () => {
   const pretty = agent.map((body) => {
     const { messages, tools, system, ...others } = body
     return JSON.stringify({
@@ -173,7 +173,7 @@ const markEnds = (body: JsonObject): JsonObject => {
 
 for (const name of ['Claude at Anthropic', 'Claude on Vertex AI', 'Claude on Bedrock'])
   for (const promptCaching of ['off', 'auto'] as const)
-    test(`axonhub #2342: a client's marks stay on their blocks, and read the cache in each turn (${name}, ${promptCaching})`, async () => {
+    test(`axonhub #2342: a client's breakpoints stay on their blocks, and hit the cache in each turn (${name}, ${promptCaching})`, async () => {
       const bodies = agent.map(markEnds)
       const { texts, reads } = await send(name, '/v1/messages', bodies, { promptCaching })
       for (const [at, text] of texts.entries()) {

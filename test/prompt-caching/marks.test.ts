@@ -7,7 +7,7 @@ import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { listMarks } from './support/marks.ts'
 
-const test = suite("prompt caching: the client's own marks")
+const test = suite("prompt caching: the client's own breakpoints")
 
 type Target = Pick<Question, 'client' | 'model' | 'answer'> & Partial<Question>
 
@@ -51,14 +51,14 @@ const blanks: Record<string, JsonObject> = {
   'redacted thinking': { type: 'redacted_thinking', data: 'ZGF0YQ==' },
 }
 for (const [what, last] of Object.entries(blanks))
-  test(`check 14: the mark of a conversation that ends with ${what} is on the block before it`, async () => {
+  test(`check 14: if a conversation ends with ${what}, its breakpoint is on the block before that`, async () => {
     const turns = last.type === 'text' ? [user(text('a'), last)] : [user(text('a')), said(last)]
     const { sent, response } = await ask({ ...vertex, body: { ...mark(), messages: turns } })
     assert.is(response.status, 200)
     assert.equal(listMarks(sent), [{ place: 'messages', ttl: '5m', text: 'a' }])
   })
 
-test('check 15: three parallel results whose turn has one mark get one mark', async () => {
+test('check 15: three parallel results whose turn has one breakpoint get one breakpoint', async () => {
   const turns = [
     user(text('a')),
     said(use('t1'), use('t2'), use('t3')),
@@ -68,7 +68,7 @@ test('check 15: three parallel results whose turn has one mark get one mark', as
   assert.is(listMarks(sent).length, 1)
 })
 
-test('check 16: a block that the target does not get has no mark, and its mark takes no slot', async () => {
+test("check 16: a block that the target doesn't get has no breakpoint, and takes no slot", async () => {
   const turns = [
     user(text('a', mark())),
     said(text('b', mark())),
@@ -83,7 +83,7 @@ test('check 16: a block that the target does not get has no mark, and its mark t
   )
 })
 
-test('check 18: a mark that a client sets only on its tools is untouched', async () => {
+test('check 18: a breakpoint that a client sets only on its tools stays unchanged', async () => {
   const body = { tools: [tool(mark('1h'))], messages: [user(text('a'))] }
   for (const target of [messages, bedrock, vertex])
     assert.equal(
@@ -98,12 +98,12 @@ const four = {
   messages: [user(text('a', mark())), said(text('b')), user(text('c', mark()))],
 }
 
-test('check 19: four marks of a client stay four', async () => {
+test("check 19: a client's four breakpoints stay four", async () => {
   for (const target of [messages, bedrock, vertex])
     assert.is(listMarks((await ask({ ...target, body: four })).sent).length, 4)
 })
 
-test('check 20: a mark on the whole request and four others become four marks, with one warning', async () => {
+test('check 20: a top-level breakpoint and four others become four breakpoints, with one warning', async () => {
   const turns = [...four.messages, said(text('d')), user(text('e'))]
   const { sent, warned } = await ask({ ...bedrock, body: { ...four, messages: turns, ...mark() } })
   assert.equal(
@@ -113,7 +113,7 @@ test('check 20: a mark on the whole request and four others become four marks, w
   assert.equal(warned, ['dropped:messages[0].content[0].cache_control'])
 })
 
-test('check 20: if there are too many marks, the last ones of the tools, the instructions, and the conversation stay', async () => {
+test('check 20: if there are too many breakpoints, the last ones of the tools, the instructions, and the conversation are kept', async () => {
   const body = {
     tools: [tool(mark())],
     system: [text('One.', mark()), text('Two.', mark())],
@@ -127,7 +127,7 @@ test('check 20: if there are too many marks, the last ones of the tools, the ins
   assert.equal(warned, ['dropped:messages[0].content[0].cache_control', 'dropped:system[0].cache_control'])
 })
 
-test('check 21: an hour after five minutes becomes five minutes, with a warning', async () => {
+test('check 21: a lifetime of an hour after one of five minutes becomes five minutes, with a warning', async () => {
   const body = { system: [text('Be brief.', mark('5m'))], messages: [user(text('a', mark('1h')))] }
   const { sent, warned } = await ask({ ...bedrock, body })
   assert.equal(
@@ -137,7 +137,7 @@ test('check 21: an hour after five minutes becomes five minutes, with a warning'
   assert.equal(warned, ['replaced:messages[0].content[0].cache_control.ttl'])
 })
 
-test('check 22: a mark on the whole request is on the last block at Vertex, without a loss', async () => {
+test('check 22: a top-level breakpoint moves to the last block at Vertex, without a warning', async () => {
   const body = { ...mark(), messages: [user(text('a')), said(text('b')), user(text('c'), text('d'))] }
   const { sent, warned } = await ask({ ...vertex, body })
   assert.equal(listMarks(sent), [{ place: 'messages', ttl: '5m', text: 'd' }])
@@ -145,7 +145,7 @@ test('check 22: a mark on the whole request is on the last block at Vertex, with
 })
 
 for (const ttl of ['12h', '30m'])
-  test(`check 23: a breakpoint of ${ttl} becomes an hour at Anthropic, in a valid order`, async () => {
+  test(`check 23: a breakpoint of ${ttl} gets a lifetime of an hour at Anthropic, in a valid order`, async () => {
     const breakpoint = (lifetime: string) => ({ prompt_cache_breakpoint: { mode: 'explicit', ttl: lifetime } })
     const turns = [
       { role: 'system', content: [text('Be brief.', breakpoint(ttl))] },
@@ -160,7 +160,7 @@ for (const ttl of ['12h', '30m'])
     )
   })
 
-test('check 24: a `cache_control` in Chat becomes a breakpoint at Responses', async () => {
+test('check 24: `cache_control` in Chat Completions becomes a breakpoint in Responses', async () => {
   const { sent } = await ask({ ...responses, body: { messages: [user(text('a', mark())), user(text('b'))] } })
   const marked = { type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }
   assert.equal((sent.input as JsonObject[])[0]?.content, [marked])

@@ -8,7 +8,7 @@ import { assert, suite } from '../support/suite.ts'
 import { clientWriters, createConversation } from './support/conversations.ts'
 import { listMarks } from './support/marks.ts'
 
-const test = suite('prompt caching: marks that do not pay')
+const test = suite('prompt caching: breakpoints that save nothing')
 
 const write = clientWriters['anthropic-messages']
 
@@ -46,14 +46,14 @@ async function openWriting() {
   return { ask, clock, world, warnings }
 }
 
-test('check 44: 1,000 different prompts without tools write nothing', async () => {
+test('check 44: 1,000 different prompts without tools cause no cache writes', async () => {
   const { ask, world } = await openWriting()
   for (let count = 0; count < 1_000; count++) assert.is(await ask(`s${count}`, { hasTools: false }), false)
   assert.ok(world.told.requests.every(({ promptCache }) => promptCache?.written === 0))
   assert.is(world.told.requests.at(-1)?.promptCache?.stoodDown, 'single')
 })
 
-test('check 45: marks stop after eight wasted writes, and one session tries again after an hour', async () => {
+test('check 45: breakpoints stop after eight wasted writes, and one session tries again after an hour', async () => {
   const { ask, clock, world, warnings } = await openWriting()
   const marked: boolean[] = []
   for (let count = 0; count < 12; count++) marked.push(await ask(`s${count}`))
@@ -76,7 +76,7 @@ test('check 45: marks stop after eight wasted writes, and one session tries agai
   assert.equal([await ask('probe'), await ask('other'), await ask('probe')], [true, false, true])
 })
 
-test('check 45: from the third stop on, the pause doubles', async () => {
+test('check 45: from the third stop on, the pause doubles each time', async () => {
   const { ask, clock, warnings } = await openWriting()
   for (let stop = 0; stop < 4; stop++) {
     for (let count = 0; count < 9; count++) await ask('s')
@@ -86,14 +86,14 @@ test('check 45: from the third stop on, the pause doubles', async () => {
   assert.equal(hours.slice(0, 4), ['1', '1', '2', '4'])
 })
 
-test('check 47: the savings are absent if the price is unknown', async () => {
+test('check 47: savings are omitted if the price is unknown', async () => {
   const { ask, world } = await openWriting()
   await ask('s', { model: 'claude-unknown-9' })
   const { promptCache } = world.told.requests.at(-1) ?? {}
   assert.equal([promptCache?.by, promptCache?.written, promptCache?.savedUsd], ['gateway', 10_000, undefined])
 })
 
-test('check 45: while GPT-5.6 is paused, it is told not to write on its own', async () => {
+test('check 45: while caching is paused for GPT-5.6, its requests turn off automatic caching', async () => {
   const clock = fakeClock()
   const usage = {
     ...{ input_tokens: 10_010, output_tokens: 1, total_tokens: 10_011 },
@@ -120,7 +120,7 @@ test('check 45: while GPT-5.6 is paused, it is told not to write on its own', as
   assert.equal(await ask('other'), [false, { mode: 'explicit' }])
 })
 
-test('sessions that read less than 20% of their input are listed from their third request on, the worst first', async () => {
+test('sessions that read less than 20% of their input are listed from their third request on, worst first', async () => {
   const clock = fakeClock()
   let read = 0
   const { world } = await openDoor(

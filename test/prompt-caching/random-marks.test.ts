@@ -12,7 +12,7 @@ import { createRandom, type Random } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { findMarkProblem } from './support/mark-rules.ts'
 
-const test = suite('prompt caching: random marks of a client')
+const test = suite('prompt caching: random client breakpoints')
 
 const REQUESTS = randomCases(100_000, 4_000)
 
@@ -86,7 +86,7 @@ const targets: Record<string, { format: ProviderFormat; provider: string; model:
 }
 
 for (const [name, target] of Object.entries(targets))
-  test(`check 17: random marks are never too many, in the wrong order, or on the wrong block (${name})`, async () => {
+  test(`check 17: random breakpoints are never too many, in the wrong order, or on the wrong block (${name})`, async () => {
     const { format, model } = target
     const translator = await (await loadUpstreamFormat(format)).loadTranslator()
     const traits = getTraits(translator.traits, target, {})

@@ -100,7 +100,7 @@ for (const [name, most] of Object.entries({
     assert.ok(share <= most, `${share} of the input was read`)
   })
 
-test('check 40: one mark at the end misses the cache after a turn with eleven calls', () => {
+test('check 40: a single breakpoint at the end misses the cache after a turn with eleven calls', () => {
   const count = simulateMarks(readMessages)
   const marked = { cache_control: { type: 'ephemeral' } }
   const calls = Array.from({ length: 11 }, (_, at) => ({ type: 'tool_use', id: `t${at}`, name: 'f', input: {} }))
@@ -111,7 +111,7 @@ test('check 40: one mark at the end misses the cache after a turn with eleven ca
   assert.is(count({ body: { ...marked, messages: later }, now: 1 }).read, 0)
 })
 
-test('check 43: the savings are the difference from the cost of the same usage without a cache', async () => {
+test('check 43: savings are compared with the cost of the same usage without a cache', async () => {
   const provider = simulatedProviders['Claude at Anthropic']
   assert.ok(provider)
   const { requests, usages } = await play('anthropic-messages', provider)

@@ -116,7 +116,7 @@ const TURNS = isCi ? 40 : 10
 const CONVERSATIONS = isCi ? 4 : 2
 
 for (const client of clientFormats)
-  test(`check 30: each request begins with the one before it, from ${client} clients to every format`, async () => {
+  test(`check 30: each request begins with the previous one, from ${client} clients to every format`, async () => {
     const random = createRandom()
     for (const target of targets) {
       const hint = `${client} to ${target.model}, seed ${random.seed}`
@@ -147,7 +147,7 @@ const special: Record<string, ConversationOptions> = {
 
 for (const [what, options] of Object.entries(special))
   for (const client of clientFormats)
-    test(`check 31: each request begins with the one before it, with ${what}, from ${client} clients`, async () => {
+    test(`check 31: each request begins with the previous one, with ${what}, from ${client} clients`, async () => {
       const random = createRandom()
       for (const target of targets) {
         const hint = `${client} to ${target.model}, seed ${random.seed}`
@@ -164,7 +164,7 @@ for (const [what, options] of Object.entries(special))
       }
     })
 
-test('check 32: two translations of a conversation are equal byte for byte', async () => {
+test('check 32: two translations of a conversation are byte-identical', async () => {
   const random = createRandom()
   for (const client of clientFormats)
     for (const target of targets) {

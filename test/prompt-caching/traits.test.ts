@@ -8,12 +8,12 @@ import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientWriters, createConversation, listRequestEnds } from './support/conversations.ts'
 
-const test = suite('prompt caching: what targets support')
+const test = suite('prompt caching: target support')
 
 const steps = createConversation(createRandom(3), 4).slice(0, 5)
 const end = listRequestEnds(steps).at(-1)
 
-test('clients of Responses that pass through at xAI get the field of that format', async () => {
+test("Responses clients that pass through to xAI get that format's field", async () => {
   const { up, world } = await openDoor(() => json(whole['openai-responses']), {
     catalog: defaultCatalog,
     connections: ['xai'],
@@ -30,14 +30,14 @@ test('clients of Responses that pass through at xAI get the field of that format
 })
 
 for (const provider of ['alibaba', 'minimax', 'zai', 'moonshot', 'deepseek', 'groq', 'google'])
-  test(`${provider} gets no marks, keys, or headers`, () => {
+  test(`${provider} gets no breakpoints, cache keys, or headers`, () => {
     for (const format of ['openai-chat', 'anthropic-messages', 'gemini'] as const) {
       const { marks, takesKey, sessionHeader } = getCacheTraits({ provider, model: 'm', format })
       assert.equal([marks, takesKey, sessionHeader], [undefined, undefined, undefined])
     }
   })
 
-test('Claude behind a compatible URL, such as Azure AI Foundry, gets marks on blocks only', async () => {
+test('Claude behind a compatible URL, such as Azure AI Foundry, gets breakpoints only on blocks', async () => {
   const catalog: Catalog = {}
   const baseUrl = 'https://r.services.ai.azure.com/anthropic/v1'
   const connection = { provider: 'anthropic-compatible-foundry', providerSpecificData: { baseUrl } }

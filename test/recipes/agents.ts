@@ -82,7 +82,7 @@ export function converses(slug: string, limited: number | string = 429) {
     for (const close of closers) await close()
   })
 
-  test(`${slug}: the agent streams an answer, after it has called a tool`, async ({ app }) => {
+  test(`${slug}: the agent calls a tool and streams a response`, async ({ app }) => {
     const output = await app.ask()
     assert.match(output, ANSWER.join(''))
     const [first = '', second = ''] = provider.bodies

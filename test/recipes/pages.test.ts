@@ -37,7 +37,7 @@ test('the list of recipes links to each', async () => {
   )
 })
 
-test('a test of its own runs each page', async () => {
+test('each page has its own test', async () => {
   const tests = await readdir(here)
   assert.ok(slugs.length > 0)
   assert.equal(

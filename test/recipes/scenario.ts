@@ -62,7 +62,7 @@ export function servesBy(slug: string, signIn: SignIn, open: (providerUrl: strin
     upstream?.close()
   })
 
-  test(`${slug}: a signed-in user gets a stream, also by the page's own request`, async ({ app }) => {
+  test(`${slug}: a signed-in user gets a stream, including from the page's own request`, async ({ app }) => {
     const response = await chat(await headersOf('grace'))
     assert.is(response.status, 200, await response.clone().text())
     assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)

@@ -39,7 +39,7 @@ async function rejectionOf(work: Promise<unknown>): Promise<{ code: string; http
   return { code, httpStatus }
 }
 
-test("trpc: the page's own call gets a stream", async ({ app }) => {
+test("trpc: the page's own request gets a stream", async ({ app }) => {
   assert.is(await app.ask(), 'Hello')
 })
 

@@ -127,7 +127,7 @@ test('the workflow rules detect violations', () => {
   }
 })
 
-test('a release is published only after all tests and checks have passed, and a person has approved it', () => {
+test('a release is published only after all tests and checks have passed and a person has approved it', () => {
   const { on, jobs }: Workflow = parse(files.find(({ name }) => name === 'release.yml')?.text ?? '')
   assert.equal(on, { push: { tags: ['v*'] } })
   assert.equal(Object.keys(jobs), ['test', 'check', 'pack', 'stage', 'draft'])
@@ -156,7 +156,7 @@ test('a release is published only after all tests and checks have passed, and a 
     )
 })
 
-test('the site is published from main by a job that runs no code of the repository', () => {
+test('a job that runs no repository code publishes the site from main', () => {
   const { on, jobs }: Workflow = parse(files.find(({ name }) => name === 'docs.yml')?.text ?? '')
   assert.equal(on, { push: { branches: ['main'], tags: ['v*'] } })
   assert.equal(Object.keys(jobs), ['build', 'deploy'])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { type Budget, createHedgeBudget, createRetryBudget } from '../../src/request/routing/budget.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('budgets compared with a model')
+const test = suite('retry budgets compared with a model')
 
 type Step = 'request' | 'a rush of requests' | 'spend' | 'a rush of spending' | { passMs: number }
 
@@ -111,7 +111,7 @@ for (const [what, { create, model: createModel }] of Object.entries(budgets)) {
   })
 }
 
-test('retries continue after the clock is set back', () => {
+test('retries continue after the clock goes back', () => {
   let nowMs = 1_000_000
   const budget = createRetryBudget({ now: () => nowMs, sleep: () => new Promise<void>(() => {}) })
   while (budget.spend()) nowMs += 1

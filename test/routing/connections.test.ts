@@ -141,7 +141,7 @@ test('a failing model does not disable its key', async () => {
   assert.equal(countOf(calls), { 'b/m': 5, 'c/m': 5, 'a/other': 3, 'b/other': 3, 'c/other': 3 })
 })
 
-test("after three rejected keys of one provider, the combo's next provider is used", async () => {
+test('after three rejected keys of one provider, the combo uses its next provider', async () => {
   const { world, down, asks } = await openOne({ combos: pool('round-robin'), limits: { maxAttempts: 4 } })
   for (const key of ['a', 'b', 'c']) down.set(key, 401)
   assert.is(await asks(3, fromPool), 'a>b>c>two two two')

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 import { linesOf } from './support/explain.ts'
 import { openPool } from './support/pool.ts'
 
-const test = suite('targets whose format does not support a request, alongside unhealthy targets')
+const test = suite("unhealthy targets and targets whose format doesn't support a request")
 
 /** More than one answer is what messages cannot be asked for. */
 const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }

@@ -9,7 +9,7 @@ import { times } from '../support/ci.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('explanations predict what requests do')
+const test = suite('explanations predict requests')
 
 /** Those that leave nothing to chance. */
 const strategies: Strategy[] = ['fallback', 'round-robin', 'sticky', 'least-cost', 'least-busy', 'conditional']
@@ -46,7 +46,7 @@ const step = fc.record({
   team: fc.constantFrom('ab', 'x'),
 })
 
-test('the next request first calls the first target in the explanation, through any combos, on two instances', () =>
+test('the next request first calls the first target in the explanation, for any combos, on two instances', () =>
   fc.assert(
     fc.asyncProperty(combo, combo, fc.array(step, { minLength: 6, maxLength: 12 }), async (inner, outer, steps) => {
       const now = new Map<string, string>()

@@ -55,7 +55,7 @@ test('under least-latency, the reason is the measured average', async () => {
   assert.equal(await linesOf(pool, { body: { stream: true } }), ['one first: pool: latency not measured yet'])
 })
 
-test('under least-latency, the reason shows which target is tried only to be measured', async () => {
+test('under least-latency, the reason shows which target is tried only for measurement', async () => {
   const clock = fakeClock()
   const answer = async ({ provider }: Call) => {
     await clock.sleep(provider === 'one' ? 100 : 200)

@@ -4,7 +4,7 @@ import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openPool } from './support/pool.ts'
 
-const test = suite('a storage that fails to store the routing state')
+const test = suite('storage that fails to store the routing state')
 
 const turns = { models: ['one/m', 'two/m', 'three/m'], strategy: 'round-robin' as const }
 

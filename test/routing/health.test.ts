@@ -247,7 +247,7 @@ test("failures of in-flight and last-resort requests do not extend a target's co
   assert.is(waitOf(), 3_000)
 })
 
-test('a model that fails on every account does not put other models in cooldown, unless all models fail', () => {
+test("a model that fails on every account doesn't put other models in cooldown, unless all models fail", () => {
   const bad = open()
   for (let at = 0; at < 20; at++) bad.fail('server', target(at % 2 ? 'a' : 'b', 'bad'))
   assert.is(bad.waitOf(target('a', 'good')), undefined)

@@ -55,7 +55,7 @@ test('requests on connections other than the first count as load of their provid
   assert.equal(await waitingFor(pool, 9), { one: 4, two: 5 }, 'one waits already')
 })
 
-test('a request does not count as load on the connection that its combo has chosen for it', async () => {
+test("a request doesn't count as load for the connection that its combo has chosen for it", async () => {
   const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: `key-${name}` }))
   const combo = { ...busy('one/m', 'two/m'), connectionStrategy: 'least-busy' as const }
   const { world, up } = await openPool(combo, { connections: [...connections, 'two'] })

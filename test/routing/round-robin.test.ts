@@ -19,7 +19,7 @@ test('the two healthy targets get equal shares even before the failing target is
   assert.is(await asks(11), 'one>two three one>two three one>two three one>two three one>two three two')
 })
 
-test('the turn does not move if no target succeeds', async () => {
+test("the round-robin position doesn't advance if no target succeeds", async () => {
   const { down, asks } = await openPool(turns)
   assert.is(await asks(1), 'one')
   for (const provider of ['one', 'two', 'three']) down.set(provider, 500)
@@ -28,7 +28,7 @@ test('the turn does not move if no target succeeds', async () => {
   assert.is(await asks(2), 'two three')
 })
 
-test('the turn of an inner combo does not move if the next entry of the outer combo serves the request', async () => {
+test("an inner combo's round-robin position doesn't advance if the outer combo's next entry serves the request", async () => {
   const { down, asks } = await openPool(
     { models: ['inner', 'three/m'] },
     { combos: { inner: { models: ['one/m', 'two/m'], strategy: 'round-robin' } } },
@@ -40,19 +40,19 @@ test('the turn of an inner combo does not move if the next entry of the outer co
   assert.is(await asks(2), 'two one')
 })
 
-test('a client error moves the turn like a response', async () => {
+test('a client error advances the round-robin position like a response', async () => {
   const { down, asks } = await openPool(turns)
   down.set('one', 500).set('two', 400)
   assert.is(await asks(2), 'one>two three')
 })
 
-test('an entry for which no attempt was left gets the next turn', async () => {
+test('an entry that gets no attempt is next in the round-robin', async () => {
   const { down, asks } = await openPool(turns, { limits: { maxAttempts: 2 } })
   down.set('one', 500).set('two', 500)
   assert.is(await asks(2), 'one>two two>three')
 })
 
-test('a recovered target gets its turn again, in its position', async () => {
+test('a recovered target gets its turn again, in its old position', async () => {
   const { world, down, asks } = await openPool(turns)
   down.set('two', 401)
   assert.is(await asks(4), 'one two>three one three')

@@ -113,7 +113,7 @@ test('later turns of a conversation go to the target of the first turn, in every
   assert.is(keys.size, 2)
 })
 
-test('long beginnings that differ only at the end are different sessions', async () => {
+test('long beginnings that differ only at the end belong to different sessions', async () => {
   const { up, asks } = await openPool(sticky)
   for (let nth = 0; nth < 40; nth++) {
     const messages = [{ role: 'user', content: `${'long '.repeat(10_000)} ${nth}` }]
@@ -123,7 +123,7 @@ test('long beginnings that differ only at the end are different sessions', async
   assert.is(new Set(up.providers).size, 3)
 })
 
-test('entries are used as listed without a session', async () => {
+test('without a session, entries are used as listed', async () => {
   const { asks } = await openPool(sticky)
   assert.is(await asks(2), 'one one')
 })

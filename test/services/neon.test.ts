@@ -70,7 +70,7 @@ test('without `watch`, nothing is queried between requests', async () => {
   await gateway.close()
 })
 
-test("a first request waits until a sleeping database has started, and another instance's change is seen later", async () => {
+test("a first request waits until a sleeping database has started, and later sees another instance's change", async () => {
   const table = newTable()
   const build = () =>
     createGateway({

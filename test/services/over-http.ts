@@ -158,7 +158,7 @@ export function testOverHttp(test: Suite<object>, name: string, { front, create,
     for (const [at, write] of writes.entries()) if (write.status === 'fulfilled') assert.ok(kept.has(`key ${at}`))
   })
 
-  test(`${name}: several cold instances hold a limit exactly`, async () => {
+  test(`${name}: several cold instances enforce a limit exactly`, async () => {
     const open = create()
     const first = build(open())
     const { key } = await first.api.keys.create({ name: 'limited', limits: { requests: { day: 3 } } })

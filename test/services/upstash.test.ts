@@ -28,7 +28,7 @@ test.after(async () => {
   await redis.remove()
 })
 
-test("Upstash's own client reads replies of the front, plain and encoded, and its errors", async () => {
+test("Upstash's own client reads the fake server's replies, plain and encoded, and its errors", async () => {
   const { Redis } = createRequire(import.meta.url)('./node_modules/@upstash/redis') as {
     Redis: new (
       options: object,
@@ -77,7 +77,7 @@ test('a cold store writes after at most two requests', async () => {
   assert.ok(server.requests - before <= 2)
 })
 
-test('when 8 clients write a key at the same time, one of 100 writes wins each time, and 10,000 increments are exact', {
+test('when 8 clients write a key concurrently, one of 100 writes wins each time, and 10,000 increments are exact', {
   timeoutMs: 180_000,
 }, async () => {
   const prefix = newPrefix()

@@ -260,7 +260,7 @@ test("file storage takes an ended process's lock immediately, and reports it", (
     await storage.close?.()
   }))
 
-test("file storage waits for a running process's lock without blocking, and gives up with an error code", () =>
+test("file storage waits for a running process's lock without blocking, and eventually fails with an error code", () =>
   inFolder(async (path) => {
     const lock = await takeLock(resolveFolder(path), { logger: listeningLogger(), staleMs: 100, timeoutMs: 1_000 })
     const storage = fileStorage({ path, logger: false, lockStaleMs: 100, lockTimeoutMs: 400 })

@@ -1,7 +1,7 @@
 import { move } from '../../adapters/storage/file/move.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('moving a file to its place')
+const test = suite('moving a file into place')
 
 /** Fails with these codes, one after the other, and then succeeds. */
 function renameWith(codes: string[]) {

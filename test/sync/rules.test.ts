@@ -222,7 +222,7 @@ test('the value of a key created in the cloud is synced to the gateway', async (
   )
 })
 
-test('a confirmation of a key does not cost the value of a newer key with its ID', async () => {
+test("confirming a key doesn't drop the value of a newer key with the same ID", async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   await cloud.api.keys.put({ id: 'a', name: 'made there' })
   let replaced = ''

@@ -64,7 +64,7 @@ test('a canceled call cancels a response that arrives later', async () => {
   assert.is(await cancelled, REASON)
 })
 
-test('a canceled call never ends normally, even when all bytes had arrived', async () => {
+test('a canceled call never ends normally, even if all bytes have arrived', async () => {
   for (const init of [{}, smallJson]) {
     const call = callBy(async () => new Response('{}', init))
     const { body } = await call.answer
@@ -74,7 +74,7 @@ test('a canceled call never ends normally, even when all bytes had arrived', asy
   }
 })
 
-test('a call that is canceled during a read rejects with the same reason object, even if the bytes still arrive or fail', async () => {
+test('a call canceled during a read rejects with the same reason object, even if the bytes still arrive or fail', async () => {
   for (const end of [() => new ArrayBuffer(2), () => Promise.reject(new Error('a copy'))]) {
     const coming = Promise.withResolvers<void>()
     const answer = Object.assign(new Response('{}', smallJson), { arrayBuffer: () => coming.promise.then(end) })

@@ -72,7 +72,7 @@ const many = Array.from({ length: 14 }, (_, key) =>
   ),
 ).flat()
 
-test('rows are limited by cost, requests, or tokens, and the rest become one row', async () => {
+test('rows are limited by cost, requests, or tokens, and the remaining rows become one row', async () => {
   const api = await openWith(many)
   const seen = async (query: UsageQuery) =>
     (await api.summary(query)).rows.map(({ keyId, others, requests }) => [keyId ?? others, requests])

@@ -44,7 +44,7 @@ test('check P19: a record names the price, its source, and its date', async () =
   assert.equal(targets[0]?.price, prices[0])
 })
 
-test('check P19: a change of a price leaves stored requests and sums as they are', async () => {
+test("check P19: a price change doesn't affect stored requests and totals", async () => {
   const { api, chat, clock } = await openPriced()
   await (await chat({})).text()
   const before = await api.usage.summary()
@@ -73,7 +73,7 @@ test('a stored request of an earlier release has no price, and an earlier releas
   assert.equal(spent.slice(0, 10), [1_000_000_000, -1, 1, 10, 1, 0, 0, 0, null, []]) // the fields of earlier releases
 })
 
-test('every provider of the built-in catalog whose models are from models.dev has a date', () => {
+test('every built-in provider whose models come from models.dev has a date', () => {
   assert.match(defaultCatalog.anthropic?.asOf ?? '', /^2026-\d\d-\d\d$/)
 })
 
@@ -110,7 +110,7 @@ test('check P20: a dollar limit rejects an unpriced model, and the log and the e
   assert.ok(targets[0]?.why.endsWith(advice), targets[0]?.why)
 })
 
-test('check P20: without a limit, the cost of an unpriced model is absent, and the request counts as unpriced', async () => {
+test('check P20: without a limit, the cost of an unpriced model is omitted, and the request counts as unpriced', async () => {
   const { api, chat, told } = await openPriced()
   assert.is((await chat({ model: 'one/unknown' })).status, 200)
   const { totals } = await api.usage.summary()
@@ -120,7 +120,7 @@ test('check P20: without a limit, the cost of an unpriced model is absent, and t
   assert.not.ok('costUsd' in (told.usages[0] ?? {}))
 })
 
-test('check P21: after the call in the message, the next request passes', async () => {
+test('check P21: after the call in the message, the next request succeeds', async () => {
   const warnings: string[] = []
   const world = await openPriced({ logger: { warn: (message: string) => void warnings.push(message), error() {} } })
   const { connections } = await world.api.connections.list()

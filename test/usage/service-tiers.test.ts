@@ -37,7 +37,7 @@ const openPriced = (service: string | undefined) => {
   return openWorld({ catalog, connections: ['one'], fetch })
 }
 
-test('check P17: 210,000 tokens cost the price of their tier, in each service tier', () => {
+test('check P17: 210,000 tokens cost the price of their length tier, in each service tier', () => {
   const usage = { inputTokens: 210_000, outputTokens: 1_000 }
   assert.is(calculateCost(price, usage)?.toFixed(6), '0.855000')
   assert.is(calculateCost(price, { ...usage, serviceTier: 'priority' })?.toFixed(6), '4.225000')
@@ -68,7 +68,7 @@ test('check P17: a dollar limit reserves the price of the service tier and of th
   assert.is((await ask(120_000)).status, 200)
 })
 
-test('a service tier that is a list, or has no text, is never an internal error', async () => {
+test('a service tier that is a list or blank never causes an internal error', async () => {
   const { chat, told } = await openPriced(undefined)
   for (const tier of [[{ toString: 1 }], [[], { valueOf: null }], { type: [{ toString: null }] }, ['priority']])
     assert.is((await chat({ service_tier: tier })).status, 200)
@@ -119,7 +119,7 @@ test('tokens cached for an hour or longer have their own price, by default twice
   assert.is(calculateCost({ ...short, cacheWriteLong: 3 }, usage), 0.6 * 2.5 + 0.4 * 3)
 })
 
-test('check 46: tokens that a provider cached for an hour or for 12 hours are counted apart', () => {
+test('check 46: tokens that a provider cached for an hour and for 12 hours are counted separately', () => {
   const details = {
     cached_tokens: 0,
     cache_write_tokens: 9,
@@ -137,7 +137,7 @@ test('check 46: tokens that a provider cached for an hour or for 12 hours are co
   assert.equal([converse?.cacheWriteTokens, converse?.cacheWriteLongTokens], [9, 5])
 })
 
-test('a stored request keeps the tokens with a long cache lifetime apart', () => {
+test('a stored request counts tokens with a long cache lifetime separately', () => {
   const tokens = { input: 10, output: 1, cacheRead: 0, cacheWrite: 9, reasoning: 0, cacheWriteLong: 7 }
   const target = { provider: 'one', model: 'm', connectionId: 'c' }
   const attempt = { ...target, outcome: 'answered', status: 200, startMs: 0, durationMs: 1, tokens, costUsd: 1 }

@@ -32,7 +32,7 @@ export function appConformance(
 ): void {
   const test = openSuite(`an app in ${PROCESSES} processes on ${store}`, end)
 
-  test('check 18: all processes know within a second that an account is revoked', slowly, async ({ program }) => {
+  test('check 18: all processes learn within a second that an account was revoked', slowly, async ({ program }) => {
     const latest = await roundsUntil(KNOWN_WITHIN_MS, () =>
       inPlace(create, async (place) => {
         const app = await startApp(program, place)
@@ -101,7 +101,7 @@ export function outageConformance(
   const test = openSuite(`an app in ${PROCESSES} processes that lose ${store}`, end)
 
   test(
-    'check 34: known accounts are served as onStorageUnavailable says, unknown ones get a 503, and each request is counted once',
+    'check 34: known accounts follow onStorageUnavailable, unknown accounts get a 503, and each request counts once',
     slowly,
     ({ program }) =>
       inPlace(create, async (place) => {

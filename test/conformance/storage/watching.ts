@@ -21,7 +21,7 @@ export function storageWatching(test: StorageTest): void {
     assert.not.ok(heard.keys.includes('kept'))
   })
 
-  test('already returns the new value when it reports the change', async ({ storage, other }) => {
+  test('returns the new value by the time it reports the change', async ({ storage, other }) => {
     const second = await other()
     await storage.get('key')
     const values: Array<Promise<string | undefined>> = []
@@ -32,7 +32,7 @@ export function storageWatching(test: StorageTest): void {
     assert.is(await values[0], 'new')
   })
 
-  test('reports to every watcher until that watcher stops', async ({ storage, other }) => {
+  test('reports to every watcher until the watcher stops', async ({ storage, other }) => {
     const second = await other()
     const first = await listen(storage)
     const both = await listen(storage)

@@ -206,7 +206,7 @@ for (const [name, ai, version] of [
       assert.match(asked(), '"type":"custom_tool_call_output"')
     })
 
-    test(`the phase of a text is sent back to OpenAI (${manner})`, async () => {
+    test(`the phase of a text part is sent back to OpenAI (${manner})`, async () => {
       const { whole, events } = said('openai-responses', { type: 'text', text: 'I look.' })
       const mark = (text: string) => text.replaceAll('"role":"assistant"', '"role":"assistant","phase":"commentary"')
       const marked = { whole: JSON.parse(mark(JSON.stringify(whole))), events: events.map(mark) }

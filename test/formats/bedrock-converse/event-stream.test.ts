@@ -18,7 +18,7 @@ test('frames have the standard CRC-32 checksum', () => {
   assert.is(crc32(encodeUtf8('123456789')), 0xcbf43926)
 })
 
-test('frames are parsed the same way no matter where the bytes are split', () => {
+test('the parser returns the same frames no matter where the bytes are split', () => {
   const bytes = concatBytes(converseFrames())
   const whole = read([bytes])
   assert.is(whole.length, 7)

@@ -98,7 +98,7 @@ function getParts(events: readonly StreamEvent[]): AssistantPart[] {
   return [...parts.values()]
 }
 
-test('a stream is parsed like the complete response, no matter where texts and frames are split', () => {
+test('the parser reads a stream like the complete response, no matter where text and frames are split', () => {
   fc.assert(
     fc.property(blocks, sizes, sizes, (content, lengths, chunks) => {
       const events = readResult(concatBytes([...getFrames(content, lengths)]), chunks)

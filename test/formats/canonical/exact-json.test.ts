@@ -46,7 +46,7 @@ test('JSON without long numbers is parsed once', () => {
   assert.is(parseExactObject('{"a":1}', parsed), parsed)
 })
 
-test('a long number in an option is rounded with a warning', () => {
+test('a long number in an option is rounded, with a warning', () => {
   const warnings = createWarnings({ isStrict: false })
   const fields = readFields(parseExactObject('{"seed":9007199254740993}', {}), '', warnings)
   assert.is(fields.number('seed'), 9_007_199_254_740_992)

@@ -15,7 +15,7 @@ test('IDs stay unchanged unless they are taken', () => {
   ])
 })
 
-test('unique IDs are found in linear time even if a client keeps repeating one', () => {
+test('finding unique IDs takes linear time even if a client keeps repeating one', () => {
   const unique = createUniqueIds()
   let last = ''
   for (let count = 0; count < 200_000; count++) last = unique('a')

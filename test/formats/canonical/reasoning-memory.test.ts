@@ -74,7 +74,7 @@ test("only the owner can retrieve stored reasoning, and it isn't added if the cl
   assert.equal(memory.recall('k', own), own)
 })
 
-test('reasoning of calls with sequential IDs belongs to its own conversation', () => {
+test('reasoning of calls with sequential IDs stays with its own conversation', () => {
   const memory = createReasoningMemory()
   const createRequest = (system: string, ...words: string[]): Turn[] => [
     { role: 'system', as: 'system', content: [{ type: 'text', text: system }] },
@@ -136,7 +136,7 @@ test('the phase of the text before a call is stored only for the provider that s
     assert.equal(memory.recall('k', bare, other), bare)
 })
 
-test('the phase is stored from a stream, even next to reasoning that the client sends', () => {
+test('the phase is stored from a stream, even alongside reasoning that the client sends', () => {
   const memory = createReasoningMemory()
   const listen = memory.listen({ ...K, origin: openai('a') }, () => {})
   for (const [key, part] of [{ ...comment, text: '' }, call('c1', { arguments: '' })].entries()) {

@@ -49,14 +49,14 @@ seal("state that the gateway did not seal has the client's own format", () => {
   assert.equal(unsealState('signalbox-1:nonsense', bare).kind, 'signature')
 })
 
-seal('state belongs to its own account only', () => {
+seal('sealed state belongs to a single account', () => {
   const state = signature('s')
   assert.ok(belongsTo(state, { format: 'gemini', account: 'google/1' }))
   assert.not(belongsTo(state, { format: 'gemini', account: 'google/2' }))
   assert.not(belongsTo(state, { format: 'openai-chat', account: 'google/1' }))
 })
 
-const detach = suite('state in formats that only have it in reasoning')
+const detach = suite('state in formats that only support it in reasoning')
 
 const parts: AssistantPart[] = [
   { type: 'reasoning', text: 'hm' },

@@ -23,7 +23,7 @@ test('an object that is dropped as a whole causes no warnings about its nested f
   ])
 })
 
-test('strict mode rejects losses and names the field', () => {
+test('strict mode rejects dropped fields and names them', () => {
   const warnings = createWarnings({ isStrict: true, names })
   assert.throws(() => warnings.noteChanged('maxOutputTokens', 'clamped'), /"max_tokens": it would be clamped/)
   assert.throws(
@@ -42,7 +42,7 @@ test('warnings contain the path of a part', () => {
 
 const calls = suite('call arguments')
 
-calls('arguments become an object without losses', () => {
+calls('arguments become an object without losing data', () => {
   assert.equal(parseArguments(' '), {})
   assert.equal(parseArguments('{"a":1}'), { a: 1 })
   for (const text of ['{"path":"/tm', '[1]', '"x"', 'null']) assert.is(stringifyArguments(parseArguments(text)), text)

@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { lost, message } from './answer-losses.ts'
 import { ask, getStream, providerOf, type Question } from './support.ts'
 
-const test = suite('cases: response losses')
+const test = suite('cases: fields dropped from responses')
 
 /** Some fields of requests that decide on what is lost. */
 const bodies: Readonly<Partial<Record<WireFormat, JsonObject>>> = {
@@ -47,7 +47,7 @@ for (const [what, [{ from, answer, events }, names]] of Object.entries(lost))
     })
   }
 
-test('a response is never rejected because of losses, even if the request is strict', async () => {
+test('a response is never rejected because of dropped fields, even if the request is strict', async () => {
   const { answer } = message([{ type: 'mcp_tool_use', id: 'm1', name: 'f', input: {} }])
   const question = { ...getQuestion('openai-chat', 'anthropic-messages'), body: {}, answer: () => json(answer) }
   const { response, warned } = await ask({ ...question, headers: { 'x-signalbox-strict': 'true' } })

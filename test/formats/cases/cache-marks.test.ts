@@ -7,7 +7,7 @@ import { converseAnswer } from '../support/event-stream.ts'
 import { whole } from './answers.ts'
 import { ask, openDoor, type Question } from './support.ts'
 
-const test = suite('cases: cache marks')
+const test = suite('cases: cache breakpoints')
 
 const CLAUDE = 'claude-sonnet-4-5'
 
@@ -102,7 +102,7 @@ const fitted: Record<string, [given: JsonObject[], sent: string[]]> = {
 
 for (const [name, target] of Object.entries(targets)) {
   for (const [what, [given, sent]] of Object.entries(fitted))
-    test(`marks are sent as ${name} accepts them: ${what}`, async () => {
+    test(`breakpoints have the form that ${name} accepts: ${what}`, async () => {
       const { sent: body, warned } = await ask({ ...target, body: bodyFor(target.client, given) })
       assert.equal(getMarks(body), sent)
       const lost = given.filter(({ cache_control }) => cache_control).length - sent.length
@@ -114,7 +114,7 @@ for (const [name, target] of Object.entries(targets)) {
       )
     })
 
-  test(`a blank text loses its mark (${name})`, async () => {
+  test(`a blank text block loses its breakpoint (${name})`, async () => {
     for (const blank of ['', ' \n']) {
       const messages = [
         createMessage(text('a')),
@@ -127,7 +127,7 @@ for (const [name, target] of Object.entries(targets)) {
     }
   })
 
-  test(`the mark of a blank turn moves to the previous turn (${name})`, async () => {
+  test(`the breakpoint of a blank turn moves to the previous turn (${name})`, async () => {
     const messages = [
       createMessage(text('a')),
       { role: 'assistant', content: 'b' },
@@ -151,7 +151,7 @@ const wholly: Record<string, Asks> = {
 }
 
 for (const [name, target] of Object.entries(wholly)) {
-  test(`a mark on the whole request applies to the last block (${name})`, async () => {
+  test(`a top-level breakpoint applies to the last block (${name})`, async () => {
     const body = {
       ...mark('1h'),
       messages: [createMessage(text('a')), { role: 'assistant', content: 'b' }, createMessage(text('c'), text(' '))],
@@ -161,25 +161,25 @@ for (const [name, target] of Object.entries(wholly)) {
     assert.match(JSON.stringify(sent), /"text":"c"\}?,(?:"cache_control"|\{"cachePoint")/)
   })
 
-  test(`a mark on the whole request also applies to a plain string (${name})`, async () => {
+  test(`a top-level breakpoint also applies to a plain string (${name})`, async () => {
     const { sent, warned } = await ask({ ...target, body: { ...mark(), messages: [{ role: 'user', content: 'a' }] } })
     assert.equal([getMarks(sent), warned], [['5m'], []])
   })
 
-  test(`a mark on the whole request never causes a fifth mark, or a longer lifetime after a shorter one (${name})`, async () => {
+  test(`a top-level breakpoint never causes a fifth breakpoint, or a longer lifetime after a shorter one (${name})`, async () => {
     const four = { ...bodyFor('anthropic-messages', [five, five, five, five, NONE]), ...mark() }
     assert.is(getMarks((await ask({ ...target, body: four })).sent).length, 4)
     const late = { ...bodyFor('anthropic-messages', [NONE, five, NONE]), ...mark('1h') }
     assert.equal(getMarks((await ask({ ...target, body: late })).sent), ['5m', '5m'])
   })
 
-  test(`the last block keeps its own mark if the whole request also has a mark (${name})`, async () => {
+  test(`the last block keeps its own breakpoint if the request also has a top-level one (${name})`, async () => {
     const { sent } = await ask({ ...target, body: { ...bodyFor('anthropic-messages', [NONE, NONE, five]), ...mark() } })
     assert.equal(getMarks(sent), ['5m'])
   })
 }
 
-test('a mark on the whole request takes one of the four slots at Anthropic', async () => {
+test('a top-level breakpoint takes one of the four slots at Anthropic', async () => {
   const blocks = ['a', 'b', 'c', 'd'].map((words) =>
     text(words, { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } }),
   )
@@ -196,7 +196,7 @@ test('a mark on the whole request takes one of the four slots at Anthropic', asy
   assert.equal(sent.cache_control, { type: 'ephemeral', ttl: '5m' })
 })
 
-test('marks inside tool results move to the results if inner blocks cannot have any', async () => {
+test("breakpoints inside tool results move to the results if inner blocks can't have any", async () => {
   const use = { type: 'tool_use', id: 't1', name: 'f', input: {} }
   const result = { type: 'tool_result', tool_use_id: 't1', content: [text('x', five), text('y', five)] }
   const messages = [createMessage(text('a')), { role: 'assistant', content: [use] }, createMessage(result)]
@@ -204,13 +204,13 @@ test('marks inside tool results move to the results if inner blocks cannot have 
   assert.equal(getMarks(sent), ['5m'])
 })
 
-test('a mark on a search result stays one mark, even though the result becomes several texts', async () => {
+test('a breakpoint on a search result stays a single breakpoint, even though the result becomes several text blocks', async () => {
   const found = { type: 'search_result', source: 's', title: 't', content: [text('a', five), text('b')], ...five }
   const { sent } = await ask({ ...(targets.OpenRouter as Asks), body: { messages: [createMessage(found)] } })
   assert.equal(getMarks(sent), ['5m'])
 })
 
-test('Nova gets no marks on tools', async () => {
+test('Nova gets no breakpoints on tools', async () => {
   const nova = { ...(targets.Bedrock as Asks), model: 'bedrock/eu.amazon.nova-pro-v1:0' }
   const { sent, warned } = await ask({ ...nova, body: bodyFor('anthropic-messages', [five, five, five]) })
   assert.equal([getMarks(sent), warned], [['5m', '5m'], ['dropped:tools[0].cache_control']])

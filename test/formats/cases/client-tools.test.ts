@@ -261,7 +261,7 @@ test('a shell that runs at OpenAI is dropped next to other tools', async () => {
   assert.equal([declaredIn['openai-chat'](sent).map(({ name }) => name), warned], [['f'], ['dropped:tools[1]']])
 })
 
-test('the function of a local shell lists its skills in the description', async () => {
+test("the function for a local shell lists the shell's skills in its description", async () => {
   const skills = [{ name: 'pdf', description: 'Reads PDFs', path: '/skills/pdf' }]
   const tools = [{ type: 'shell', environment: { type: 'local', skills } }]
   const { sent } = await ask({ client, model: 'chat/m', body: { tools }, answer: () => json(whole['openai-chat']) })

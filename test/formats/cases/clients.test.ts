@@ -31,7 +31,7 @@ test('probes get a response without a provider call', async () => {
   assert.is(up.calls.length, 0)
 })
 
-test('fifty concurrent token counts are estimated locally if the provider cannot count', async () => {
+test("fifty concurrent token counts are estimated locally if the provider can't count tokens", async () => {
   const { world, up } = await open()
   const body = { model: 'chat/m', messages: [{ role: 'user', content: 'Hi' }] }
   const paths = Array.from({ length: 50 }, (_, at) => `/v1/messages/count_tokens${at % 2 ? '?beta=true' : ''}`)
@@ -41,7 +41,7 @@ test('fifty concurrent token counts are estimated locally if the provider cannot
   assert.is(up.calls.length, 0)
 })
 
-test("a chat client's token limit gets the field name that a reasoning model accepts, and sampling is dropped", async () => {
+test("a chat client's token limit gets the field name that a reasoning model accepts, and sampling options are dropped", async () => {
   const body = { max_tokens: 100, temperature: 0.5, messages: [{ role: 'user', content: 'Hi' }] }
   const { sent, warned } = await ask({
     ...{ client: 'anthropic-messages', model: 'openai/gpt-5-mini', body },

@@ -179,7 +179,7 @@ test('content parts become text and reasoning', async () => {
   }
 })
 
-test('the text about a search is a separate paragraph', async () => {
+test('text about a search is a separate paragraph', async () => {
   const createMessage = (text: string) => ({ type: 'text', text })
   const content = [
     createMessage('Let me look.'),

@@ -91,7 +91,7 @@ for (const [where, events] of Object.entries(counted)) {
   })
 }
 
-test('only a chat client that requests token counts gets them, in one chunk without choices', async () => {
+test('a chat client gets token counts only on request, in one chunk without choices', async () => {
   for (const from of ['anthropic-messages', 'openai-responses', 'gemini'] as const) {
     const question = { client: 'openai-chat', model: `${providerOf[from]}/m`, stream: true } as const
     const answer = () => getStream(from, said[from]('a'))

@@ -5,7 +5,7 @@ import { json, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { ask, providerOf } from './support.ts'
 
-const test = suite('cases: errors that routing and translation classify alike')
+const test = suite('cases: errors that routing and translation classify the same way')
 
 interface Case {
   from: WireFormat

@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { whole } from './answers.ts'
 import { ask, getFormat } from './support.ts'
 
-const test = suite('cases: request losses')
+const test = suite('cases: fields dropped from requests')
 
 const user = (content: unknown) => ({ role: 'user', content })
 
@@ -102,7 +102,7 @@ for (const [what, [client, model, body, warning]] of Object.entries(lost)) {
   })
 }
 
-test('a warning header ends with the number of losses that do not fit', async () => {
+test('a warning header that is too long ends with the number of omitted entries', async () => {
   const messages = Array.from({ length: 42 }, () => ({ ...user('Hi'), name: 'Bob' }))
   const { warned } = await ask({
     client: 'openai-chat',

@@ -95,7 +95,7 @@ test("the gateway waits for a silent provider of the client's own format, becaus
   assert.equal([status, headers.get('x-signalbox-attempts')], [503, 'chat/m=503:server'])
 })
 
-test('losses are also reported in the stream of a silent provider', async () => {
+test('dropped fields are also reported in the stream of a silent provider', async () => {
   const clock = fakeClock()
   const answer = () =>
     clock.sleep(20_000).then(() => sse(getEvents('anthropic-messages', said['anthropic-messages']('a'))))

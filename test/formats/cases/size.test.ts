@@ -38,7 +38,7 @@ test('a call that waits for another takes linear time', async () => {
   assert.ok((await getLength('openai-responses', events)) > MANY * 40)
 })
 
-test('a call whose name is repeated in each chunk takes linear time', async () => {
+test('a call with its name repeated in each chunk takes linear time', async () => {
   const more = {
     choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { name: 'f', arguments: '{x}' } }] } }],
   }

@@ -105,7 +105,7 @@ for (const from of wireFormats) {
       returned[from](await nextTurn(door, client, from, answer))
     })
 
-    test(`the state reaches no other provider (${from} provider, ${client} client)`, async () => {
+    test(`no other provider gets the state (${from} provider, ${client} client)`, async () => {
       const door = await open()
       const answer = await firstTurn(door.world, client, from)
       const elsewhere = wireFormats.filter((to) => to !== from).map((to) => ({ door, to }))

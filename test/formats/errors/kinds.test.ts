@@ -158,7 +158,7 @@ test('a server error with a client error type stays a server error', async () =>
     await assertKind(500, anthropic(type, 'no'), 'server')
 })
 
-test('an error in a stream has the same status in routing and in translation', () => {
+test('an error in a stream has the same status in routing and translation', () => {
   const statuses: [status: number, error: JsonObject][] = [
     [400, { message: 'prompt is too long: 9 tokens > 8 maximum' }],
     [400, { message: 'no', code: 'context_length_exceeded' }],

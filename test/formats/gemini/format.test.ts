@@ -60,7 +60,7 @@ const whole = suite('non-streaming passed-through Gemini responses')
 
 const answer = { ...finish, usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 } }
 
-whole('the usage of a whole response is read, also from an array', () => {
+whole('usage is read from a complete response, even in an array', () => {
   for (const body of [answer, [parts({ text: 'a' }), answer], [answer, { usageMetadata: {} }]]) {
     const { inputTokens, outputTokens } = getAnswerReader(gemini, operations.generate).getUsage(body) ?? {}
     assert.equal([inputTokens, outputTokens], [3, 4])
@@ -68,7 +68,7 @@ whole('the usage of a whole response is read, also from an array', () => {
   assert.is(getAnswerReader(gemini, operations.generate).getUsage('x'), undefined)
 })
 
-whole('a whole response may be an error', () => {
+whole('a complete response may be an error', () => {
   const error = { code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED' }
   assert.equal(getAnswerReader(gemini, operations.generate).getError({ error }), {
     message: 'slow',
@@ -93,7 +93,7 @@ const counting = suite('Gemini token count requests')
 const contents = [{ role: 'user', parts: [{ text: 'q' }] }]
 const system_instruction = { parts: [{ text: 's' }] }
 
-counting('a request to count tokens contains contents or a whole request', () => {
+counting('a request to count tokens contains contents or a complete request', () => {
   const ask = (body: object) => {
     const { warnings, target } = contexts(geminiTranslator)
     return writeCountRequest(parseCountRequest({ ...body }, { warnings, route: { model: 'm', stream: false } }), target)

@@ -10,7 +10,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { recordedExchanges, recordedStreams } from '../support/recordings.ts'
 import { heardBy, payloads } from './support/streams.ts'
 
-const test = suite('responses that are passed through')
+const test = suite('passed-through responses')
 
 test.before(() => loadErrorReaders())
 

@@ -40,7 +40,7 @@ async function open({ vector = floats as unknown, status = 200 } = {}) {
   return { ...world, up, ask }
 }
 
-test("a request in the provider's own format and its response are passed through byte for byte", async () => {
+test("a request in the provider's own format and its response pass through byte for byte", async () => {
   const { ask, up, told } = await open()
   const { response, text } = await ask({ model: 'openai/small', input: 'Hi', strange: [1.5] })
   assert.is(response.status, 200)
@@ -98,7 +98,7 @@ test("a request in another format than the provider's is translated", async () =
   assert.match(strict.body.error.message, /^"input_type": /)
 })
 
-test('a request with more inputs than the provider accepts is divided, and the results are joined in order', async () => {
+test('a request with more inputs than the provider accepts is split, and the results are joined in order', async () => {
   const { ask, up } = await open()
   const input = Array.from({ length: 200 }, (_, at) => `text ${at}`)
   const { body, response } = await ask({ model: 'cohere/embed-v4.0', input, input_type: 'search_query' })
@@ -128,7 +128,7 @@ test('a combo falls back to the next provider when one fails', async () => {
   assert.equal(up.providers, ['openai', 'cohere'])
 })
 
-test('clients of each form can read errors of the gateway and of a provider', async () => {
+test('clients of each format can read gateway and provider errors', async () => {
   const { ask } = await open({ status: 400 })
   for (const body of [
     { model: 'nobody/m' },

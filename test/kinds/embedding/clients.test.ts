@@ -10,7 +10,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { answering, type FakeVendor, type Seen, vectorOf, vendors } from './vendors.ts'
 
-const test = suite('official clients requesting embeddings')
+const test = suite('embedding requests from the official clients')
 
 const TEXTS = ['alpha', 'beta beta', 'c']
 const WANTED = TEXTS.map((text) => vectorOf(text))

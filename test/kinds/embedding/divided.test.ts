@@ -25,7 +25,7 @@ async function open(provider: string, answer: (sent: Sent, nth: number) => objec
 
 const texts = Array.from({ length: 300 }, (_, at) => `${at}`)
 
-test('divided requests keep client options for a vendor with the same API', async () => {
+test('split requests keep client options for a vendor with the same API', async () => {
   const cohere = await open('cohere', (sent) => ({
     embeddings: { int8: sent.texts.map((text) => [Number(text) % 100]) },
   }))
@@ -49,7 +49,7 @@ test('divided requests keep client options for a vendor with the same API', asyn
     )
 })
 
-test("divided requests keep the vendor's packed vectors if the client requests them", async () => {
+test("split requests keep the vendor's packed vectors if the client requests them", async () => {
   const packed = (text: string) => `${text.padStart(4, 'A')}`
   const { post, sent } = await open('voyage', ({ input }) => ({
     data: input.map((text, index) => ({ index, embedding: packed(text) })),
@@ -63,7 +63,7 @@ test("divided requests keep the vendor's packed vectors if the client requests t
   for (const { input, model, ...rest } of sent()) assert.equal([input.length <= 128, rest], [true, asked])
 })
 
-test('divided requests fail if two parts have vectors of different lengths', async () => {
+test('split requests fail if two parts have vectors of different lengths', async () => {
   const { post } = await open('bedrock', (_, nth) => ({ embedding: nth === 3 ? [1, 2] : [1, 2, 3] }))
   const model = 'bedrock/amazon.titan-embed-text-v2:0'
   const response = await post('/v1/embeddings', { model, input: texts.slice(0, 5) })
@@ -97,7 +97,7 @@ const textsIn = ({ texts: list, input, requests }: Sent): string[] =>
 
 for (const [at, [model, most]] of TOKENS.entries())
   for (const path of at < 2 ? PATHS : PATHS.slice(0, 1))
-    test(`requests are divided by tokens for ${model} at ${path}`, async () => {
+    test(`requests are split by tokens for ${model} at ${path}`, async () => {
       const inputs = Array.from({ length: 1_000 }, (_, at) => `${at} ${words(540)}`)
       const answer = (sent: Sent) => {
         const vectors = textsIn(sent).map((text) => [Number.parseInt(text, 10), 1])
@@ -125,7 +125,7 @@ for (const [at, [model, most]] of TOKENS.entries())
         assert.ok(textsIn(one).reduce((sum, text) => sum + wordsIn(text), 0) <= most, `${textsIn(one).length} texts`)
     })
 
-test('token inputs are divided by token count, and an input over the limit is sent separately', async () => {
+test('token inputs are split by token count, and an input over the limit is sent separately', async () => {
   const { post, sent } = await open('openai', ({ input }) => ({
     data: input.map((_, index) => ({ index, embedding: [1] })),
   }))

@@ -75,7 +75,7 @@ test('vectors that are not in the order of their indexes are sorted when they ar
   ])
 })
 
-test('a divided request gets the same response as an undivided one, with at most four concurrent calls', async () => {
+test('a split request gets the same response as an unsplit one, with at most four concurrent calls', async () => {
   const random = createRandom(2).next
   for (const size of [1, 95, 96, 97, 192, 500]) {
     const texts = Array.from({ length: size }, (_, at) => `${'x'.repeat(Math.floor(random() * 40))} ${at}`)

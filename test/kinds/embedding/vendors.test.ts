@@ -87,7 +87,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
   const { lacks = [] } = vendor
 
   for (const [who, client] of Object.entries(clients))
-    test(`${who} gets vectors for texts from ${name}, in order`, async () => {
+    test(`${who} gets embeddings from ${name}, in order`, async () => {
       const { ask, seen, told } = await open(vendor)
       const { status, text, answer } = await ask(client, TEXTS)
       assert.is(status, 200, text)
@@ -147,7 +147,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     assert.is(seen.length, up.calls.length)
   })
 
-  test(`many texts for ${name} are divided, and their vectors joined in order`, async () => {
+  test(`many inputs for ${name} are split, and their vectors are joined in order`, async () => {
     const { ask, seen } = await open(vendor)
     const texts = Array.from({ length: 300 }, (_, at) => `text ${at}`)
     const { status, text, answer } = await ask(clients['OpenAI with base64'] as Client, texts)
@@ -183,6 +183,6 @@ const TOKENS: ReadonlySet<string> = new Set([
   'a server set to the Responses format',
 ])
 
-test('a vector in base64 has the same numbers bit for bit', () => {
+test('a base64 vector has the same numbers bit for bit', () => {
   assert.is(base64Of([0.25, -0.5, 1]), 'AACAPgAAAL8AAIA/')
 })

@@ -224,7 +224,7 @@ test('the client gets two of three images if one failed', async () => {
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:answer\.images/)
 })
 
-test('a content filter that responds with 200 is an error of the request, without a fallback', async () => {
+test('a content filter that responds with 200 fails the request, without a fallback', async () => {
   const answers: Record<string, unknown> = {
     google: { candidates: [{ finishReason: 'IMAGE_SAFETY' }] },
     xai: { data: [{ url: '', respect_moderation: false }] },

@@ -3,7 +3,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { png } from './pictures.ts'
 
-const test = suite('images are paid for only once')
+const test = suite('images are charged only once')
 
 const good = () => json({ created: 1, data: [{ b64_json: png }] })
 const reset = (code: string) => () => Promise.reject(Object.assign(new TypeError('fetch failed'), { cause: { code } }))
@@ -77,7 +77,7 @@ for (const stream of [false, true]) {
     })
 }
 
-test('a 400 ends the request, in any combo', async () => {
+test('a 400 ends the request in any combo', async () => {
   const filtered = () => json({ error: { message: 'safety', code: 'moderation_blocked' } }, 400)
   const { status, providers } = await ask(filtered, { retryAmbiguous: true })
   assert.equal([status, providers], [400, ['one']])

@@ -3,7 +3,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { dataUrl, png } from './pictures.ts'
 import { imageVendors, openImages, type VendorName } from './vendors.ts'
 
-const test = suite('image costs and key limits')
+const test = suite('image costs under key limits')
 
 /** The usage of an answer in OpenAI's names, and what is kept of the request. */
 async function spentAt(name: VendorName, body: object = {}) {

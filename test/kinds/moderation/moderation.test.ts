@@ -13,7 +13,7 @@ const flaggedIn = ({ results }: Answer) =>
   results.map(({ categories }) => Object.keys(categories).filter((name) => categories[name]))
 
 for (const [name, model] of Object.entries(models))
-  test(`a text, a list of texts, and a list of text parts are moderated in order by ${name}`, async () => {
+  test(`${name} moderates a string, a list of strings, and a list of text parts in order`, async () => {
     const { ask } = await open()
     const one = await ask(model, 'they kill')
     assert.is(one.status, 200, JSON.stringify(one.body))
@@ -81,7 +81,7 @@ test("Mistral's categories get OpenAI's names or keep their own, and missing cat
   })
 })
 
-test('a model without image support never moderates an image: the next target does, or the client gets an error', async () => {
+test('a model without image support never moderates an image: the request falls back or fails', async () => {
   const combos = { safe: { models: [models.mistral, models.openai], kind: 'moderation' as const } }
   const { ask, up } = await open({ combos })
   const parts = [{ type: 'text', text: 'a walk' }, image]

@@ -17,7 +17,7 @@ async function open() {
 const documents = ['sunny day at the beach', 'rainy afternoon in the city', 'a rainy day']
 
 for (const name of Object.keys(rerankVendors) as VendorName[])
-  test(`texts and objects are ranked by ${name}`, async () => {
+  test(`${name} ranks strings and objects`, async () => {
     const { cohere } = await open()
     const model = cohere.reranking(modelOf(name))
     const { ranking, rerankedDocuments } = await rerank({ model, query: 'a rainy day', documents, topN: 2 })

@@ -3,7 +3,7 @@ import type { UsageLimits } from '../../../src/types/limits.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { modelOf, openVendors } from './support.ts'
 
-const test = suite('key limits and reranking')
+const test = suite('reranking under key limits')
 
 const body = { query: 'red fruit', documents: ['a red fruit', 'a tree'] }
 
@@ -41,7 +41,7 @@ test("a dollar limit applies to tokens, and the query's tokens count with each d
   assert.equal([up.calls.length, dear.up.calls.length], [2, 0])
 })
 
-test("a request that may count as several searches is rejected if those don't fit, and so is a model without a price", async () => {
+test("a request that may count as several searches is rejected if they don't fit the limit, and so is a model without a price", async () => {
   const { ask, up } = await open({ usd: { total: 0.008 } })
   const documents = Array.from({ length: 500 }, () => 'a')
   assert.is((await ask(modelOf('cohere'), { documents })).status, 402)

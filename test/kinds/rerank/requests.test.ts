@@ -205,7 +205,7 @@ test('objects and their field names reach Together unchanged', async () => {
   assert.equal(await textsSent('together', { documents: [...objects, 'c'] }), ['b', 'c'])
 })
 
-test('an image reaches vendors that rank images; otherwise the next target is tried', async () => {
+test('an image goes to vendors that rank images, or else to the next target', async () => {
   const picture = { image: 'data:image/png;base64,AAAA' }
   const both = { ...picture, text: 'a red fruit' }
   assert.equal(await textsSent('jina', { documents: [picture, 'b'] }), [picture, 'b'])
@@ -226,7 +226,7 @@ test('an image reaches vendors that rank images; otherwise the next target is tr
   assert.match(await alone.text(), /documents\[1\]\.image/)
 })
 
-test('more documents than a vendor accepts go to the next target, or fail with a 400', async () => {
+test('a request with more documents than a vendor accepts falls back to the next target, or fails with a 400', async () => {
   const combos = { rank: { models: [modelOf('voyage'), modelOf('cohere')], kind: 'rerank' as const } }
   const { ask, up } = await openVendors({ combos })
   const many = { query, documents: Array.from({ length: 1_001 }, (_, at) => `text ${at}`) }

@@ -3,7 +3,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { rank, rerankVendors } from '../support/rerank-vendors.ts'
 import { openVendor, type VendorName } from './support.ts'
 
-const test = suite('reranking: each client form with each vendor')
+const test = suite('reranking with each client format and vendor')
 
 const query = 'capital of the United States'
 const texts = [

@@ -180,7 +180,7 @@ test('a format that OpenAI does not support is replaced', async () => {
   assert.is(JSON.parse(up.calls[0]?.body ?? '').response_format, 'mp3')
 })
 
-test('only the voice is replaced in a request that is passed through', async () => {
+test('only the voice is replaced in a passed-through request', async () => {
   const connections = [{ provider: 'openai', providerSpecificData: { voices: { alloy: 'verse' } } }]
   const { post, up } = await open(answering, { connections })
   await post(AT, '{"input":"Hi", "voice":"alloy","model":"openai/voice-model","speed":1.0}')
@@ -268,7 +268,7 @@ test('an abort before the headers ends the call', async () => {
   assert.equal([(await replying).status, up.open], [499, 0])
 })
 
-test('audio is read no further ahead than a slow client reads it', async () => {
+test('the gateway reads audio no further ahead than a slow client', async () => {
   const chunk = new Uint8Array(32 * 1024)
   const { post, up } = await open(() => stream(Array.from({ length: 1_000 }, () => chunk)))
   for (const stream_format of ['audio', 'sse']) {
@@ -325,7 +325,7 @@ for (const provider of Object.keys(soundVendors))
       assert.equal([units, costUsd, costSource], [{ character: 7 }, 3.5, 'counted'])
     })
 
-test('audio headers are written and read', () => {
+test('audio headers are written and parsed', () => {
   assert.is(getDuration(concatBytes([writeWavHeader(24_000, 9_600), new Uint8Array(9_600)])), 0.2)
   assert.is(getDuration(concatBytes([writeWavHeader(24_000), new Uint8Array(9_600)])), 0.2)
   assert.is(Math.round((getDuration(samples.mp3) ?? 0) * 1_000), 26)

@@ -107,7 +107,7 @@ for (const provider of Object.keys(hearingVendors))
     assert.equal(told.errors, [])
   })
 
-test('words are returned with their times', async () => {
+test('words are returned with their timestamps', async () => {
   for (const provider of ['deepgram', 'elevenlabs', 'mistral', 'groq', 'openrouter']) {
     const { send } = await open()
     const fields = { model: `${provider}/m`, response_format: 'verbose_json', 'timestamp_granularities[]': 'word' }
@@ -260,7 +260,7 @@ test('a page on another site needs a preflight request to send a form', async ()
   assert.is((await send({ model: 'openai/m' }, { headers: { origin, authorization: 'Bearer x' } })).status, 200)
 })
 
-test('audio in JSON is accepted too', async () => {
+test('base64 audio in JSON is accepted', async () => {
   const { post } = await open()
   for (const provider of Object.keys(hearingVendors)) {
     const data = Buffer.from(wav).toString('base64')
@@ -284,7 +284,7 @@ test('translations reach vendors that support them, and models that can be promp
   assert.is((await send({ model: 'deepgram/m' }, { at })).status, 400)
 })
 
-test('silence returns an empty text', async () => {
+test('a silent recording returns an empty string', async () => {
   const { send } = await open(() => json({ text: '' }))
   assert.equal((await (await send({ model: 'openai/m' })).json()) as Answer, { text: '' })
 })

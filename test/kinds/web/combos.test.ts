@@ -13,7 +13,7 @@ const down = (...hosts: string[]) => ({
       : undefined,
 })
 
-test('a combo of search providers falls back past two failures', async () => {
+test('a combo of search providers falls back twice', async () => {
   const models = ['tavily/search', 'brave/search', 'exa/search']
   const web = await openWeb({ ...down('tavily', 'brave'), combos: { any: { kind: 'webSearch', models } } })
   const response = await web.post('/v1/search', { model: 'any', query: 'q' })
@@ -268,7 +268,7 @@ test('a request that one vendor rejects as malformed falls back to another', asy
   assert.is((await alone.json()).error.message, 'Bad.')
 })
 
-test('a combo or model of another kind is rejected with the right endpoint', async () => {
+test('the error for a combo or model of another kind gives the right endpoint', async () => {
   const web = await openWeb({
     combos: { searching: { kind: 'webSearch', models: ['exa/search'] }, chatting: ['exa/search'] },
   })

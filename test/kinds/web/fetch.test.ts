@@ -160,7 +160,7 @@ for (const [provider, expected] of Object.entries(cases)) {
   })
 }
 
-test('a page is truncated at a whole character', async () => {
+test('a page is truncated at a complete character', async () => {
   const web = await openWeb({ answer: () => Response.json({ code: 200, data: { content: '😀😀😀' } }) })
   const response = await web.post('/v1/web/fetch', { model: 'jina', url: PAGE, max_characters: 2 })
   assert.equal((await response.json()).content, { format: 'markdown', text: '😀😀', length: 2, truncated: true })
@@ -182,7 +182,7 @@ const statuses: Record<string, (status: number) => object> = {
 
 for (const [provider, answerOf] of Object.entries(statuses)) {
   for (const status of [404, 410]) {
-    test(`a page that ${provider} reports as missing (${status}) is the response`, async () => {
+    test(`a page that ${provider} reports as missing (${status}) is returned as missing`, async () => {
       const web = await openWeb({
         answer: ({ url }) => (isOf(provider, url) ? Response.json(answerOf(status)) : undefined),
         combos: { any: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },
@@ -197,7 +197,7 @@ for (const [provider, answerOf] of Object.entries(statuses)) {
   }
 
   for (const status of [403, 429, 500, 503]) {
-    test(`a page that rejects ${provider} (${status}) is fetched by another vendor, without a cooldown for ${provider}`, async () => {
+    test(`a page that blocks ${provider} (${status}) is fetched by another vendor, without a cooldown for ${provider}`, async () => {
       const web = await openWeb({
         answer: ({ url }) => (isOf(provider, url) ? Response.json(answerOf(status)) : undefined),
         combos: { any: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },

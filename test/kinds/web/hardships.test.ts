@@ -103,7 +103,7 @@ test("a vendor's redirect is not followed with the key", async () => {
   )
 })
 
-test('explaining a search calls no vendor, and shows its targets and losses', async () => {
+test('explaining a search calls no vendor, and shows its targets and dropped fields', async () => {
   const web = await openWeb({ combos: { any: { kind: 'webSearch', models: ['tavily', 'brave/search', 'nobody'] } } })
   const { targets } = await web.api.explain({ model: 'any', path: '/v1/search', body: { query: 'q', offset: 20 } })
   assert.equal(
@@ -158,7 +158,7 @@ test('dates are parsed in every format, and invalid ones are omitted', async () 
   for (const [at, [given, read]] of dates.entries()) assert.is(results[at].date, read, given)
 })
 
-test('titles and snippets are plain text, and text that only looks like a tag stays', async () => {
+test('titles and snippets are plain text, and text that only looks like a tag is kept', async () => {
   const texts: Array<[given: string, read: string]> = [
     ['A <strong>b</strong> <em class="x">c</em>', 'A b c'],
     ['a &amp; b &lt;b&gt; &quot;c&quot; &#39;d&#39; &#x1F600; &nbsp;', 'a & b <b> "c" \'d\' 😀  '],

@@ -2,7 +2,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { lost, openWeb } from './open-web.ts'
 import { type FakeVendor, fetchVendors, searchVendors } from './vendors.ts'
 
-const test = suite('fields that cannot change a request with a stored key')
+const test = suite("fields that can't change a request with a stored key")
 
 const EVIL = 'evil.example'
 const evil = [

@@ -3,7 +3,7 @@ import type { UsageLimits } from '../../../src/types/limits.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'
 
-const test = suite('key limits for search and fetch')
+const test = suite('search and fetch under key limits')
 
 async function open(limits: UsageLimits) {
   const web = await openWeb()
@@ -64,7 +64,7 @@ test('a request that may cost more than the remaining budget is rejected before 
   assert.is(web.up.calls.length, 0)
 })
 
-test('a vendor with an unknown price is skipped under a dollar limit, and called at a custom price', async () => {
+test('a vendor with an unknown price is skipped under a dollar limit, but called if it has a custom price', async () => {
   const { search, web } = await open({ usd: { total: 1 } })
   assert.is((await search('jina')).status, 402)
   assert.is(web.up.calls.length, 0)
@@ -77,7 +77,7 @@ test('a vendor with an unknown price is skipped under a dollar limit, and called
   assert.equal([status, headers.get('x-signalbox-cost')], [200, '0.0005'])
 })
 
-test('a call whose vendor also reports units without a price costs the reserved amount, and the budget applies', async () => {
+test('a call with units that have no price costs the reserved amount, and the budget applies', async () => {
   const { search, web } = await open({ usd: { total: 0.0039 } })
   const { connections } = await web.api.connections.list()
   const { id = '' } = connections.find(({ provider }) => provider === 'jina') ?? {}

@@ -210,7 +210,7 @@ test('a key that belongs to another gateway gets a 409, other rejections a 502, 
   }
 })
 
-test('if a record is rejected during enable, cloud sync stays off and the proxy keeps nothing', async () => {
+test('if a record is rejected during enable, cloud sync stays off and the proxy keeps no data', async () => {
   for (const [code, status] of refusals) {
     const { act, api, proxy } = await open()
     const taken = await api.keys.create({ name: 'taken' })
@@ -275,7 +275,7 @@ test("an enable that can't be verified succeeds, and the result says why", async
   }
 })
 
-test("a web page, or anything else that is not a list of models, doesn't verify anything", async () => {
+test("a web page, or anything else other than a model list, doesn't verify the mirror", async () => {
   for (const answer of [
     () => new Response('<html>Welcome</html>', { headers: { 'content-type': 'text/html' } }),
     () => new Response('{"object":"list","data":[]}', { headers: { 'content-type': 'text/html' } }),

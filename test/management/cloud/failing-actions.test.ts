@@ -5,7 +5,7 @@ import { openDoor } from '../door.ts'
 import { type CallName, CLOUD, ENROLLMENT_TOKEN, fakeProxy } from './fake-proxy.ts'
 import { faults } from './faults.ts'
 
-const test = suite('a failing cloud action')
+const test = suite('failing cloud actions')
 
 type Action = 'enable' | 'sync' | 'disable'
 

@@ -5,7 +5,7 @@ import { call, createCallLab, rejection, textOf } from './call-lab.ts'
 import { turn } from './lab.ts'
 import { noneLeft } from './upstream.ts'
 
-const test = suite('paused and cancelled calls over undici')
+const test = suite('paused and canceled calls over undici')
 
 const { fetch, http, raw, closers } = createCallLab(test.after)
 

@@ -153,7 +153,7 @@ test('pipelined requests get their responses in order', async () => {
   await dialled.until(/"\/v1\/1"[\s\S]*"\/v1\/2"[\s\S]*"\/v1\/3"$/)
 })
 
-test("a header that HTTP can't transmit becomes a bare 500 and cancels the stream", async () => {
+test("a header that HTTP can't transmit leads to a bare 500 and cancels the stream", async () => {
   const body = source()
   const replies = [{ status: 200, headers: { 'x-a': 'a\nb' }, body }, json('next')]
   const { url } = await serve(() => replies.shift())
@@ -162,7 +162,7 @@ test("a header that HTTP can't transmit becomes a bare 500 and cancels the strea
   assert.is(await (await fetch(url)).json(), 'next')
 })
 
-test('a gateway promise that rejects, which should never happen, becomes a bare 500', async () => {
+test('a gateway promise that rejects, which should never happen, leads to a bare 500', async () => {
   const { url } = await serve(() => Promise.reject(new Error('secret')))
   const response = await fetch(url)
   assert.is(response.status, 500)

@@ -8,7 +8,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { createLab, json, stubGateway, turn } from './lab.ts'
 
 const lab = createLab()
-const test = suite('a Node request as an exchange')
+const test = suite('converting a Node request to an exchange')
 test.after(lab.close)
 
 /** Serves one request with `look` and returns the result, or the error that `look` threw. */

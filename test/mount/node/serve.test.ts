@@ -168,7 +168,7 @@ test('a connection that sends another request while the server closes gets one m
   await busy.closed
 })
 
-test('serveNode keeps connections open longer than load balancers do', async () => {
+test('serveNode keeps idle connections open longer than load balancers do', async () => {
   const { port } = await serve(() => json('ours'))
   const dialled = lab.dial(port, request('localhost'))
   assert.match(await dialled.until(/"ours"$/), /keep-alive: timeout=65/i)

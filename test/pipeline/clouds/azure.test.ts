@@ -69,7 +69,7 @@ for (const [settings, url, model = 'gpt-x'] of addresses) {
   })
 }
 
-test("results of Azure's filter before and after the response neither begin nor end a client's stream", async () => {
+test("Azure's filter results before and after the response neither start nor end a client's stream", async () => {
   const results = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }
   const behind = { choices: [{ index: 0, finish_reason: null, content_filter_offsets: { end_offset: 5 } }] }
   const events = chatEvents()
@@ -84,7 +84,7 @@ test("results of Azure's filter before and after the response neither begin nor 
   assert.match(translated, /event: message_stop\n/)
 })
 
-test("a response with only results of Azure's filter is empty", async () => {
+test("a response with only Azure's filter results is empty", async () => {
   const results = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }
   const { world } = await open({ resource: 'mine' }, { answer: () => sse(`data: ${JSON.stringify(results)}\n\n`) })
   const response = await world.chat({ ...hello, stream: true })

@@ -83,7 +83,7 @@ const withoutThoughtsOfGemini = (_: string, value: unknown) =>
 
 for (const [model, { whole, stream, turn }] of Object.entries(places)) {
   for (const client of wireFormats) {
-    test(`${model} gets its own reasoning back from clients of ${client}`, async () => {
+    test(`clients of ${client} return ${model}'s reasoning to it`, async () => {
       for (const isStream of [false, true]) {
         const answer = (_: unknown, nth: number) => (nth === 1 && isStream ? stream() : whole())
         const { up, world } = await openDoor(answer, { catalog, connections })

@@ -101,7 +101,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     seen.set(name, await frame.evaluate<Seen>(`${script}\nattack(...${JSON.stringify([url, managed, changes])})`))
   }
 
-  for (const [name] of foreign) test(`a page on ${name} reads nothing`, () => assert.equal(seen.get(name), []))
+  for (const [name] of foreign) test(`a page on ${name} can't read anything`, () => assert.equal(seen.get(name), []))
 
   for (const [name, says, who] of [
     [

@@ -115,7 +115,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     assert.match(error.message, /"signalbox".*Check that the database is open/)
   })
 
-  withKv('refuses what is no database and options that cannot work', async (kv) => {
+  withKv('rejects invalid databases and options', async (kv) => {
     assert.throws(() => Reflect.apply(denoKvStorage, undefined, []), /denoKvStorage takes a database/)
     for (const prefix of ['', 'a b', 'p'.repeat(101)]) assert.throws(() => denoKvStorage(kv, { prefix }), /prefix/)
     assert.throws(() => Reflect.apply(denoKvStorage, undefined, [kv, { table: 'a' }]), /table is not an option/)

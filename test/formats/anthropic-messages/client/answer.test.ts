@@ -72,7 +72,7 @@ write('a refusal becomes text and the stop reason', () => {
   assert.equal([content, stop_reason], [[{ type: 'text', text: 'no' }], 'refusal'])
 })
 
-write('arguments become an object, and none are lost', () => {
+write('arguments become an object without losing any', () => {
   const input = (said: string) =>
     Object(written([{ type: 'tool-call', id: 'a', name: 'f', arguments: said }]).content)[0].input
   assert.equal(input('{"a":1}'), { a: 1 })
@@ -80,7 +80,7 @@ write('arguments become an object, and none are lost', () => {
   assert.equal(input('{"path":"/tm'), { _raw: '{"path":"/tm' })
 })
 
-write('thinking blocks contain the sealed state of other vendors, which goes back to its part', () => {
+write('thinking blocks contain the sealed state of other vendors, and return it to its part', () => {
   const gemini = { origin: { format: 'gemini', account: 'g' }, kind: 'thought-signature', data: 't' } as const
   const parts: AssistantPart[] = [
     { type: 'reasoning', text: 'hm', state: { origin, kind: 'encrypted', data: 'e', id: 'rs_1' } },

@@ -164,7 +164,7 @@ test('a client that hides reasoning receives only signatures, and can still send
   assert.equal(turns, [{ role: 'assistant', content: [{ type: 'reasoning', text: 'hm', state: kept }] }])
 })
 
-test('empty texts get no block, because clients would send it back', () => {
+test('empty text gets no block, because clients would send it back', () => {
   assert.equal(
     blocks([text(0), stop(0), call(1), stop(1)]).map(([, index]) => index),
     [0, 0],

@@ -175,7 +175,7 @@ const content: Record<string, [part: UserPart, block: JsonObject]> = {
 }
 
 for (const [name, [part, block]] of Object.entries(content)) {
-  parts(`user content has ${name}`, () => {
+  parts(`user content contains ${name}`, () => {
     const { messages } = write({ turns: [user(part)] }).body
     assert.equal(messages, [{ role: 'user', content: [block] }])
   })

@@ -120,7 +120,7 @@ const wishes: Record<string, [options: RequestOptions, fields: JsonObject, warni
 }
 
 for (const [name, [given, fields, warnings = []]] of Object.entries(wishes)) {
-  options(`written options have ${name}`, () => {
+  options(`the request contains ${name}`, () => {
     const { body, warnings: told } = write({ options: { maxOutputTokens: 9, ...given } })
     const { model: _, max_tokens: __, messages: ___, ...rest } = body
     assert.equal(rest, fields)

@@ -207,7 +207,7 @@ test('tool results follow their calls in one turn, before inputs that results ca
   assert.match(apart, /"tools":\[\{"toolSpec":\{"name":"f"/)
 })
 
-test('documents get unique names, and a text is added next to them', () => {
+test('documents get unique names and an additional text block', () => {
   const pdf = {
     type: 'document',
     title: 'a/b.pdf',

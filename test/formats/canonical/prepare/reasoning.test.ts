@@ -114,7 +114,7 @@ thinking('a forced call disables reasoning by effort', () => {
   assert.equal(warnings, ['dropped:reasoning'])
 })
 
-thinking('reasoning by budget stays, and the call is no longer forced', () => {
+thinking('reasoning by budget stays on, and the call is no longer forced', () => {
   const { request, warnings } = prepare(
     { toolChoice: forced.toolChoice, tools: [f], options: { reasoning: { budget: 2_048 } } },
     { traits: refusing },
@@ -133,7 +133,7 @@ thinking('default reasoning is disabled for a forced call, with a warning', () =
   assert.equal(warnings, ['added:reasoning'])
 })
 
-thinking('tools disable reasoning if the target excludes both together, even with a budget', () => {
+thinking("tools disable reasoning if the target doesn't support both, even with a budget", () => {
   const target = own({ rejectsTools: true })
   const body = { tools: [f], options: { reasoning: { budget: 2_048 } } }
   assert.equal(prepare(body, target).request.options.reasoning, undefined)
@@ -147,7 +147,7 @@ thinking('reasoning that cannot be disabled is left to the target', () => {
   assert.is(request.options.reasoning, undefined)
 })
 
-thinking('reasoning drops the options that it excludes', () => {
+thinking('reasoning drops the options that it rules out', () => {
   const excludes = ['temperature', 'topP'] as const
   const sampled = (options: RequestOptions, isDefault: boolean) =>
     Object.keys(prepare({ options: { temperature: 1, ...options } }, own({ excludes, isDefault })).request.options)

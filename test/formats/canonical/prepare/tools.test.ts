@@ -57,7 +57,7 @@ tools('a choice of missing tools is dropped with a warning', () => {
   assert.equal(chosen({ type: 'none' }), [undefined, []])
 })
 
-tools('web searches are dropped with the choice none, because they would run anyway', () => {
+tools('web searches are dropped if the tool choice is none, because they would run anyway', () => {
   const search: Tool = { type: 'web-search' }
   const none = { toolChoice: { type: 'none' } } as const
   const traits = { webSearch: true }
@@ -66,7 +66,7 @@ tools('web searches are dropped with the choice none, because they would run any
   assert.equal([request.tools, request.toolChoice], [[], undefined])
 })
 
-tools('tools have no cache marks if only the conversation may have them', () => {
+tools('tools get no cache breakpoints if only the conversation supports them', () => {
   const traits = { cacheMarks: 'prompt_cache_breakpoint', maxCacheMarks: 1 } as const
   const marked = user({ ...text('q'), cache: {} })
   const { request, warnings } = prepare({ tools: [{ ...f, cache: {} }], turns: [marked] }, { traits })
@@ -108,7 +108,7 @@ tools('free-form tools become functions with one input if the target does not su
   assert.ok(restoration.freeFormTools.has('sql'))
 })
 
-tools('tools that only the history mentions are declared if the target requires it', () => {
+tools('tools mentioned only in the history are declared if the target requires it', () => {
   const { request } = prepare({ turns: [user('q'), assistant(call('1', 'h'))] }, { traits: { declaresTools: true } })
   assert.equal(
     request.tools.map((tool) => ('name' in tool ? tool.name : '')),

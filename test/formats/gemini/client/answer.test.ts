@@ -77,7 +77,7 @@ writing('hidden reasoning is dropped, but not its signatures', () => {
   ])
 })
 
-writing('a response without content has an empty text, because clients drop empty turns', () => {
+writing('a response without content has an empty text part, because clients drop empty turns', () => {
   assert.equal(getParts([]), [{ text: '' }])
 })
 

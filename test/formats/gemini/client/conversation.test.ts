@@ -10,7 +10,7 @@ const model = (...parts: object[]) => ({ role: 'model', parts })
 
 const turns = suite('Gemini request contents')
 
-turns('system instructions are a turn with one text for each part', () => {
+turns('system instructions become a turn with one text block per part', () => {
   const expected = [
     {
       role: 'system',
@@ -27,7 +27,7 @@ turns('system instructions are a turn with one text for each part', () => {
   })
 })
 
-turns('consecutive model parts become one turn, and small texts one text', () => {
+turns('consecutive model parts become one turn, and short text parts are joined', () => {
   assert.equal(
     getTurns(
       QUESTION,
@@ -114,7 +114,7 @@ turns('a call in pieces is assembled, no matter how the client sends the pieces'
   assert.is(call?.type === 'tool-call' ? call.state?.data : undefined, 'c2ln')
 })
 
-turns('the result of a function that ran at Google stays between the texts of the model', () => {
+turns("the result of a function that ran at Google stays between the model's text parts", () => {
   const actual = getTurns(
     QUESTION,
     model(
@@ -129,7 +129,7 @@ turns('the result of a function that ran at Google stays between the texts of th
   )
 })
 
-turns('code that Google ran becomes text, but other payloads do not', () => {
+turns('code that Google ran becomes text, but other payloads are dropped', () => {
   const code = { executableCode: { language: 'PYTHON', code: 'print(1)' } }
   const ran = { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } }
   const actual = getTurns(

@@ -59,7 +59,7 @@ reading('a response has the content of its candidate, ID, model, and usage', () 
   assert.equal(responseWarnings, [])
 })
 
-reading('a text with an unknown field is kept, but a part with only that is dropped', () => {
+reading('text with an unknown field is kept, but a part with only an unknown field is dropped', () => {
   const { choices, responseWarnings } = parse({
     candidates: [
       {
@@ -77,7 +77,7 @@ reading('a text with an unknown field is kept, but a part with only that is drop
   assert.equal(responseWarnings, ['dropped:answer.audioTimestamp', 'dropped:answer.executableCode'])
 })
 
-reading('a call between a text and its sources does not separate them', () => {
+reading('a call between text and its sources does not separate them', () => {
   const { choices } = parse({
     candidates: [
       {

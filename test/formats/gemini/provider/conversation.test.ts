@@ -51,7 +51,7 @@ turns('tool results and later user content are one turn, with the names of the c
   )
 })
 
-turns('a tool result is an object: itself, or wrapped', () => {
+turns('a tool result that is not an object is wrapped in one', () => {
   const response = (words: string) => {
     const [, , third] = Object(
       contents(

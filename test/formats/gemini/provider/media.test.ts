@@ -70,7 +70,7 @@ media('media in a function result get separate parts, or follow the results', ()
   assert.equal([moved.length, moved[0].functionResponse.parts, moved[2]], [3, undefined, { inlineData }])
 })
 
-media('the resolution for all media is the one shared by all images', () => {
+media('the global media resolution is set if all images share it', () => {
   const ask = (...details: ('low' | 'high' | 'auto')[]) =>
     send({ turns: [{ role: 'user', content: details.map((detail) => ({ type: 'image', source: png, detail })) }] })
   const getResolution = (sent: ReturnType<typeof ask>) => Object(sent.body.generationConfig ?? {}).mediaResolution

@@ -88,7 +88,7 @@ const table: Record<string, [options: RequestOptions, expected: object | undefin
 for (const [name, [request, expected, traits]] of Object.entries(table))
   options(`options are written: ${name}`, () => assert.equal(getConfig(request, traits), expected))
 
-options('tier, store, and labels are written next to the configuration if the target accepts them', () => {
+options('tier, store, and labels are written alongside the configuration if the target accepts them', () => {
   const request = { serviceTier: 'default', store: false, labels: { a: 'b' } } as const
   const { body, warnings } = send({ options: request })
   assert.equal([body.serviceTier, body.store, body.labels], ['standard', false, undefined])

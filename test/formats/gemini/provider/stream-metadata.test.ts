@@ -58,7 +58,7 @@ test('the reason for a blocked prompt or response is reported', () => {
   )
 })
 
-test("calls of Google's own tools are reported as a loss, like a call without a name", () => {
+test("calls to Google's own tools are reported as dropped, as are calls without a name", () => {
   const code = chunk([{ executableCode: { code: 'x' } }, { codeExecutionResult: {} }, { functionCall: { args: {} } }])
   assert.equal(read([code, text('a'), stop]).responseWarnings, [
     'dropped:answer.executableCode',

@@ -59,7 +59,7 @@ for (const [choice, expected] of [
     assert.equal(send({ tools: [f], toolChoice: choice }).body.toolConfig, { functionCallingConfig: expected })
   })
 
-tools('no tool choice is written for a lone web search, which is not a function', () => {
+tools('no tool choice is written for a single web search, which is not a function', () => {
   const search: Tool = { type: 'web-search' }
   assert.is(send({ tools: [search], toolChoice: { type: 'auto' } }).body.toolConfig, undefined)
   const { body, warnings } = send({ tools: [search], toolChoice: { type: 'required' } })

@@ -63,7 +63,7 @@ for (const [name, [part, expected]] of Object.entries(parts)) {
   content(`the parser reads content: ${name}`, () => assert.equal(said([part]), { role: 'user', content: [expected] }))
 }
 
-content('content is a string or parts, and empty texts are omitted', () => {
+content('content is a string or parts, and empty text parts are omitted', () => {
   assert.equal(said('a'), { role: 'user', content: [{ type: 'text', text: 'a' }] })
   assert.equal(said(''), { role: 'user', content: [] })
   assert.equal(said([{ type: 'text', text: '' }]), { role: 'user', content: [] })

@@ -31,7 +31,7 @@ turns('instructions of several blocks become one message', () => {
   ])
 })
 
-turns('a cache mark has the form that the vendor accepts', () => {
+turns('a cache breakpoint has the form that the vendor accepts', () => {
   const marked: Turn[] = [{ role: 'system', as: 'system', content: [{ ...text('a'), cache: { ttl: '1h' } }] }]
   const mark = (traits: Partial<Traits>) => Object(messages(marked, traits)).at(0).content
   assert.equal(mark({ cacheMarks: 'cache_control' }), [

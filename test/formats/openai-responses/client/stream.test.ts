@@ -162,7 +162,7 @@ test('a call that was cut off is incomplete', () => {
   )
 })
 
-test('texts of different phases become different messages', () => {
+test('text of different phases becomes separate messages', () => {
   const told = payloads(written(eventsOf([text('a', { phase: 'commentary' }), text('b', { phase: 'final_answer' })])))
   const { response } = told.at(-1) as { response: { output: { phase: string }[] } }
   assert.equal(

@@ -48,7 +48,7 @@ test('instructions stay in the input for JSON output, because the input must men
   assert.equal([instructions, input], [undefined, [message('developer', 'in JSON'), message('user', 'u')]])
 })
 
-test('instructions go back to their field unless they have cache marks', () => {
+test('instructions go back to their field unless they have cache breakpoints', () => {
   const system = (said: string, cache?: object): Turn => ({
     role: 'system',
     as: 'instructions',

@@ -49,7 +49,7 @@ const table: Record<string, [events: object[], content: object[]]> = {
 }
 
 for (const [name, [events, content]] of Object.entries(table))
-  test(`changing IDs ${name} do not repeat any text`, () => {
+  test(`changing IDs ${name} don't repeat any text`, () => {
     const told = read(...events)
     assert.equal(told.content, content)
     assert.is(told.events.filter(({ type }) => type === 'part-end').length, content.length)

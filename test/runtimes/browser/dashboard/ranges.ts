@@ -113,7 +113,7 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     await served.close()
   })
 
-  test('groups show how much of each limit is used, with or without a listed key', async ({ browser }) => {
+  test('groups show how much of each limit is used, even if no key is listed', async ({ browser }) => {
     const { served } = await withHistory()
     const { keys, groups } = served.gateway.api
     const team = await groups.create({ name: 'team', limits: { requests: { day: 10 } } })
