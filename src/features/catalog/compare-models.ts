@@ -27,9 +27,9 @@ interface CompareOptions {
   accepts(change: CatalogChange): boolean
 }
 
-/** Prices above this, in USD per million tokens, are mistakes. */
-const MAX_USD_PER_MILLION = 1_000
-/** A price that changes by more than this factor is suspicious. */
+/** Prices above this, in USD per million tokens or per unit, are mistakes. */
+const MAX_USD = 1_000
+/** A price or limit that changes by more than this factor is suspicious. */
 const MAX_FACTOR = 10
 /** A copy that lacks more than this share of the models is suspicious. */
 const MAX_GONE = 0.2
@@ -37,6 +37,10 @@ const MAX_GONE = 0.2
 const MIN_SIZE = 0.5
 /** If more than this share of at least four prices is suspicious, the copy is probably in another unit. */
 const MAX_HELD = 0.5
+/** If the changes on hold are longer than this, nobody can review them one by one, and not all storages can keep them in one value. */
+export const MAX_HELD_CHARACTERS = 30_000
+/** A valid model ID. */
+const MODEL_ID = /^[^\s\p{C}]{1,200}$/u
 
 /** Reads a source and compares its models with the catalog in use. Providers that this release doesn't know are ignored. */
 export function compareModels(source: JsonObject, options: CompareOptions): Comparison {
@@ -56,8 +60,10 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
     const found = new Map(after.map((model) => [model.id, model]))
     const extra = new Set(handWrittenModels[provider]?.map(({ id }) => id))
     const kept = before.map((old): CatalogModel => {
-      const now = found.get(old.id)
+      const listed = found.get(old.id)
       found.delete(old.id)
+      if (listed && (listed.type ?? 'llm') !== (old.type ?? 'llm')) return old // requests for it would fail
+      const now = listed && keepLimits(old, listed)
       if (!now && extra.has(old.id)) return old
       if (!old.retired) sizeBefore += JSON.stringify(old).length
       if (!old.retired) known++
@@ -81,7 +87,7 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
     for (const { id } of found.values()) applied.push(`+ ${provider}/${id}`)
     models[provider] = [...found.values(), ...kept]
   }
-  const rejected = findRejection({ known, gone, compared, held: held.length, sizeBefore, sizeAfter })
+  const rejected = findRejection({ known, gone, compared, held, sizeBefore, sizeAfter })
   return { models, held, applied, ...(rejected !== undefined && { rejected }) }
 }
 
@@ -89,7 +95,7 @@ interface Counts {
   known: number
   gone: number
   compared: number
-  held: number
+  held: readonly CatalogChange[]
   /** In characters. */
   sizeBefore: number
   sizeAfter: number
@@ -98,7 +104,9 @@ interface Counts {
 function findRejection({ known, gone, compared, held, sizeBefore, sizeAfter }: Counts): string | undefined {
   if (known === 0) return 'The source has none of the known models.'
   if (gone > known * MAX_GONE) return `${gone} of ${known} known models are missing.`
-  if (compared > 3 && held > compared * MAX_HELD) return `${held} of ${compared} prices are suspicious.`
+  const isMostlyHeld = compared > 3 && held.length > compared * MAX_HELD
+  if (isMostlyHeld || JSON.stringify(held).length > MAX_HELD_CHARACTERS)
+    return `${held.length} of ${compared} prices are suspicious.`
   if (sizeAfter < sizeBefore * MIN_SIZE) return 'The source has less than half of the data in use.'
   return undefined
 }
@@ -114,10 +122,13 @@ function readModels(
   const list: unknown = isObject(given) ? given.models : given
   const selection = selections[provider]
   const found = Array.isArray(list)
-    ? list.filter(isObject).map(pickFields)
+    ? list.filter(isObject).map((model) => dropNewZeros(pickFields(model), before))
     : selection && selectKnown(source, selection, { kinds, asOf, before })
   const isValid = (model: object) => checkModels(provider, { alias, catalogAlias, models: [model] }, kinds).length === 0
-  return found?.filter((model): model is CatalogModel => isValid(model) && hasPlausiblePrice(model))
+  return found?.filter(
+    (model): model is CatalogModel =>
+      isValid(model) && MODEL_ID.test(String(Reflect.get(model, 'id'))) && hasPlausiblePrice(model),
+  )
 }
 
 /** Selects the models of models.dev as for the built-in catalog, and all models that are already in the catalog. */
@@ -134,25 +145,71 @@ function selectKnown(
 
 const FIELDS = ['id', 'type', 'contextWindow', 'maxOutputTokens', 'price'] as const
 
-const pickFields = (model: JsonObject): object =>
+const pickFields = (model: JsonObject): JsonObject =>
   Object.fromEntries(FIELDS.flatMap((name) => (model[name] === undefined ? [] : [[name, model[name]]])))
 
+/** Removes prices of 0 that the catalog doesn't have: the source doesn't know them. Without a price of input tokens, the others are useless. */
+function dropNewZeros(model: JsonObject, before: readonly CatalogModel[]): JsonObject {
+  const { price, ...others } = model
+  const known = new Map(listPrices(before.find(({ id }) => id === model.id)?.price))
+  const isUnknown = (name: string, usd: unknown) => usd === 0 && !known.has(name)
+  const drop = (value: unknown, prefix = ''): unknown => {
+    if (Array.isArray(value)) return value.map((tier) => drop(tier, `${prefix}${Object(tier).above}.`))
+    if (!isObject(value)) return value
+    const kept = Object.entries(value).filter(([name, usd]) => !isUnknown(prefix + name, usd))
+    return Object.fromEntries(
+      kept.flatMap(([name, inner]) => {
+        const left = drop(inner, `${prefix}${name}.`)
+        return isObject(left) && Object.keys(left).length === 0 ? [] : [[name, left]]
+      }),
+    )
+  }
+  if (!isObject(price)) return model
+  const left = drop(price)
+  const isPriced = isObject(left) && Object.keys(left).length > 0 && !isUnknown('input', price.input)
+  return isPriced ? { ...others, price: left } : others
+}
+
+/** Returns the model with the limits in use, where the source changes them beyond belief: requests would no longer fit. */
+function keepLimits(old: CatalogModel, model: CatalogModel): CatalogModel {
+  const kept = { ...model }
+  for (const name of ['contextWindow', 'maxOutputTokens'] as const)
+    if (old[name] !== undefined && isJump(old[name], model[name])) kept[name] = old[name]
+  return kept
+}
+
+const isJump = (from: number | undefined, to: number | undefined): boolean =>
+  from !== undefined && to !== undefined && (to > from * MAX_FACTOR || to * MAX_FACTOR < from)
+
 const hasPlausiblePrice = ({ price }: { price?: unknown }): boolean =>
-  listPrices(price).every(([name, usd]) => !TOKEN_PRICE.test(name) || usd <= MAX_USD_PER_MILLION)
+  listPrices(price).every(([, usd]) => usd <= MAX_USD)
 
 /** Matches the names of prices per million tokens, also in tiers. */
 const TOKEN_PRICE = /(?:^|\.)(?:input|output|(?:cache|audio|image)[A-Z]\w*)$/
 
-/** Lists the prices that a change sets to 0, makes unknown, or changes by more than ten times. */
+/** Lists the prices that a change sets to 0, makes unknown, or changes by more than ten times, also compared with the regular price. */
 function listSuspicious(before: Price | undefined, after: Price | undefined): string[] {
+  return [...listSuspiciousChanges(before, after), ...listSuspiciousAdditions(before, after)]
+}
+
+function listSuspiciousAdditions(before: Price | undefined, after: Price | undefined): string[] {
+  const known = new Map(listPrices(before))
+  return listPrices(after).flatMap(([name, usd]) => {
+    if (known.has(name) || !TOKEN_PRICE.test(name)) return []
+    const regular = name.includes('.') ? known.get(name.slice(name.lastIndexOf('.') + 1)) : undefined
+    const isSuspicious = regular === undefined ? usd > (known.get('input') ?? usd) * MAX_FACTOR : isJump(regular, usd)
+    return isSuspicious ? [`${name}: unknown -> ${usd}`] : []
+  })
+}
+
+function listSuspiciousChanges(before: Price | undefined, after: Price | undefined): string[] {
   const now = new Map(listPrices(after))
   return listPrices(before).flatMap(([name, from]) => {
     const to = now.get(name)
     if (from === 0 || to === from) return []
     const isGone = to === undefined || to === 0
     if (isGone && to === undefined && name.includes('.') && after) return [] // other tiers
-    const isJump = !isGone && (to > from * MAX_FACTOR || to * MAX_FACTOR < from)
-    return isGone || isJump ? [`${name}: ${from} -> ${to ?? 'unknown'}`] : []
+    return isGone || isJump(from, to) ? [`${name}: ${from} -> ${to ?? 'unknown'}`] : []
   })
 }
 

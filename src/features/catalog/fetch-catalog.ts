@@ -7,6 +7,7 @@ import type { CatalogOptions, FetchCatalog, FetchedCatalog } from './live-types.
 
 /** How long a source may take, in ms. */
 const TIMEOUT_MS = 60_000
+const DAY_MS = 24 * 60 * 60_000
 /** models.dev has about 3 MB. */
 const MAX_BYTES = 32 * 1024 * 1024
 const MODELS_DEV = 'https://models.dev/api.json'
@@ -30,6 +31,8 @@ export async function fetchCatalog(
     const { asOf, source = '', etag: newEtag = '' } = fetched
     if (asOf !== undefined && !(typeof asOf === 'string' && DATE.test(asOf) && !Number.isNaN(Date.parse(asOf))))
       throw fail('did not return a date like 2026-11-30 in "asOf"')
+    if (asOf !== undefined && Date.parse(asOf) > clock.now() + DAY_MS)
+      throw fail('returned a date in the future in "asOf"') // time zones
     if (typeof source !== 'string' || typeof newEtag !== 'string')
       throw fail('did not return a string in "source" or "etag"')
     const json = JSON.stringify(fetched.providers)

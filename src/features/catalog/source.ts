@@ -198,7 +198,7 @@ const readTokenPrices = (cost: JsonObject): Partial<Record<TokenCost, number>> =
   Object.fromEntries(
     tokenCosts.flatMap(([name, field]) => {
       const usd = cost[field]
-      return typeof usd === 'number' && usd >= 0 ? [[name, usd]] : []
+      return typeof usd === 'number' && usd > 0 ? [[name, usd]] : []
     }),
   )
 

@@ -1,0 +1,109 @@
+import type { Price } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { base, changed, findModel, openCatalog } from './world.ts'
+
+const test = suite('a source of prices that is wrong')
+
+test('a price of 0 that the catalog did not have is unknown, and not free', async () => {
+  const [first, second] = [
+    { ...base.one?.models?.[0], id: 'a', price: undefined as never },
+    { id: 'b', price: { input: 10, output: 20 } },
+  ]
+  const { price: _, ...unpriced } = first
+  const known = { one: { ...base.one, models: [unpriced, second] } }
+  const world = await openCatalog(
+    async () => ({
+      providers: {
+        one: [
+          { id: 'a', price: { input: 0, output: 0 } },
+          { id: 'b', price: { input: 10, output: 20, cacheRead: 0, serviceTiers: { priority: { input: 0 } } } },
+          { id: 'newest', price: { input: 0, output: 5 } },
+        ],
+      },
+      asOf: '2026-01-02',
+    }),
+    { base: known },
+  )
+  await world.ask()
+  assert.is((await findModel(world, 'a'))?.price, undefined)
+  assert.equal((await findModel(world, 'b'))?.price, { input: 10, output: 20 })
+  assert.is((await findModel(world, 'newest'))?.price, undefined)
+})
+
+test('a price that is free already stays free', async () => {
+  const known = { one: { ...base.one, models: [{ id: 'a', price: { input: 0, output: 0 } }] } }
+  const world = await openCatalog(
+    async () => ({ providers: { one: [{ id: 'a', price: { input: 0, output: 0 } }] }, asOf: '2026-01-02' }),
+    { base: known },
+  )
+  await world.ask()
+  assert.equal((await findModel(world, 'a'))?.price, { input: 0, output: 0 })
+})
+
+const highPrices: Record<string, Price> = {
+  'a tier': { input: 10, output: 20, tiers: [{ above: 1, input: 900 }] },
+  'a service tier': { input: 10, output: 20, serviceTiers: { priority: { input: 900, output: 900 } } },
+  'writes to the cache': { input: 10, output: 20, cacheWrite: 900 },
+}
+for (const [what, price] of Object.entries(highPrices))
+  test(`a new price of ${what} that is more than ten times the regular one is held`, async () => {
+    const world = await openCatalog(async () => changed({ a: price }))
+    await world.ask()
+    assert.equal((await findModel(world, 'a'))?.price, { input: 10, output: 20 })
+    const { held } = await world.api.catalog.review()
+    assert.equal(
+      held.map(({ model }) => model),
+      ['one/a'],
+    )
+    await world.api.catalog.accept()
+    assert.equal((await findModel(world, 'a'))?.price, price)
+  })
+
+test('a price per unit above $1,000 is a mistake', async () => {
+  const world = await openCatalog(async () => changed({ newest: { image: 1e9 } }))
+  await world.ask()
+  assert.is(await findModel(world, 'newest'), undefined)
+})
+
+test('a date in the future is reported, because newer releases would never replace the copy', async () => {
+  const world = await openCatalog(async () => ({ ...changed({ a: { input: 11, output: 20 } }), asOf: '9999-12-31' }))
+  await world.ask()
+  const { current, error } = await world.api.catalog.review()
+  assert.is(current, undefined)
+  assert.match(`${error}`, /future/)
+})
+
+test('the model keeps its kind and its limits if the source changes them beyond belief', async () => {
+  const details = { contextWindow: 200_000, maxOutputTokens: 64_000, price: { input: 10, output: 20 } }
+  const known = { one: { ...base.one, models: ['a', 'b', 'c'].map((id) => ({ id, ...details })) } }
+  const world = await openCatalog(
+    async () => ({
+      providers: {
+        one: [
+          { id: 'a', ...details, contextWindow: 8, maxOutputTokens: 4 },
+          { id: 'b', ...details, type: 'embedding' },
+          { id: 'c', ...details, contextWindow: 400_000 },
+        ],
+      },
+      asOf: '2026-01-02',
+    }),
+    { base: { one: { ...known.one, serviceKinds: ['llm', 'embedding'] } } },
+  )
+  await world.ask()
+  assert.equal(await findModel(world, 'a'), { id: 'a', ...details })
+  assert.equal(await findModel(world, 'b'), { id: 'b', ...details })
+  assert.equal(await findModel(world, 'c'), { id: 'c', ...details, contextWindow: 400_000 })
+})
+
+test('models with IDs that are too long or have control characters are left out', async () => {
+  const long = 'x'.repeat(1_000_000)
+  const world = await openCatalog(async () =>
+    changed({ [long]: { input: 1 }, 'a\nb': { input: 1 }, 'a b': { input: 1 }, 'n-1': { input: 1 } }),
+  )
+  await world.ask()
+  const { models = [] } = await world.api.providers.get('one')
+  assert.equal(
+    models.map(({ id }) => id),
+    ['n-1', 'a', 'b', 'c', 'd', 'e', 'f'],
+  )
+})
