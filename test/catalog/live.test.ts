@@ -363,3 +363,14 @@ test('a provider that disappears from the source keeps its refreshed models and 
   const { models } = await world.api.providers.get('two')
   assert.equal(models, [{ id: 'x', price: { input: 2 }, retired: true }])
 })
+
+test('a refresh that an instance with a wrong clock has set for a far future is due after one period', async () => {
+  const storage = memoryStorage()
+  const clock = fakeClock()
+  const world = await openCatalog(async () => changed({}), { storage, clock, every: '1d' })
+  await storage.set('catalog/lease', JSON.stringify({ nextAt: clock.now() + 30 * DAY, failures: 0 }))
+  await world.ask()
+  await clock.advance(1.1 * DAY)
+  await world.ask()
+  assert.is(world.fetches(), 1)
+})

@@ -29,6 +29,8 @@ export class RefreshSchedule {
   readonly #random: () => number
   readonly #periodMs: number
   #dueAt = 0
+  /** The last lease that this instance saw, and when it saw it first. */
+  #seen: { version: string | undefined; at: number } | undefined
 
   constructor({ every, storage, clock, random }: RefreshScheduleDependencies) {
     this.#storage = storage
@@ -46,7 +48,10 @@ export class RefreshSchedule {
     if (!this.isDue) return
     const stored = await this.#storage.get(LEASE)
     const lease = readLease(stored?.value)
-    this.#dueAt = lease.nextAt
+    if (!this.#seen || this.#seen.version !== stored?.version)
+      this.#seen = { version: stored?.version, at: this.#clock.now() }
+    const latestAt = this.#seen.at + 1.05 * Math.max(this.#periodMs, DAY_MS)
+    this.#dueAt = Math.min(lease.nextAt, latestAt) // it may be from a wrong clock, or from a longer period
     if (!this.isDue) return
     const taken = await this.#write({ ...lease, nextAt: this.#clock.now() + LEASE_MS }, stored?.version ?? null)
     this.#dueAt = this.#clock.now() + LEASE_MS
