@@ -47,7 +47,7 @@ export function createCatalogCopies(storage: Storage) {
 
     /** Resolves to the new version, or to `false` if another instance has changed the state. */
     writeState: (state: CatalogState, ifVersion: string | null) =>
-      storage.set(STATE, JSON.stringify(state), { ifVersion }),
+      storage.set(STATE, toAscii(JSON.stringify(state)), { ifVersion }),
 
     /** Resolves to the models of a generation, or to `undefined` if its data is damaged. */
     async readModels({ sha256, parts }: StoredGeneration): Promise<ModelLists | undefined> {

@@ -5,7 +5,7 @@ import { createMutex } from '../../lib/promises.ts'
 import type { Store } from '../../records/store.ts'
 import type { Catalog, Clock, Logger, Price } from '../../types.ts'
 import { type CatalogState, createCatalogCopies, hash, PREFIX, type StoredGeneration } from './catalog-copies.ts'
-import { compareModels, type ModelLists } from './compare-models.ts'
+import { type Comparison, compareModels, MAX_HELD_CHARACTERS, type ModelLists } from './compare-models.ts'
 import { fetchCatalog } from './fetch-catalog.ts'
 import type { CatalogChange, CatalogGeneration, CatalogOptions, CatalogReview } from './live-types.ts'
 import { RefreshSchedule } from './refresh-schedule.ts'
@@ -26,6 +26,7 @@ export interface LiveCatalogDependencies {
 /** How often to look for another instance's changes in a storage without `watch`, in ms. */
 const POLL_MS = 10_000
 const MAX_APPLIED = 100
+const MAX_LINE = 200
 /** How many unknown models an error names. */
 const MAX_NAMED = 5
 
@@ -100,7 +101,7 @@ export class LiveCatalog {
 
   accept({ models }: { models?: string[] | undefined }): Promise<CatalogReview> {
     return this.#change(() =>
-      this.#state.rejected && !models ? this.#update({ isForced: true }) : this.#acceptHeld(models),
+      this.#state.rejected && !models ? this.#acceptRejected(this.#state.rejected) : this.#acceptHeld(models),
     )
   }
 
@@ -232,19 +233,20 @@ export class LiveCatalog {
     }
   }
 
-  /** Fetches the source, and applies it. `isForced`: applies suspicious changes too. */
-  async #update({ isForced = false } = {}): Promise<void> {
+  /** Fetches the source, and applies it. Suspicious changes apply only if its hash is `accepted`. */
+  async #update({ accepted }: { accepted?: string } = {}): Promise<void> {
     const { options, clock, upstream, catalog } = this.#deps
     const { rejected, current, ignored } = this.#state
-    const etag = isForced || rejected ? undefined : current?.etag
+    const etag = rejected ? undefined : current?.etag
     const fetched = await fetchCatalog(options.refresh, { fetch: upstream(), clock, etag })
     if (fetched === 'unchanged') return
     const { providers, json, source = 'the refresh function', asOf = formatDate(clock.now()), etag: newEtag } = fetched
     const sourceSha256 = await hash(json)
+    const isForced = sourceSha256 === accepted
     if (sourceSha256 === ignored || (!isForced && sourceSha256 === current?.sourceSha256)) return
     const accepts = isForced ? () => true : (options.accept ?? (() => false))
     const compared = compareModels({ ...providers }, { catalog, asOf, accepts })
-    if (compared.rejected !== undefined && !isForced) return this.#reject(compared.rejected, sourceSha256)
+    if (compared.rejected !== undefined && !isForced) return this.#reject(compared, sourceSha256)
     this.#warnOfHeld(compared.held)
     const appliedAt = new Date(clock.now()).toISOString()
     const generation = { source, asOf, appliedAt, sourceSha256, ...(newEtag !== undefined && { etag: newEtag }) }
@@ -254,13 +256,23 @@ export class LiveCatalog {
     })
   }
 
+  /** Applies the copy that was rejected, but not what the source has since. */
+  async #acceptRejected({ sha256 }: { sha256: string }): Promise<void> {
+    await this.#update({ accepted: sha256 })
+    const { rejected } = this.#state
+    if (!rejected || rejected.sha256 === sha256) return
+    throw gatewayError('INVALID_REQUEST', {
+      message: `The source has changed since you reviewed it, and the gateway also rejected the new copy: ${rejected.reason} Review it, then accept it.`,
+    })
+  }
+
   /** Reports and remembers a source that was rejected as a whole, once. */
-  async #reject(reason: string, sha256: string): Promise<void> {
+  async #reject({ rejected: reason = '', held }: Comparison, sha256: string): Promise<void> {
     if (this.#state.rejected?.sha256 === sha256) return
     this.#deps.logger.warn(
       `The gateway did not apply a new copy of the catalog: ${reason} Review it: gateway.api.catalog.review().`,
     )
-    await this.#write({ ...this.#state, rejected: { reason, sha256 } })
+    await this.#write({ ...this.#state, held: cutHeld(held), rejected: { reason, sha256 } })
   }
 
   #warnOfHeld({ length }: readonly CatalogChange[]): void {
@@ -269,7 +281,7 @@ export class LiveCatalog {
   }
 
   #addLines(lines: readonly string[], asOf: string): string[] {
-    return [...lines.map((line) => `${asOf} ${line}`), ...this.#state.applied].slice(0, MAX_APPLIED)
+    return [...lines.map((line) => `${asOf} ${line}`.slice(0, MAX_LINE)), ...this.#state.applied].slice(0, MAX_APPLIED)
   }
 
   /** Applies the held changes to these models; to all if `wanted` is absent. */
@@ -286,6 +298,15 @@ export class LiveCatalog {
       applied: this.#addLines(lines, current.asOf),
     })
   }
+}
+
+/** Returns as many changes as a storage can keep. */
+function cutHeld(held: readonly CatalogChange[]): CatalogChange[] {
+  let left = MAX_HELD_CHARACTERS
+  return held.filter((change) => {
+    left -= JSON.stringify(change).length + 1
+    return left > 0
+  })
 }
 
 /** Throws if a model has no change on hold. */

@@ -1,0 +1,46 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Price } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { base, changed, findModel, openCatalog } from './world.ts'
+
+const test = suite('consent to a rejected copy of the catalog')
+
+test('consent to a rejected copy does not apply to another copy that the source has since', async () => {
+  let gone: Record<string, Price | 'gone'> = { a: 'gone', b: 'gone' }
+  const world = await openCatalog(async () => changed(gone))
+  await world.ask()
+  assert.is((await world.api.catalog.review()).rejected, '2 of 6 known models are missing.')
+  gone = { a: 'gone', b: 'gone', c: 'gone', d: { input: 0, output: 0 } }
+  const error = await world.api.catalog.accept().catch((thrown) => thrown)
+  assert.match(`${error.message}`, /changed/)
+  assert.is((await findModel(world, 'd'))?.price?.input, 10)
+  assert.is((await world.api.catalog.review()).rejected, '3 of 6 known models are missing.')
+  await world.api.catalog.accept()
+  assert.is((await findModel(world, 'c'))?.retired, true)
+})
+
+test('more suspicious prices than anyone reviews one by one reject the whole copy, in any storage', async () => {
+  const price = { input: 10, output: 20 }
+  const ids = Array.from({ length: 2_000 }, (_, nth) => `a-model-whose-name-is-long-enough-to-matter-${nth}`)
+  const many = { one: { ...base.one, models: ids.map((id) => ({ id, price })) } }
+  const stored = memoryStorage()
+  const storage = {
+    ...stored,
+    largestValueBytes: 65_536,
+    async set(key: string, value: string, options?: object) {
+      if (value.length > 65_536) throw new Error(`${key} is too large`)
+      return stored.set(key, value, options)
+    },
+  }
+  const world = await openCatalog(
+    async () => ({
+      providers: { one: ids.map((id, nth) => ({ id, price: nth % 5 < 2 ? { input: 200, output: 400 } : price })) },
+      asOf: '2026-01-02',
+    }),
+    { base: many, storage },
+  )
+  await world.ask()
+  const { rejected, error } = await world.api.catalog.review()
+  assert.is(error, undefined)
+  assert.match(`${rejected}`, /800 of 2000 prices are suspicious/)
+})
