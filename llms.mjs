@@ -9,15 +9,8 @@ const root = fileURLToPath(new URL('.', import.meta.url))
 
 /** The sections of the pages outside the site, in the package's `files`. */
 const SECTIONS = {
-  'Start here': [
-    'README.md',
-    'src/cli/README.md',
-    'src/OPTIONS.md',
-    'src/SIZES.md',
-    'examples/README.md',
-    'src/admin/README.md',
-  ],
-  Reference: () => [...below('src'), ...below('adapters')],
+  'Start here': ['README.md', 'src/cli/README.md', 'src/SIZES.md', 'examples/README.md', 'src/admin/README.md'],
+  Reference: () => below('src'),
   Examples: () => below('examples'),
   Optional: ['CHANGELOG.md', 'SECURITY.md', 'NOTICES.md'],
 }

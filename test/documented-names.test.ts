@@ -35,8 +35,8 @@ test('each format has a row in docs/src/content/docs/reference/formats.md', () =
   assert.equal(missing(providerFormats, rowsOf('docs/src/content/docs/reference/formats.md')), [])
 })
 
-test('src/OPTIONS.md has one row for each option, limit, and hook, and no other rows', () => {
-  const rows = rowsOf('src/OPTIONS.md')
+test('the page of options has one row for each option, limit, and hook, and no other rows', () => {
+  const rows = rowsOf('docs/src/content/docs/reference/options.md')
   const options = [
     ...membersOf('src/options.ts', 'GatewayOptions'),
     ...membersOf('src/config/route-option.ts', 'RouteOptions'),

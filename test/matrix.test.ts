@@ -5,23 +5,25 @@ import { assert, suite } from './support/suite.ts'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
+const REFERENCE = 'docs/src/content/docs/reference/'
+
 const test = suite('the storage adapter matrix')
 
 test('the storage adapter matrix matches the table on the storage page', () => {
-  const [table] = /^\| Store [\s\S]*?(?=\n\n)/m.exec(read('adapters/storage/README.md')) ?? []
+  const [table] = /^\| Store [\s\S]*?(?=\n\n)/m.exec(read(`${REFERENCE}storage.md`)) ?? []
   assert.is(table, matrixTable())
 })
 
 test("the storage adapter matrix has a row for each of the package's adapters, with a link to its documentation", () => {
   const names = Object.keys(entries).flatMap((name) => /^storage\/(.+)/.exec(name)?.[1] ?? [])
   assert.equal(Object.keys(STORES).sort(), names.sort())
-  const anchors = ['README.md', 'SERVERLESS.md'].flatMap((page) =>
-    (read(`adapters/storage/${page}`).match(/(?<=^#+ ).+/gm) ?? []).map((heading) => {
+  const anchors = ['storage.md', 'serverless-stores.md'].flatMap((page) =>
+    (read(REFERENCE + page).match(/(?<=^#+ ).+/gm) ?? []).map((heading) => {
       const anchor = heading
         .toLowerCase()
         .replace(/[^\w -]/g, '')
         .replaceAll(' ', '-')
-      return `${page === 'README.md' ? '' : page}#${anchor}`
+      return `${page === 'storage.md' ? '' : page}#${anchor}`
     }),
   )
   for (const [name, { section, cells }] of Object.entries(STORES)) {

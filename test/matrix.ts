@@ -1,4 +1,4 @@
-/** The stores by runtime: the table in adapters/storage/README.md, and what the tests run the conformance suite of. */
+/** The stores by runtime: the table in docs/src/content/docs/reference/storage.md, and what the tests run the conformance suite of. */
 
 /** By runtime, the test that runs its stores. */
 export const RUNTIMES = {
@@ -14,7 +14,7 @@ export const RUNTIMES = {
 export type Runtime = keyof typeof RUNTIMES
 
 export interface StoreRow {
-  /** Its section in that README. */
+  /** Its section on that page, or on the page of serverless stores. */
   section: string
   /** By runtime, what it is opened with there. */
   cells: Partial<Record<Runtime, string>>
@@ -30,12 +30,12 @@ const everywhere = (cell: string, ...more: Runtime[]) => {
 /** By the name of the entry point, `signalbox/storage/…`. */
 export const STORES: Record<string, StoreRow> = {
   memory: {
-    section: '#storage-adapters',
+    section: '#choose-a-store',
     cells: everywhere('memory', 'workerd', 'Chromium'),
     promises: 'atomic within one process, keeps nothing',
   },
   file: {
-    section: '#the-file-store',
+    section: '#file',
     cells: { 'Node 22': 'file', 'Node 24': 'file', Bun: 'file', Deno: 'file' },
     promises: 'atomic on one machine, on disk before a write resolves; relaxed writes soon after',
   },
@@ -57,7 +57,7 @@ export const STORES: Record<string, StoreRow> = {
     promises: 'atomic, reports changes, as durable as `appendfsync` says',
   },
   upstash: {
-    section: 'SERVERLESS.md#upstash',
+    section: 'serverless-stores.md#upstash',
     cells: everywhere('upstash', 'workerd'),
     promises: 'atomic, as durable as the database, reread every second',
   },
@@ -77,12 +77,12 @@ export const STORES: Record<string, StoreRow> = {
     promises: 'not atomic, as durable as its driver, reread every second',
   },
   'durable-object': {
-    section: 'SERVERLESS.md#workers-a-durable-object',
+    section: 'serverless-stores.md#workers-a-durable-object',
     cells: { workerd: 'durable-object' },
     promises: 'atomic, stored before a write resolves, reread every second',
   },
   kv: {
-    section: 'SERVERLESS.md#workers-kv',
+    section: 'serverless-stores.md#workers-kv',
     cells: { workerd: 'kv' },
     promises: 'not atomic, a minute or more late elsewhere, one write a second for a key',
   },

@@ -98,7 +98,7 @@ test('the package contains every documentation page, and every file they link to
   for (const path of [
     'README.md',
     'SECURITY.md',
-    'src/OPTIONS.md',
+    'docs/src/content/docs/reference/options.md',
     'src/request/routing/FAILURES.md',
     'examples/README.md',
   ])

@@ -11,6 +11,7 @@ export const COMMAND_PAGES: Record<string, RegExp> = {
   [`${SITE}reference/cli.md`]: /./,
   [`${SITE}reference/http-endpoints.md`]: /"object"/,
   [`${SITE}reference/providers.md`]: /./,
+  [`${SITE}reference/storage-operations.md`]: /./,
 }
 
 /** The guides, whose commands, JSON bodies, and config files `commands.test.ts` runs as well. */

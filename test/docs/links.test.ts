@@ -11,13 +11,11 @@ const byPath = new Map(pages.map((page) => [page.path, page]))
 /** Pages that are looked things up in; the others are read. */
 const REFERENCES = [
   'docs/src/content/docs/concepts/security-model.md',
-  'adapters/storage/README.md',
   'src/README.md',
   'src/features/cloud-sync/proxy/README.md',
   'src/admin/README.md',
   'src/ai/README.md',
   'src/cli/README.md',
-  'src/OPTIONS.md',
   'src/request/routing/FAILURES.md',
 ]
 const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 18_000, 'CONTRIBUTING.md': 6_000 }
@@ -25,7 +23,8 @@ const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 18
 /** Pages for contributors, which are not in the package. */
 const isForDevelopers = ({ path }: Page) =>
   /^src\/(?:features\/(?:dashboard|limits|observe)|protocols\/formats)\/README\.md$/.test(path) ||
-  (/^src\/[\w-]+\.md$/.test(path) && path !== 'src/OPTIONS.md') ||
+  path === 'adapters/storage/README.md' ||
+  /^src\/[\w-]+\.md$/.test(path) ||
   path.startsWith('test/') ||
   path.startsWith('docs/') || // the site's sidebar links to these
   path === 'CODE_OF_CONDUCT.md' ||
@@ -100,7 +99,7 @@ test('each page stays within its size limit', () => {
 
 test('the pictures on packaged pages have absolute URLs, because the package lacks them, and are in the repository', () => {
   const packed = pages.filter(
-    (page) => /^docs\//.test(page.path) || (/^(?:src|adapters)\//.test(page.path) && !isForDevelopers(page)),
+    (page) => /^docs\//.test(page.path) || (page.path.startsWith('src/') && !isForDevelopers(page)),
   )
   let pictures = 0
   for (const { path } of packed) {
