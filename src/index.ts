@@ -91,11 +91,11 @@ export type { AttemptRecord, RequestRecord, ServedBy } from './request/hook-reco
 export type { Authenticator, CachedIdentify, Identify, IdentifyContext, Identity, Refusal } from './request/identity.ts'
 export type {
   RouteAccount,
-  RouteAnswer,
   RouteCall,
   RouteCandidate,
   RouteContext,
   RouteKey,
+  RouteResponse,
 } from './request/route-call.ts'
 export type { Explanation, RouteDecision } from './request/routing/explanation.ts'
 export type { FailureClass } from './request/routing/failure-class.ts'

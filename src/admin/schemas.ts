@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { listSyncedFields } from '../features/cloud-sync/sync-forms.ts'
+import { listSyncedFields } from '../features/cloud-sync/sync-codecs.ts'
 import { assertNever } from '../lib/assert-never.ts'
 import { SENDABLE } from '../lib/credential-shapes.ts'
 import {
@@ -17,7 +17,7 @@ import {
   MAX_CREDENTIAL,
   NO_DUPLICATES,
   NO_PRICE,
-  textForms,
+  textPatternNames,
 } from '../lib/shape-texts.ts'
 import { isClientKey } from '../records/key-format.ts'
 import type { FieldUse, InputOf, RecordField, RecordFields, WriteOperation } from '../types/records/record-fields.ts'
@@ -176,7 +176,7 @@ function textSchema({
     ...(isTrimmed ? [v.trim()] : []),
     ...(isNonEmpty ? [v.nonEmpty<string, string>('must not be blank')] : []),
     ...(max === undefined ? [] : limitText(max)),
-    ...(pattern ? [v.regex<string, string>(pattern, textForms[form])] : []),
+    ...(pattern ? [v.regex<string, string>(pattern, textPatternNames[form])] : []),
     ...(isPathPart ? [rejectDots()] : []),
   ])
 }

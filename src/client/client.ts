@@ -13,7 +13,7 @@ import { createSend } from './send.ts'
 
 export type { HintedKey, HintView, KeysQuery } from '../admin/key-listing.ts'
 export type { LiveEvent, LiveEvents, LiveEventType } from '../features/live/live-feed.ts'
-export type { KeptAttempt, KeptRequest, KeptSkip, KeptTarget } from '../features/usage/request-record.ts'
+export type { StoredAttempt, StoredRequest, StoredSkip, StoredTarget } from '../features/usage/request-record.ts'
 export { ClientError, type ClientErrorCode } from './client-error.ts'
 export type { LiveOptions } from './client-live.ts'
 export type { DisabledCloud } from './client-rules.ts'

@@ -95,13 +95,13 @@ function findSettingsProblem({ cloudUrl, health }: JsonObject): ShapeProblem | u
 }
 
 /** Names that lead to other names: combos, which take precedence, and aliases. */
-export interface LeadingNames {
+export interface NameReferences {
   combos: ReadonlyArray<Pick<Combo, 'name' | 'kind' | 'models' | 'sameVectors'>>
   aliases: ReadonlyArray<{ alias: string; model: string }>
 }
 
 /** Checks that no name leads back to itself. Throws a TypeError that begins with the place. */
-export function checkNames({ combos, aliases }: LeadingNames): void {
+export function checkNames({ combos, aliases }: NameReferences): void {
   const next = new Map<string, readonly string[]>()
   for (const { alias, model } of aliases) if (alias !== model || !isDirectModel(model)) next.set(alias, [model])
   for (const { name, models } of combos) next.set(name, models.map(getEntryName))
@@ -120,7 +120,7 @@ export function checkNames({ combos, aliases }: LeadingNames): void {
 }
 
 /** Checks that embedding combos have one model. Throws a TypeError that begins with the place. */
-export function checkVectors({ combos, aliases }: LeadingNames): void {
+export function checkVectors({ combos, aliases }: NameReferences): void {
   const names = createNamedModels(combos, aliases)
   for (const combo of combos) {
     const problem = findVectorProblem(combo, names)

@@ -21,7 +21,7 @@ import {
   GUARDS,
   getCustomModelId,
 } from '../records/record-collections.ts'
-import type { RouteAnswer, RouteCall } from '../request/route-call.ts'
+import type { RouteCall, RouteResponse } from '../request/route-call.ts'
 import type { comboFields } from '../types/records/combo-fields.ts'
 import type { connectionFields } from '../types/records/connection-fields.ts'
 import type { groupFields } from '../types/records/group-fields.ts'
@@ -44,7 +44,7 @@ import {
   checkRecord,
   checkVectors,
   fail,
-  type LeadingNames,
+  type NameReferences,
   topLevel,
 } from './check-records.ts'
 import type { KnownModel, KnownProvider } from './known-names.data.ts'
@@ -116,7 +116,7 @@ export type RouteCondition = (request: RouteCall, context: { signal: AbortSignal
  * `route`.
  */
 export type AnswerCondition = (
-  answer: RouteAnswer,
+  answer: RouteResponse,
   request: RouteCall,
   context: { signal: AbortSignal },
 ) => boolean | Promise<boolean>
@@ -188,7 +188,7 @@ export function readCodeConfig(
     const other = typeof owner === 'string' ? owner : owner.id
     fail(`connections.${one.id}`, `shares "${prefix}" with "${other}". Change one, or set "sharesPrefix"`)
   }
-  const combos: Array<LeadingNames['combos'][number]> = []
+  const combos: Array<NameReferences['combos'][number]> = []
   const conditions: ConditionFunction[] = []
   const responseConditions = new Map<string, ResponseFunction[]>()
   for (const [name, input] of readSection(config, 'combos')) {
@@ -223,7 +223,7 @@ export function readCodeConfig(
     checkRecord('models', place, { ...given, ...id }, { catalog })
     add(CUSTOM_MODELS, getCustomModelId(id), { ...given, ...id })
   }
-  const aliases: Array<LeadingNames['aliases'][number]> = []
+  const aliases: Array<NameReferences['aliases'][number]> = []
   for (const [alias, model] of readSection(config, 'aliases')) {
     const found = findShapeProblem(aliasFields.alias.shape, alias)
     if (found) fail('aliases', `must not contain the name "${alias}": it ${found.problem}`)

@@ -1,11 +1,11 @@
-import type { ListItems, NumberShape, RefusedChoice, TextForm } from '../types/records/shapes.ts'
+import type { DisallowedValue, ListItems, NumberShape, TextPattern } from '../types/records/shapes.ts'
 import { responseConditions } from '../types/unions.ts'
 import { isSendableCredential } from './credential-shapes.ts'
 
 /* What inputs must look like, as predicates: the management API and the configuration in code reject a value with the same words. */
 
 /** The problems with strings that don't match their pattern. */
-export const textForms: Readonly<Record<TextForm, string>> = {
+export const textPatternNames: Readonly<Record<TextPattern, string>> = {
   customId: 'must be 1 to 200 letters, digits, ".", "_", or "-"',
   guardName: 'must be 1 to 64 letters, digits, ".", "_", or "-", and not "none"',
   tagName: 'must be 1 to 64 letters, digits, ".", "_", or "-", and start with a letter',
@@ -17,7 +17,7 @@ export const textForms: Readonly<Record<TextForm, string>> = {
   deployment: 'must be a deployment name',
 }
 
-export const choiceRefusals: Readonly<Record<string, string>> & Record<RefusedChoice, string> = {
+export const choiceRefusals: Readonly<Record<string, string>> & Record<DisallowedValue, string> = {
   function: 'cannot contain "function". Pass the function to the options of createGateway',
   conditional:
     'cannot be "conditional" because connections have no conditions. Set "when" on combo entries, and choose another strategy here',

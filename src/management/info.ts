@@ -42,7 +42,7 @@ export interface GatewayInfo {
 }
 
 /** Facts about the gateway itself. */
-export interface OwnFacts {
+export interface InfoSources {
   runtime: string
   basePath: string
   hasDashboard: boolean
@@ -59,7 +59,7 @@ export function createInfo({
   clock,
   usage,
 }: {
-  own: OwnFacts
+  own: InfoSources
   store: WritableStore & { settings: Pick<SettingsStore, 'read'>; storage: Storage }
   clock: Clock
   usage: UsageStore | undefined

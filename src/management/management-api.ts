@@ -13,7 +13,7 @@ import type { Exchange, Reply } from '../lib/exchange.ts'
 import { isObject } from '../lib/json.ts'
 import type { BodyLimits } from '../lib/timed-body.ts'
 import { VERSION } from '../lib/version.ts'
-import { createWritableStore, type WritableStore } from '../records/writable-store.ts'
+import { getWritableStore, type WritableStore } from '../records/writable-store.ts'
 import { ANONYMOUS } from '../request/caller.ts'
 import type { ManagementOptions } from '../request/door/management-options.ts'
 import { createRouter, type HttpRoute } from '../request/door/router.ts'
@@ -90,7 +90,7 @@ export function createManagementApi(
   const guard = createManagementGuard(management, { onError, publicOrigin })
   const tryRoute = createTryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
   const live = [liveRoute(feed), liveUsageRoute(deps.usage)]
-  const store = createWritableStore(deps.store, deps.clock)
+  const store = getWritableStore(deps.store, deps.clock)
   const routers = {
     manage: createRouter([...live, tryRoute, ...createOperationRoutes(routes, { api, limits, store })]),
     read: createRouter([

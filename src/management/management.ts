@@ -30,14 +30,14 @@ import type { UsageStore } from '../features/usage/usage.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { createMutex } from '../lib/promises.ts'
 import type { Store } from '../records/store.ts'
-import { createWritableStore } from '../records/writable-store.ts'
+import { getWritableStore } from '../records/writable-store.ts'
 import type { Authenticator } from '../request/identity.ts'
 import type { OverridableLimits } from '../request/routing/request-rules.ts'
 import type { RoundRobin } from '../request/routing/round-robin.ts'
 import type { RouteTable } from '../request/routing/route-table.ts'
 import type { Health } from '../request/routing/target-health.ts'
 import type { Catalog, Clock, Kind, ModelEntry } from '../types.ts'
-import { createInfo, type OwnFacts } from './info.ts'
+import { createInfo, type InfoSources } from './info.ts'
 import type { Management } from './operations.ts'
 import { createOverview } from './overview.ts'
 
@@ -67,7 +67,7 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   /** Called after each operation that may have changed records, with the resource and the ID from the operation's arguments. */
   changed(collection: string, id?: string): void
   /** Facts about the gateway itself. */
-  own: OwnFacts
+  own: InfoSources
   /** Tokens for browsers and devices. */
   tokens: Pick<TokenService, 'mint' | 'revoke'>
   /** Opens the catalog that is refreshed; absent if none is. */
@@ -78,7 +78,7 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
 
 /** Creates the operations, which validate their input. `pushes` sends their changes to the cloud proxy. */
 export function createManagement(given: ManagementDependencies): { api: Management<unknown>; pushes: Pushes } {
-  const deps = { ...given, ...given.cloud, store: createWritableStore(given.store, given.clock) }
+  const deps = { ...given, ...given.cloud, store: getWritableStore(given.store, given.clock) }
   const runInOrder = createMutex() // combos and aliases must not change between the cycle check and the write
   const mirror = createMirror(deps)
   const pushes = new Pushes({ ...deps, mirror })

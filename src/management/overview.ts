@@ -2,7 +2,7 @@ import type { HealthOperations } from '../admin/health-operations.ts'
 import type { CloudOperations } from '../features/cloud-sync/gateway/cloud-operations.ts'
 import type { Ledger } from '../features/limits/ledger/ledger.ts'
 import type { UsageOperations, UsageSummary } from '../features/usage/operations/usage-operations.ts'
-import type { KeptRequest } from '../features/usage/request-record.ts'
+import type { StoredRequest } from '../features/usage/request-record.ts'
 import type { UsageStore } from '../features/usage/usage.ts'
 import type { SettingsStore } from '../records/stored-settings.ts'
 import type { WritableStore } from '../records/writable-store.ts'
@@ -18,7 +18,7 @@ export interface Overview {
    */
   usage?: UsageSummary
   /** The newest five of the latest 100 requests that failed, were cut off, or were rejected. */
-  failures: KeptRequest[]
+  failures: StoredRequest[]
   /** Recent failures, as in `health.list`. */
   health: HealthEntry[]
   /** Number of damaged records in the storage. */

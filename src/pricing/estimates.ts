@@ -1,7 +1,7 @@
 import { decodeUtf8Lenient } from '../lib/bytes.ts'
 import { type JsonObject, tryParseJson } from '../lib/json.ts'
 import { createSseParser, type SseEvent } from '../lib/sse.ts'
-import type { AnswerReader, ContentFields, Endpoint } from '../protocols/formats/format.ts'
+import type { ContentFields, Endpoint, ResponseReader } from '../protocols/formats/format.ts'
 import type { ModelReference } from '../protocols/providers/catalog-model.ts'
 import { countContentTokens, countImageTokens, countStreamTokens, createRepeatCounter } from './content-tokens.ts'
 import { boundInputTokens, isCounted } from './input-bound.ts'
@@ -61,7 +61,7 @@ const HAS_MEDIA = /;base64,|"(?:data|bytes|file_data)"\s*:/
  */
 export function estimateOutput(
   { json, events }: { json: JsonObject; events?: readonly SseEvent[] | undefined },
-  { contentFields }: AnswerReader,
+  { contentFields }: ResponseReader,
 ): number {
   if (!contentFields || contentFields.whole.length === 0) return 0
   if (!events) return countContentTokens(json, contentFields.whole) + countImageTokens(json)

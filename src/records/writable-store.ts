@@ -54,7 +54,7 @@ export interface WritableStore extends Store {
 const writableStores = new WeakMap<Store, WritableStore>()
 
 /** Returns the same object for the same store, so that all of its writers share their state. */
-export function createWritableStore(store: Store, clock: Clock): WritableStore {
+export function getWritableStore(store: Store, clock: Clock): WritableStore {
   const known = writableStores.get(store) ?? buildWritableStore(store, clock)
   writableStores.set(store, known)
   return known

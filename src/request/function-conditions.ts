@@ -2,7 +2,7 @@ import type { Choice, TokenUsage } from '../protocols/formats/canonical/canonica
 import type { CodeRecords } from '../records/code-records.ts'
 import { callDecider, type DeciderOptions } from './call-decider.ts'
 import type { ModelRequest } from './model-request.ts'
-import { type RouteAnswer, RouteCallFacts, type RouteCallSource } from './route-call.ts'
+import { RouteCallFacts, type RouteCallSource, type RouteResponse } from './route-call.ts'
 import type { Group, GroupEntry, Route } from './routing/group.ts'
 
 /** A request whose conditions are evaluated, and the functions in code. */
@@ -32,7 +32,7 @@ export async function excludeEntries(group: Group, excluded: Set<GroupEntry>, so
 }
 
 /** Returns whether a function of a combo that led to the target rejects its response. Rejects with `ROUTE_FAILED`. */
-export async function isUnwantedAnswer(
+export async function isResponseRejected(
   { choice, usage }: { choice: Choice; usage: TokenUsage | undefined },
   request: ModelRequest,
   { target, via }: Route,
@@ -43,7 +43,7 @@ export async function isUnwantedAnswer(
   const { responseConditions, onRouteError } = table.code
   const facts = new RouteCallFacts({ id: log.id, call, exchange, caller: client.caller })
   const { provider, model, connection } = target
-  const answer: RouteAnswer = {
+  const answer: RouteResponse = {
     ...{ provider, model, connectionId: connection.id },
     text: choice.content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
     toolCalls: choice.content.flatMap((part) =>

@@ -3,7 +3,7 @@ import { toHeaderSafe } from '../lib/http-headers.ts'
 import type { CostSource } from '../pricing/cost.ts'
 import type { TokenUsage } from '../protocols/formats/format.ts'
 import { getTargetName } from '../protocols/providers/target.ts'
-import type { StandDownReason } from '../types/caching-types.ts'
+import type { CachingSkipReason } from '../types/caching-types.ts'
 import type { PriceOrigin } from '../types.ts'
 import type { FailureClass } from './routing/failure-class.ts'
 import type { Route } from './routing/group.ts'
@@ -20,7 +20,7 @@ export interface PromptCacheRecord {
   /** What caching saved in US dollars; negative if the writes cost more than the reads saved. Absent if a price is unknown. */
   savedUsd?: number
   /** Why the gateway placed no marks. */
-  stoodDown?: StandDownReason
+  stoodDown?: CachingSkipReason
   /** Whether the session was served by another target or account before. */
   moved?: true
 }
@@ -78,7 +78,7 @@ export interface ExcludedEntry {
 export type StepRecord = AttemptRecord | Skip | ExcludedEntry
 
 /** Why no further target was tried although there was one. */
-export type Stop = 'max-attempts' | 'retry-budget'
+export type StopReason = 'max-attempts' | 'retry-budget'
 
 /**
  * How a request ended. `complete`: with the full response; `cut`: the response broke off; `aborted`: the client disconnected; `failed`:
@@ -153,7 +153,7 @@ export interface RequestRecord {
   /** What the provider's prompt cache did for the last attempt that has a report. */
   promptCache?: PromptCacheRecord
   /** Why no further target was tried although there was one. */
-  stopped?: Stop
+  stopped?: StopReason
   /**
    * What translation dropped, as listed in `x-signalbox-warning`; for a stream, including drops after its headers. Absent if nothing was
    * dropped.

@@ -14,7 +14,7 @@ import {
   type RequestRecord,
   type Skip,
   type StepRecord,
-  type Stop,
+  type StopReason,
 } from './hook-records.ts'
 import type { Target } from './outcome.ts'
 import { type LogContext, type RequestEnding, RequestLog } from './request-log.ts'
@@ -57,7 +57,7 @@ export class ModelLog extends RequestLog {
   #model: string | undefined = undefined
   #user: string | undefined = undefined
   #isStream = false
-  #stop: Stop | undefined = undefined
+  #stop: StopReason | undefined = undefined
   #answer: ServedResponse | undefined = undefined
 
   constructor(exchange: Exchange, endpoint: Endpoint, context: ModelLogContext) {
@@ -168,7 +168,7 @@ export class ModelLog extends RequestLog {
   }
 
   /** Records why no further target is tried, although there is one. */
-  recordStop(why: Stop): void {
+  recordStopReason(why: StopReason): void {
     this.#stop = why
   }
 

@@ -111,12 +111,13 @@ const readers: Readonly<
   >
 > = {
   form: async (bytes, endpoint, { routeFields: { model: pathModel }, contentType }) =>
-    (await loadForms()).parseFormCall(bytes, endpoint, { pathModel, contentType }),
-  sound: async (bytes, endpoint, { routeFields }) => (await loadForms()).parseAudioCall(bytes, endpoint, routeFields),
+    (await loadAdapters()).parseFormCall(bytes, endpoint, { pathModel, contentType }),
+  sound: async (bytes, endpoint, { routeFields }) =>
+    (await loadAdapters()).parseAudioCall(bytes, endpoint, routeFields),
 }
 
 /** Loaded lazily, since few requests are forms. */
-const loadForms = once(() => import('./codec/form-call.ts'))
+const loadAdapters = once(() => import('./codec/form-call.ts'))
 
 interface BodySource {
   routeFields: RouteFields

@@ -58,7 +58,7 @@ export interface RouteAccount {
 }
 
 /** A chat response, as passed to your functions that judge it. */
-export interface RouteAnswer {
+export interface RouteResponse {
   readonly provider: string
   readonly model: string
   readonly connectionId: string

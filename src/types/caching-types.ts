@@ -31,4 +31,4 @@ export interface ColdSession {
  * again; `unsupported`: the target takes no marks; `unprofitable`: marks cost more than they saved; `rejected`: the target rejected them; `hedge`: a
  * hedge would write twice.
  */
-export type StandDownReason = 'client' | 'short' | 'single' | 'unsupported' | 'unprofitable' | 'rejected' | 'hedge'
+export type CachingSkipReason = 'client' | 'short' | 'single' | 'unsupported' | 'unprofitable' | 'rejected' | 'hedge'

@@ -82,10 +82,10 @@ export const providerFormats: readonly ProviderFormat[] = [
 ]
 
 /**
- * Additional values of a connection's `format`. They determine how to call a server that isn't in the catalog, for every kind except chat. The forms
- * are in src/protocols/kinds.
+ * Additional values of a connection's `format`. They determine how to call a server that isn't in the catalog, for every kind except chat. Their
+ * adapters are in src/protocols/kinds.
  */
-export const vendorForms = [
+export const vendorFormats = [
   'brave',
   'cohere',
   'deepgram',
@@ -104,8 +104,8 @@ export const vendorForms = [
   'voyage',
 ] as const
 
-/** The name of a vendor's form. */
-export type VendorFormName = (typeof vendorForms)[number]
+/** The name of a vendor's format. */
+export type VendorFormatName = (typeof vendorFormats)[number]
 
 /** Lists the members of a union, in the order of the record. The compiler rejects a record that lacks one. */
 /* @__NO_SIDE_EFFECTS__ */

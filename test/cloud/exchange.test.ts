@@ -7,7 +7,7 @@ import { createReplica } from '../../src/features/cloud-sync/replica.ts'
 import { syncReplicas } from '../../src/features/cloud-sync/sync-replicas.ts'
 import type { SyncProgress } from '../../src/features/cloud-sync/sync-types.ts'
 import { createGatewayWith } from '../../src/gateway.ts'
-import { createWritableStore } from '../../src/records/writable-store.ts'
+import { getWritableStore } from '../../src/records/writable-store.ts'
 import type { Storage } from '../../src/types.ts'
 import { plant } from '../support/canaries.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -23,7 +23,7 @@ async function openWorld(options: Parameters<typeof openProxy>[0] = {}) {
   const world = openProxy(options)
   const client = await world.enrolled()
   const { gateway, store: plain } = createGatewayWith({ storage: memoryStorage(), clock: world.clock, logger: false })
-  const store = createWritableStore(plain, world.clock)
+  const store = getWritableStore(plain, world.clock)
   const id = await getGatewayId(client.kept.publicKey)
   let state: SyncProgress = { mirror: null, stamp: null }
   const requests: SyncRequest[] = []

@@ -1,4 +1,4 @@
-import { hasForms } from '../../src/protocols/kinds/endpoint.ts'
+import { hasAdapters } from '../../src/protocols/kinds/endpoint.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { chatAnswer, type ErrorAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
@@ -27,7 +27,7 @@ type GateRoute = [method: string, path: string, format: keyof typeof kinds]
 
 /** The endpoints of all kinds but chat, which are written out below. */
 const ofKinds = endpoints
-  .filter(hasForms)
+  .filter(hasAdapters)
   .map(
     ({ path, format }): GateRoute => [
       'POST',

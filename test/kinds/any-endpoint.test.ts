@@ -1,4 +1,4 @@
-import { hasForms } from '../../src/protocols/kinds/endpoint.ts'
+import { hasAdapters } from '../../src/protocols/kinds/endpoint.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -17,7 +17,7 @@ interface Asked {
   body: Record<string, unknown>
 }
 
-const asked = endpoints.filter(hasForms).map((endpoint): Asked => {
+const asked = endpoints.filter(hasAdapters).map((endpoint): Asked => {
   const isInPath = endpoint.path.includes('{model}')
   const { body = {} } = sampleOf(endpoint) ?? {}
   return { at: endpoint.path.replace('{model}', MODEL), body: { ...(!isInPath && { model: MODEL }), ...body } }

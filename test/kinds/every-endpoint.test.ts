@@ -1,4 +1,4 @@
-import { hasForms } from '../../src/protocols/kinds/endpoint.ts'
+import { hasAdapters } from '../../src/protocols/kinds/endpoint.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { type Answering, bodyOf, fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
 import { apiKeyOf, openWorld } from '../pipeline/support/world.ts'
@@ -10,7 +10,7 @@ const test = suite('every endpoint of a model kind, with malformed requests')
 /** A model of a provider whose models aren't in the catalog. */
 const MODEL = 'one/of-any-kind'
 
-const asked = endpoints.filter(hasForms).map((endpoint) => {
+const asked = endpoints.filter(hasAdapters).map((endpoint) => {
   const { path, operation } = endpoint
   const isInPath = path.includes('{model}')
   return {

@@ -1,4 +1,4 @@
-import { hasForms } from '../../src/protocols/kinds/endpoint.ts'
+import { hasAdapters } from '../../src/protocols/kinds/endpoint.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
@@ -82,7 +82,7 @@ const connections = [
   ...(provider === 'bedrock' && { providerSpecificData: { region: 'us-east-1' } }),
 }))
 
-for (const endpoint of endpoints.filter(hasForms)) {
+for (const endpoint of endpoints.filter(hasAdapters)) {
   const { path, operation, client, version } = endpoint
   const sample = sampleOf(endpoint)?.body ?? {}
   const body = { ...sample, ...RICH[operation.name]?.[client], ...EXTRA[operation.name] }

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../src/protocols/formats/format.ts'
-import { hasForms } from '../../src/protocols/kinds/endpoint.ts'
+import { hasAdapters } from '../../src/protocols/kinds/endpoint.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { embedding } from './embedding/sample.ts'
 import { image } from './image/sample.ts'
@@ -34,7 +34,7 @@ const samples: Readonly<Record<string, KindSample>> = {
 
 /** The sample for an endpoint of a kind with its own formats, or `undefined` for chat. Throws if the table has none. */
 export function sampleOf(endpoint: Endpoint): { body: object } | undefined {
-  if (!hasForms(endpoint)) return undefined
+  if (!hasAdapters(endpoint)) return undefined
   const body = samples[endpoint.operation.name]?.bodies[endpoint.client]
   if (!body) throw new Error(`test/kinds/samples.ts has no body for ${endpoint.path}`)
   return { body }

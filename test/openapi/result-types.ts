@@ -42,7 +42,7 @@ const components = new Set([
     'HealthEntry',
     'TargetState',
     'DamagedRecord',
-    'KeptRequest',
+    'StoredRequest',
     'UsageTotals',
     'UsageRow',
   ],

@@ -1,5 +1,5 @@
 import * as estimates from '../../src/pricing/estimates.ts'
-import { createStreamProgress, getAnswerReader } from '../../src/protocols/formats/format.ts'
+import { createStreamProgress, getResponseReader } from '../../src/protocols/formats/format.ts'
 import { operations } from '../../src/protocols/formats/model-operations.ts'
 import { openaiChat } from '../../src/protocols/formats/openai-chat/chat-format.ts'
 import { relayStream, type StreamEnd } from '../../src/request/codec/relay.ts'
@@ -61,7 +61,7 @@ test('an internal failure at the end of a passed-through stream goes to onError,
     const ends: StreamEnd[] = []
     const terms = {
       format: openaiChat,
-      answers: getAnswerReader(openaiChat, operations.generate),
+      answers: getResponseReader(openaiChat, operations.generate),
       secrets: [],
       maxStreamBytes: 1_000,
       knownKeys: async () => [],

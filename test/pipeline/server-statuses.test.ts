@@ -1,4 +1,4 @@
-import { hasForms } from '../../src/protocols/kinds/endpoint.ts'
+import { hasAdapters } from '../../src/protocols/kinds/endpoint.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { sampleOf } from '../kinds/samples.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -41,7 +41,7 @@ for (const status of [424, 425, 498])
     })
 
 for (const status of [424, 425, 498])
-  for (const endpoint of endpoints.filter(hasForms))
+  for (const endpoint of endpoints.filter(hasAdapters))
     test(`${endpoint.path} doesn't return a 500 after a ${status}`, async () => {
       const up = fakeUpstream(() => json({ error: { message: 'It has failed.', type: 'x' } }, status))
       const { post } = await openWorld({ fetch: up, connections: ['one'] })

@@ -1,4 +1,4 @@
-import { hasForms } from '../../src/protocols/kinds/endpoint.ts'
+import { hasAdapters } from '../../src/protocols/kinds/endpoint.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { answerAt, sampleOf } from '../kinds/samples.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -18,7 +18,7 @@ const completion = {
 }
 
 const ofKinds = endpoints
-  .filter(hasForms)
+  .filter(hasAdapters)
   .filter(
     ({ path, operation }) => !path.includes('{model}') && !/\/ai\//.test(path) && !/search|fetch/.test(operation.name),
   )

@@ -1,5 +1,5 @@
 import * as estimates from '../../src/pricing/estimates.ts'
-import { createStreamProgress, getAnswerReader } from '../../src/protocols/formats/format.ts'
+import { createStreamProgress, getResponseReader } from '../../src/protocols/formats/format.ts'
 import { operations } from '../../src/protocols/formats/model-operations.ts'
 import { openaiChat } from '../../src/protocols/formats/openai-chat/chat-format.ts'
 import { relayStream, type StreamEnd } from '../../src/request/codec/relay.ts'
@@ -27,7 +27,7 @@ for (const [when, chunks, fault] of [
       { head: [], state: { ...createStreamProgress(), observe() {} } },
       {
         format: openaiChat,
-        answers: getAnswerReader(openaiChat, operations.generate),
+        answers: getResponseReader(openaiChat, operations.generate),
         secrets: [],
         maxStreamBytes: 10_000,
         knownKeys: () => Promise.reject(new RangeError('unreadable')),

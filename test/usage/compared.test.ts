@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createUsageOperations, type UsageQuery } from '../../src/features/usage/operations/usage-operations.ts'
-import type { KeptRequest } from '../../src/features/usage/request-record.ts'
+import type { StoredRequest } from '../../src/features/usage/request-record.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { noAccounts, openInstance, requestAt } from './support/instances.ts'
@@ -22,7 +22,7 @@ const store = {
 }
 
 /** Operations on folded requests. */
-async function openWith(requests: readonly KeptRequest[], days?: { requests: number; totals: number }) {
+async function openWith(requests: readonly StoredRequest[], days?: { requests: number; totals: number }) {
   const clock = fakeClock(now)
   const usage = openInstance(memoryStorage({ clock }), clock, days)
   for (const request of requests) usage.storeRequest(request)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createUsageOperations, type UsageOperations } from '../../src/features/usage/operations/usage-operations.ts'
-import type { KeptRequest } from '../../src/features/usage/request-record.ts'
+import type { StoredRequest } from '../../src/features/usage/request-record.ts'
 import type { UsageStore } from '../../src/features/usage/usage.ts'
 import type { Storage } from '../../src/types.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
@@ -37,8 +37,8 @@ interface Instance {
 
 const ALL = { from: '2025-12-01', limit: 1_000 }
 
-async function allRequests(api: Pick<UsageOperations<unknown>, 'summary' | 'requests'>): Promise<KeptRequest[]> {
-  const found: KeptRequest[] = []
+async function allRequests(api: Pick<UsageOperations<unknown>, 'summary' | 'requests'>): Promise<StoredRequest[]> {
+  const found: StoredRequest[] = []
   for (let before: string | undefined; ; ) {
     const page = await api.requests({ ...ALL, limit: 7, ...(before !== undefined && { before }) })
     found.push(...page.requests)
@@ -48,7 +48,7 @@ async function allRequests(api: Pick<UsageOperations<unknown>, 'summary' | 'requ
 }
 
 /** The totals of requests by key. */
-function sumsOf(requests: readonly KeptRequest[]) {
+function sumsOf(requests: readonly StoredRequest[]) {
   const sums: Record<string, [requests: number, input: number, nano: number]> = {}
   for (const { keyId = '', tokens, costUsd = 0 } of requests) {
     const [count, input, nano] = sums[keyId] ?? [0, 0, 0]
@@ -100,7 +100,7 @@ for (const atomic of [true, false])
         const clock = fakeClock()
         const shared: Storage = { ...memoryStorage({ clock }), atomic }
         const written = new Set<string>() // the ids of requests that have reached the storage
-        const asked = new Map<string, KeptRequest>()
+        const asked = new Map<string, StoredRequest>()
         const watched: Storage = {
           ...shared,
           async set(key, value, options) {

@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createClient } from '../../src/client/client.ts'
-import type { KeptRequest } from '../../src/features/usage/request-record.ts'
+import type { StoredRequest } from '../../src/features/usage/request-record.ts'
 import type { Storage } from '../../src/types.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
@@ -72,7 +72,7 @@ test('a rejected request has its code and reason', async () => {
   await chat({ model: 'three/m' })
   const { requests } = await read('/api/usage/requests?end=refused')
   assert.equal(
-    requests.map((one: KeptRequest) => [one.keyId, one.status, one.error, one.attempts.length]),
+    requests.map((one: StoredRequest) => [one.keyId, one.status, one.error, one.attempts.length]),
     [
       [undefined, 404, 'MODEL_NOT_FOUND', 0],
       [id, 403, 'KEY_PAUSED', 0],

@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { createKeptRequest } from '../../src/features/usage/kept-request.ts'
-import type { KeptRequest } from '../../src/features/usage/request-record.ts'
+import type { StoredRequest } from '../../src/features/usage/request-record.ts'
+import { createStoredRequest } from '../../src/features/usage/stored-request.ts'
 import { createFixedEndpoint } from '../../src/protocols/formats/format.ts'
 import { ANONYMOUS } from '../../src/request/caller.ts'
 import type { RequestLog } from '../../src/request/request-log.ts'
@@ -32,7 +32,7 @@ const open = (options: WorldOptions = {}): Promise<World> =>
 
 const withKey = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
 
-const withoutTimes = ({ id, time, ...rest }: KeptRequest) => rest
+const withoutTimes = ({ id, time, ...rest }: StoredRequest) => rest
 
 test('a request is stored with its key, target, tokens, and cost, and is readable immediately', async () => {
   const world = await open()
@@ -180,7 +180,7 @@ test('the usage of the last of many attempts is stored even though not all attem
     route: createFixedEndpoint('openai-chat', '/chat/completions'),
     caller: ANONYMOUS,
   } as Partial<RequestLog> as RequestLog
-  const kept = createKeptRequest(log, { durationMs: 30, status: 200, end: 'complete' })
+  const kept = createStoredRequest(log, { durationMs: 30, status: 200, end: 'complete' })
   assert.is(kept.attempts.length, 21)
   assert.equal([kept.tokens?.input, kept.costUsd], [7, 0.5])
 })

@@ -1,4 +1,4 @@
-import type { KeptRequest } from '../../src/features/usage/request-record.ts'
+import type { StoredRequest } from '../../src/features/usage/request-record.ts'
 import { decodeRequests, encodeRequests } from '../../src/features/usage/usage-codec.ts'
 import { assert, suite } from '../support/suite.ts'
 import { requestAt } from './support/instances.ts'
@@ -10,7 +10,7 @@ test('decoding one key finds the same requests as decoding all, for any strings'
   const target = { provider: 'one', model: odd, connectionId: 'c1' }
   const attempt = { ...target, outcome: 'answered', status: 200, startMs: 0, durationMs: 5, message: '"texts":[]}' }
   const tokens = { input: 1, output: 2, cacheRead: 0, cacheWrite: 0, reasoning: 0, inputAudio: 1 }
-  const given: Array<Partial<KeptRequest>> = [
+  const given: Array<Partial<StoredRequest>> = [
     { keyId: 'k1', model: odd, user: ',["', reason: ']}' },
     { keyId: 'k2', attempts: [attempt, { ...attempt, tokens, units: { image: 2 } }], target },
     { keyId: odd, warnings: ['k1', ',["k2"'], metadata: { '],"rows":[': '"texts":' } },

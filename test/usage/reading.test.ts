@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createUsageOperations, type UsageOperations } from '../../src/features/usage/operations/usage-operations.ts'
-import type { KeptRequest } from '../../src/features/usage/request-record.ts'
+import type { StoredRequest } from '../../src/features/usage/request-record.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { noAccounts, noNames, openInstance, requestAt } from './support/instances.ts'
@@ -12,7 +12,7 @@ const at = (text: string) => Date.parse(text)
 
 /** An instance with these requests, folded or in memory, and the operations that read them. */
 async function openWith(
-  requests: readonly KeptRequest[],
+  requests: readonly StoredRequest[],
   { isFolded = true, now = '2026-01-20T12:30:00Z' }: { isFolded?: boolean; now?: string } = {},
 ) {
   const clock = fakeClock(at(now))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileStorage } from '../../adapters/storage/file.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createUsageOperations, type RequestsQuery } from '../../src/features/usage/operations/usage-operations.ts'
-import type { KeptRequest } from '../../src/features/usage/request-record.ts'
+import type { StoredRequest } from '../../src/features/usage/request-record.ts'
 import type { Storage } from '../../src/types.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -15,7 +15,7 @@ const test = suite('sorted requests')
 const NOW = Date.parse('2026-01-20T12:30:00Z')
 
 /** Requests over two days, with repeated durations and costs, and some without a cost. */
-function requests(): KeptRequest[] {
+function requests(): StoredRequest[] {
   return Array.from({ length: 60 }, (_, nth) => {
     const durationMs = [900, 40.4, 40.2, 7_000, 12][nth % 5] ?? 0
     const request = requestAt(NOW - nth * 2_400_000, {
@@ -27,7 +27,7 @@ function requests(): KeptRequest[] {
   })
 }
 
-function unpriced({ costUsd: _, costSource: _source, ...request }: KeptRequest): KeptRequest {
+function unpriced({ costUsd: _, costSource: _source, ...request }: StoredRequest): StoredRequest {
   return { ...request, attempts: request.attempts.map(({ costUsd: _cost, ...attempt }) => attempt) }
 }
 
@@ -39,10 +39,10 @@ const stores: Record<string, (clock: FakeClock, folder: string) => Storage> = {
 
 /** All pages of a query, in order. */
 async function pagesOf(
-  api: { requests(query: RequestsQuery): Promise<{ requests: KeptRequest[]; before?: string }> },
+  api: { requests(query: RequestsQuery): Promise<{ requests: StoredRequest[]; before?: string }> },
   query: RequestsQuery,
-): Promise<KeptRequest[]> {
-  const all: KeptRequest[] = []
+): Promise<StoredRequest[]> {
+  const all: StoredRequest[] = []
   for (let before: string | undefined; ; ) {
     const page = await api.requests({ ...query, limit: 7, ...(before !== undefined && { before }) })
     all.push(...page.requests)
@@ -64,9 +64,9 @@ for (const [store, open] of Object.entries(stores))
       const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
 
       const values = {
-        duration: ({ durationMs }: KeptRequest) => Math.round(durationMs),
-        cost: ({ costUsd }: KeptRequest) => costUsd,
-        time: ({ time }: KeptRequest) => Date.parse(time),
+        duration: ({ durationMs }: StoredRequest) => Math.round(durationMs),
+        cost: ({ costUsd }: StoredRequest) => costUsd,
+        time: ({ time }: StoredRequest) => Date.parse(time),
       }
       for (const sort of ['duration', 'cost', 'time'] as const)
         for (const order of ['desc', 'asc'] as const) {

@@ -1,5 +1,5 @@
 import type { ClientError, LiveEvent, LiveEventType } from '../../client/client.ts'
-import type { KeptSkip } from '../../features/usage/request-record.ts'
+import type { StoredSkip } from '../../features/usage/request-record.ts'
 import { toOneLine } from '../logger.ts'
 import type { CliCommand } from './command.ts'
 import { createNumberOption, createTextOption } from './input-options.ts'
@@ -75,4 +75,4 @@ function describeAttempt(data: Extract<LiveEvent, { type: 'attempt' }>['data']):
   return [`${provider}/${model}`, ...end]
 }
 
-const getSkippedName = (skip: KeptSkip) => ('entry' in skip ? skip.entry : `${skip.provider}/${skip.model}`)
+const getSkippedName = (skip: StoredSkip) => ('entry' in skip ? skip.entry : `${skip.provider}/${skip.model}`)

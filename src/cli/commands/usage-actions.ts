@@ -7,7 +7,7 @@ import {
   readNames,
 } from '../../features/usage/operations/usage-export.ts'
 import type { SummaryRow, UsageSummary, UsageTotals } from '../../features/usage/operations/usage-operations.ts'
-import type { KeptRequest, KeptTarget } from '../../features/usage/request-record.ts'
+import type { StoredRequest, StoredTarget } from '../../features/usage/request-record.ts'
 import type { CommandOutput } from './command.ts'
 import { createFlagOption } from './input-options.ts'
 import type { ActionDetails } from './operation-action.ts'
@@ -17,7 +17,7 @@ import { type FieldColumn, formatTable } from './text-table.ts'
 const findNames = (api: Client<unknown>, list: ReadonlyArray<{ keyId?: string; groupId?: string }>) =>
   readNames(list, { keys: () => api.keys.list(), groups: () => api.groups.list() })
 
-const formatTarget = (target: KeptTarget | undefined) => target && `${target.provider}/${target.model}`
+const formatTarget = (target: StoredTarget | undefined) => target && `${target.provider}/${target.model}`
 
 const formatCost = (usd: number) => `$${usd.toFixed(usd !== 0 && Math.abs(usd) < 1 ? 6 : 2)}`
 
@@ -45,7 +45,7 @@ const createRowColumns = (names: ReadonlyMap<string, string>): FieldColumn<Summa
   ['UNPRICED', ({ unpriced }) => (unpriced > 0 ? String(unpriced) : undefined)],
 ]
 
-const createRequestColumns = (names: ReadonlyMap<string, string>): FieldColumn<KeptRequest>[] => [
+const createRequestColumns = (names: ReadonlyMap<string, string>): FieldColumn<StoredRequest>[] => [
   'time',
   ['KEY', ({ keyId }) => keyId && (names.get(keyId) ?? keyId)],
   'model',
@@ -82,7 +82,7 @@ const listing = {
 } satisfies ActionDetails
 
 interface RequestList {
-  requests: readonly KeptRequest[]
+  requests: readonly StoredRequest[]
   before?: string
   missing?: number
   warnings?: readonly string[]

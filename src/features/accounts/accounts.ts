@@ -11,7 +11,7 @@ import type { Clock } from '../../types.ts'
 import { createLimitInterning } from './account-limits.ts'
 import { createPausedPlanError, createPlans } from './account-plans.ts'
 import { type AccountRefs, createAccountRefs } from './account-refs.ts'
-import { DAY_MS, recordSighting } from './account-sightings.ts'
+import { DAY_MS, recordAccountUse } from './account-use.ts'
 import { type AccountCache, createAccountCache, type KnownAccount } from './known-accounts.ts'
 import { createNewAccountLimit } from './new-accounts.ts'
 
@@ -176,7 +176,7 @@ export function createAccounts({
       if (known?.seenOn === day && !hasNewPlan(known, identity)) return
       recentWrites.set(ref, true)
       try {
-        const seen = await recordSighting(
+        const seen = await recordAccountUse(
           { storage, keyring: await keyring(), clock },
           { ref, identity, day, idleDays },
         )

@@ -7,7 +7,7 @@ import { areSameRegisters, mergeRegisters, type Registers } from './merge.ts'
 import type { Collection, RecordState, Verdict } from './protocol.ts'
 import { isSyncProblem, type ScannedRecord, type Scanner } from './scanner.ts'
 import { type Shadow, type ShadowState, withRegisters } from './shadows.ts'
-import type { Content, SyncItem } from './sync-forms.ts'
+import type { Content, SyncItem } from './sync-codecs.ts'
 import type { Conflict, ReplicaOptions, StateId } from './sync-types.ts'
 
 type RejectedVerdict = Exclude<Verdict, string>

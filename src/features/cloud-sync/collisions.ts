@@ -3,7 +3,7 @@ import { advanceRegister } from './merge.ts'
 import type { Collection } from './protocol.ts'
 import { isSyncProblem, type Scanner } from './scanner.ts'
 import type { KnownShadow } from './shadows.ts'
-import type { SyncItem } from './sync-forms.ts'
+import type { SyncItem } from './sync-codecs.ts'
 import type { Conflict } from './sync-types.ts'
 
 /**

@@ -190,7 +190,7 @@ export interface SyncResponse {
 }
 
 /** The sender's own usage of a key's or group's limits. Excludes the usage that the other side reported. */
-export interface SideAccount {
+export interface ScopeUsage {
   scope: 'key' | 'group'
   id: string
   /** When the account's counters were last reset, in epoch ms. The side with the earlier time resets its own counters, too. */
@@ -206,14 +206,14 @@ export interface SideAccount {
 /** Reports up to `MAX_ACCOUNTS` accounts that have limits. */
 export interface SpendingRequest {
   mirror: string
-  accounts: SideAccount[]
+  accounts: ScopeUsage[]
   /** Requests a page of the proxy's usage: empty for the first page, then `next` of the last response. */
   after?: string
 }
 
 export interface SpendingResponse {
   /** A page of the proxy's usage. */
-  accounts: SideAccount[]
+  accounts: ScopeUsage[]
   /** Absent on the last page. */
   next?: string
 }

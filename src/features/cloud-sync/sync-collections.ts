@@ -11,18 +11,18 @@ import { aliasFields, customModelFields, providerFields } from '../../types/reco
 import type { Collection } from './protocol.ts'
 import {
   type Content,
-  createConnectionForm,
-  createGroupForm,
-  createGuardForm,
-  createKeyForm,
-  createPlainForm,
-  type RecordForm,
+  createConnectionCodec,
+  createGroupCodec,
+  createGuardCodec,
+  createKeyCodec,
+  createPlainCodec,
+  type SyncCodec,
   type SyncItem,
-} from './sync-forms.ts'
+} from './sync-codecs.ts'
 import type { ReplicaOptions } from './sync-types.ts'
 
 /** Reads and writes one synced collection. Hides the keys under which its records are stored. */
-export interface SyncTable extends RecordForm {
+export interface SyncTable extends SyncCodec {
   /** Lists the records in memory. Several may have the same ID. */
   list(): Promise<readonly SyncItem[]>
   /** Reads the records with these IDs from the storage. `slot` is the last slot of a record. */
@@ -42,42 +42,42 @@ export function createSyncTables({
   validate,
 }: Pick<ReplicaOptions, 'store' | 'side' | 'validate'>): Record<Collection, SyncTable> {
   /** Validates records before they are sent, so that the other side neither rejects them nor stores them differently. */
-  const withValidation = <Form extends RecordForm>(collection: Collection, form: Form): Form => ({
-    ...form,
+  const withValidation = <Codec extends SyncCodec>(collection: Collection, codec: Codec): Codec => ({
+    ...codec,
     read: async (item: SyncItem) => {
-      const content = await form.read(item)
+      const content = await codec.read(item)
       return { ...content, record: validate(collection, content.record) }
     },
   })
   return {
-    guards: createTableById(store.guards, withValidation('guards', createGuardForm(store))),
+    guards: createTableById(store.guards, withValidation('guards', createGuardCodec(store))),
     settings: createSettingsTable(store),
-    groups: createTableById(store.groups, withValidation('groups', createGroupForm(store))),
-    keys: createKeysTable(store, withValidation('keys', createKeyForm(store, side))),
-    connections: createTableById(store.connections, withValidation('connections', createConnectionForm(store))),
+    groups: createTableById(store.groups, withValidation('groups', createGroupCodec(store))),
+    keys: createKeysTable(store, withValidation('keys', createKeyCodec(store, side))),
+    connections: createTableById(store.connections, withValidation('connections', createConnectionCodec(store))),
     combos: createCombosTable(
       store.combos,
       withValidation(
         'combos',
-        createPlainForm(comboFields, ({ id }) => String(id)),
+        createPlainCodec(comboFields, ({ id }) => String(id)),
       ),
     ),
     customModels: createTableById(
       store.customModels,
-      withValidation('customModels', createPlainForm(customModelFields, getModelId)),
+      withValidation('customModels', createPlainCodec(customModelFields, getModelId)),
     ),
     aliases: createTableById(
       store.aliases,
       withValidation(
         'aliases',
-        createPlainForm(aliasFields, ({ alias }) => String(alias)),
+        createPlainCodec(aliasFields, ({ alias }) => String(alias)),
       ),
     ),
     providers: createTableById(
       store.providers,
       withValidation(
         'providers',
-        createPlainForm(providerFields, ({ provider }) => String(provider)),
+        createPlainCodec(providerFields, ({ provider }) => String(provider)),
       ),
     ),
   }
@@ -86,17 +86,17 @@ export function createSyncTables({
 const getModelId = ({ providerAlias, id }: JsonObject) =>
   getCustomModelId({ providerAlias: String(providerAlias), id: String(id) })
 
-function createTableById<T extends object>(records: WritableRecords<T>, form: RecordForm): SyncTable {
+function createTableById<T extends object>(records: WritableRecords<T>, codec: SyncCodec): SyncTable {
   const { readSlot, list, write, remove } = createSlots(records, (_, slot) => slot)
   return {
-    ...form,
+    ...codec,
     list,
     readSlot,
     async find(wanted) {
       const found = await Promise.all(wanted.map(({ id }) => readSlot(id)))
       return new Map(wanted.map(({ id }, updateIndex) => [id, toList(found[updateIndex])]))
     },
-    getSlot: async ({ record }) => form.getId(record),
+    getSlot: async ({ record }) => codec.getId(record),
     write,
     remove,
   }
@@ -135,7 +135,7 @@ function createSlots<T extends object>(
       return isSynced(found.record) ? toItem(found) : undefined
     },
     async write(before: SyncItem | undefined, { slot, record }: { slot: string; record: object }): Promise<boolean> {
-      const next = record as T // built by this collection's form
+      const next = record as T // built by this collection's codec
       if (!before) return records.insert(slot, next, ++lastOrder)
       if (before.slot === slot)
         return (
@@ -152,7 +152,7 @@ function createSlots<T extends object>(
 }
 
 /** Accesses keys, which are stored under digests. After an interrupted change of a key's value, the key has several records. */
-function createKeysTable({ keys }: WritableStore, form: RecordForm & Pick<SyncTable, 'getSlot'>): SyncTable {
+function createKeysTable({ keys }: WritableStore, codec: SyncCodec & Pick<SyncTable, 'getSlot'>): SyncTable {
   const { readSlot, list, fresh, write, remove } = createSlots(
     keys,
     ({ id }) => id,
@@ -182,7 +182,7 @@ function createKeysTable({ keys }: WritableStore, form: RecordForm & Pick<SyncTa
   }
 
   return {
-    ...form,
+    ...codec,
     list,
     readSlot,
     async find(wanted) {
@@ -211,7 +211,7 @@ function createKeysTable({ keys }: WritableStore, form: RecordForm & Pick<SyncTa
 }
 
 /** Accesses combos, which are stored under their names; renaming takes several writes. */
-function createCombosTable(records: WritableRecords<ComboRecord>, form: RecordForm): SyncTable {
+function createCombosTable(records: WritableRecords<ComboRecord>, codec: SyncCodec): SyncTable {
   const combos = createComboRecords(records)
   const stored = records.source.stored
   const items = new WeakMap<object, SyncItem>()
@@ -230,7 +230,7 @@ function createCombosTable(records: WritableRecords<ComboRecord>, form: RecordFo
   const getEntry = (item: SyncItem | undefined) => item && entries.get(item)
 
   return {
-    ...form,
+    ...codec,
     async list() {
       return (await records.all()).map((record) => {
         const item = items.get(record) ?? { id: record.id, slot: record.name, record, version: '' }
@@ -253,7 +253,7 @@ function createCombosTable(records: WritableRecords<ComboRecord>, form: RecordFo
       return found
     },
     getSlot: async ({ record }) => String(record.name),
-    write: (before, { record }) => combos.replace(getEntry(before), record as ComboRecord), // `createCombosTable`'s form built the record
+    write: (before, { record }) => combos.replace(getEntry(before), record as ComboRecord), // `createCombosTable`'s codec built the record
     remove: (item) => combos.replace(getEntry(item), undefined),
   }
 }

@@ -19,7 +19,7 @@ const codeOptions: Readonly<Partial<Record<GuardKind, OptionFields>>> = {
 }
 
 /** The options of all built-in guards. */
-export type GuardTerms = Omit<Guard, 'check' | 'changes'>
+export type GuardSettings = Omit<Guard, 'check' | 'changes'>
 
 /** Throws a TypeError for the options of a built-in guard. */
 export function checkOptions(kind: GuardKind, options: object): void {

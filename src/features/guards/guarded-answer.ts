@@ -10,12 +10,12 @@ import { createRefusal } from './guard-refusal.ts'
 import { checksCalls, isRestoring } from './kinds/finding-guard.ts'
 import { joinLists, type ReadPart, readParts } from './read-parts.ts'
 import { refusalFormats } from './refusals/refusal-formats.ts'
-import type { GuardDecision, GuardRun, RefusedDecision } from './run-guards.ts'
+import type { GuardDecision, GuardRun, RejectDecision } from './run-guards.ts'
 
 /** The body of a checked response. */
 export interface CheckedBody {
   body: string | Uint8Array
-  refused?: RefusedDecision
+  refused?: RejectDecision
 }
 
 export interface AnswerTerms {

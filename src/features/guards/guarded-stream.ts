@@ -12,7 +12,7 @@ import { createRefusal } from './guard-refusal.ts'
 import { type BuiltInGuard, checksCalls, isRestoring } from './kinds/finding-guard.ts'
 import { removeTexts } from './read-event.ts'
 import type { RefusalReason, RefusalUsage, StreamEnding } from './refusals/refusal-formats.ts'
-import type { GuardRun, RefusedDecision } from './run-guards.ts'
+import type { GuardRun, RejectDecision } from './run-guards.ts'
 
 interface GuardedStreamTerms {
   stream: RelayedStream
@@ -48,9 +48,9 @@ export class GuardedStream implements RelayedStream {
   readonly #holdsAll: boolean
   readonly #splitter = createEventSplitter()
   readonly #queue: EventQueue
-  #lastRefused: RefusedDecision | undefined = undefined
+  #lastRefused: RejectDecision | undefined = undefined
   #reading: Promise<Uint8Array | undefined> | undefined = undefined
-  #checking: Promise<RefusedDecision | undefined> | undefined = undefined
+  #checking: Promise<RejectDecision | undefined> | undefined = undefined
   /** Events that needed no check, and that haven't been sent. */
   #passed = ''
   #sentAt: number
@@ -89,7 +89,7 @@ export class GuardedStream implements RelayedStream {
         if (this.#isEnd || chunk === 'late' || this.#isDue()) this.#checking = this.#check()
       }
       if (this.#checking && !this.#isImmediate && !(await this.#settles(this.#checking))) return this.#keepAlive()
-      let refused: RefusedDecision | undefined
+      let refused: RejectDecision | undefined
       try {
         refused = await this.#checking
       } catch (error) {
@@ -183,7 +183,7 @@ export class GuardedStream implements RelayedStream {
   }
 
   /** Checks everything that is held. Returns the refusal that ends the stream, if any. */
-  async #check(): Promise<RefusedDecision | undefined> {
+  async #check(): Promise<RejectDecision | undefined> {
     const unchecked = this.#queue.listUnchecked()
     const refused = await this.#checkTexts(unchecked)
     if (!refused) return undefined
@@ -194,7 +194,7 @@ export class GuardedStream implements RelayedStream {
   }
 
   /** Returns the refusal that ends the stream after what has been checked: too much is held, or only refused choices are left. */
-  #findEnd(): RefusedDecision | undefined {
+  #findEnd(): RejectDecision | undefined {
     if (this.#queue.length > this.#terms.maxHeld) {
       const guard = this.#guards.find(({ hold }) => hold === 'all') ?? this.#guards[0]
       return guard && { kind: 'refused', guard, category: 'too-long' }
@@ -203,7 +203,7 @@ export class GuardedStream implements RelayedStream {
   }
 
   /** Checks texts, and changes them. Returns the refusal, if any. */
-  async #checkTexts(unchecked: Unchecked): Promise<RefusedDecision | undefined> {
+  async #checkTexts(unchecked: Unchecked): Promise<RejectDecision | undefined> {
     const { channels, strings } = unchecked
     const { run } = this.#terms
     const echoes = strings.filter(({ string }) => string.isEcho).map(({ string }) => string.part)
@@ -222,10 +222,7 @@ export class GuardedStream implements RelayedStream {
   }
 
   /** Checks each choice alone. Ends the refused ones. Returns the refusal if it concerns all choices. */
-  async #refuseChoices(
-    { channels, strings }: Unchecked,
-    refused: RefusedDecision,
-  ): Promise<RefusedDecision | undefined> {
+  async #refuseChoices({ channels, strings }: Unchecked, refused: RejectDecision): Promise<RejectDecision | undefined> {
     const { ending, choiceCount, onRefused } = this.#terms
     const all = [...channels.map(({ channel }) => channel.choice), ...strings.map(({ string }) => string.choice)]
     const found = new Set<string>()

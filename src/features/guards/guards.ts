@@ -1,9 +1,9 @@
 import { guardKinds } from '../../types/records/guard-fields.ts'
 import type { Guard } from './guard.ts'
-import { checkOptions, type GuardTerms } from './guard-shapes.ts'
+import { checkOptions, type GuardSettings } from './guard-shapes.ts'
 import { type ChangeRules, createChangeGuard } from './kinds/change-guard.ts'
 import { findHidden } from './kinds/find-hidden.ts'
-import { createFindingGuard, type FindingTerms } from './kinds/finding-guard.ts'
+import { createFindingGuard, type FindingOptions } from './kinds/finding-guard.ts'
 import { createHttpGuard, type HttpRules } from './kinds/http-guard.ts'
 import { countUnfinishedInvisible, findInvisible } from './kinds/invisible-finder.ts'
 import { createJudgeGuard, createModerationGuard, type JudgeRules, type ModerationRules } from './kinds/model-guards.ts'
@@ -15,9 +15,9 @@ import { createWordFinder } from './kinds/word-finder.ts'
 
 export type {
   ChangeRules,
-  FindingTerms,
+  FindingOptions,
   Guard,
-  GuardTerms,
+  GuardSettings,
   HttpRules,
   JudgeRules,
   ModerationRules,
@@ -30,7 +30,7 @@ export type {
  * Finds words and phrases in any case. A `*` at either end matches the rest of a word. Look-alike letters, styled letters, and invisible characters don't
  * hide a word.
  */
-export function words({ words: list, ...terms }: GuardTerms & FindingTerms & { words: readonly string[] }): Guard {
+export function words({ words: list, ...terms }: GuardSettings & FindingOptions & { words: readonly string[] }): Guard {
   checkOptions('words', { ...terms, ...(list && { words: list }) })
   const finder = createWordFinder(list)
   return createFindingGuard(terms, {
@@ -53,7 +53,7 @@ export interface PatternRules {
  * TypeError for a pattern that RE2 doesn't support, and if the package `re2js` isn't installed. In a bundle, pass the promise of the package as `library`.
  */
 export async function patterns(
-  options: GuardTerms & FindingTerms & PatternRules,
+  options: GuardSettings & FindingOptions & PatternRules,
   library?: Promise<PatternLibrary>,
 ): Promise<Guard> {
   checkOptions('patterns', options)
@@ -69,7 +69,10 @@ export async function patterns(
 /**
  * Finds personal data with a recognizable format: email addresses, payment cards, IBANs, US social security numbers, phone numbers, and IP addresses.
  */
-export function pii({ types = piiTypes, ...terms }: GuardTerms & FindingTerms & { types?: readonly PiiType[] }): Guard {
+export function pii({
+  types = piiTypes,
+  ...terms
+}: GuardSettings & FindingOptions & { types?: readonly PiiType[] }): Guard {
   checkOptions('pii', { ...terms, types })
   return createFindingGuard(terms, {
     find: ({ text, isPiece = false }) => findHidden(text, (view) => findPii(view, types, isPiece)),
@@ -81,7 +84,7 @@ export function pii({ types = piiTypes, ...terms }: GuardTerms & FindingTerms & 
  * Finds credentials: keys with vendors' prefixes, tokens, private keys, and passwords in URLs, also in base64, hex, or percent-encoding. Masked
  * credentials are never restored.
  */
-export function secrets(terms: GuardTerms & FindingTerms): Guard {
+export function secrets(terms: GuardSettings & FindingOptions): Guard {
   checkOptions('secrets', terms)
   return createFindingGuard(terms, {
     find: ({ text }) => findHidden(text, findSecrets),
@@ -94,7 +97,7 @@ export function secrets(terms: GuardTerms & FindingTerms): Guard {
  * Removes or refuses characters that hide text from readers: tags, bidirectional overrides, and zero-width characters between Latin letters. Default action:
  * `remove`.
  */
-export function invisible({ action = 'remove', ...terms }: GuardTerms & FindingTerms): Guard {
+export function invisible({ action = 'remove', ...terms }: GuardSettings & FindingOptions): Guard {
   checkOptions('invisible', { ...terms, action })
   return createFindingGuard(
     { ...terms, action },
@@ -103,14 +106,14 @@ export function invisible({ action = 'remove', ...terms }: GuardTerms & FindingT
 }
 
 /** Refuses requests with too many characters, messages, tools, or media. */
-export function size(options: GuardTerms & SizeRules): Guard {
+export function size(options: GuardSettings & SizeRules): Guard {
   checkOptions('size', options)
   requireRule('size', options, [options.maxCharacters, options.maxTurns, options.maxTools, options.maxMedia])
   return createSizeGuard(options)
 }
 
 /** Refuses requests that offer tools that aren't allowed, and calls to denied tools or with arguments that don't match a schema. */
-export function tools(options: GuardTerms & ToolRules): Guard {
+export function tools(options: GuardSettings & ToolRules): Guard {
   checkOptions('tools', options)
   requireRule('tools', options, [
     options.allow,
@@ -124,7 +127,7 @@ export function tools(options: GuardTerms & ToolRules): Guard {
 /** Throws a TypeError for a guard that could never refuse or change anything. */
 function requireRule(
   kind: 'size' | 'tools' | 'change',
-  { media, remote }: GuardTerms,
+  { media, remote }: GuardSettings,
   rules: readonly unknown[],
 ): void {
   if (media === 'refuse' || remote === 'refuse' || rules.some((rule) => rule !== undefined)) return
@@ -133,7 +136,7 @@ function requireRule(
 }
 
 /** Refuses content that a moderation model flags, or scores at or above a threshold. Default timeout: 5,000 ms. */
-export function moderation(options: GuardTerms & ModerationRules): Guard {
+export function moderation(options: GuardSettings & ModerationRules): Guard {
   checkOptions('moderation', options)
   return createModerationGuard(options)
 }
@@ -142,7 +145,7 @@ export function moderation(options: GuardTerms & ModerationRules): Guard {
  * Asks a chat model whether texts comply with a policy, at temperature 0. The texts are sent as JSON data. If the reply isn't a verdict, the guard
  * fails. Default timeout: 5,000 ms.
  */
-export function judge(options: GuardTerms & JudgeRules): Guard {
+export function judge(options: GuardSettings & JudgeRules): Guard {
   checkOptions('judge', options)
   return createJudgeGuard(options)
 }
@@ -151,13 +154,13 @@ export function judge(options: GuardTerms & JudgeRules): Guard {
  * Calls your own service, which gets the texts as JSON and returns a verdict. Redirects, statuses other than 200, and verdicts that can't be read are
  * failures.
  */
-export function http(options: GuardTerms & HttpRules): Guard {
+export function http(options: GuardSettings & HttpRules): Guard {
   checkOptions('http', options)
   return createHttpGuard(options)
 }
 
 /** Adds system text to chat requests, and sets or limits their parameters, in each client's own format. */
-export function change(options: GuardTerms & ChangeRules): Guard {
+export function change(options: GuardSettings & ChangeRules): Guard {
   checkOptions('change', options)
   requireRule('change', options, [options.prepend, options.append, options.set, options.max])
   return createChangeGuard(options)

@@ -20,7 +20,7 @@ export type GuardDecision =
   | { readonly kind: 'answered'; readonly guard: Guard; readonly text: string }
 
 /** The decision that refuses content. */
-export type RefusedDecision = Extract<GuardDecision, { kind: 'refused' }>
+export type RejectDecision = Extract<GuardDecision, { kind: 'refused' }>
 
 /** A guard's verdict, for the header and for records. Never contains a text. */
 export interface GuardNote {

@@ -6,18 +6,18 @@ import type { RouteRequest } from '../../request/route-request.ts'
 import type { AttemptControls } from '../../request/steps.ts'
 import type { LimitState, LimitUnit } from '../../types/limits.ts'
 import type { Clock } from '../../types.ts'
-import type { Amounts, Ledger, LimitedScope, LimitRejection, Reservation, WantedAmounts } from './ledger/ledger.ts'
+import type { Amounts, Ledger, LimitedScope, LimitRejection, RequestedAmounts, Reservation } from './ledger/ledger.ts'
 import { createCutOffError, createLimitError, type Holders } from './limit-errors.ts'
 import { createLimitHeaders, dropProviderLimits } from './limit-headers.ts'
 import {
-  estimateWantedAmounts,
+  estimateRequestedAmounts,
   getMinimumAmount,
   isLimited,
   type LimitRules,
   REQUEST_AMOUNTS,
   requireKnownPrice,
   USAGE_UNITS,
-} from './wanted-amounts.ts'
+} from './requested-amounts.ts'
 
 interface GatedRequestOptions {
   ledger: Ledger
@@ -103,7 +103,7 @@ export class GatedRequest {
     const { rules, warnAboutPrice } = this.#options
     const isPriced = this.#limitedUsageUnits.has('usd')
     if (isPriced && !worstCase.usd && rules.whenPriceUnknown !== 'allow') warnAboutPrice(attempt.target)
-    const wanted = estimateWantedAmounts(attempt, worstCase, { isPriced, rules })
+    const wanted = estimateRequestedAmounts(attempt, worstCase, { isPriced, rules })
     if (isPriced) {
       const { request, target } = attempt
       attempt.beforeCall(({ findSurcharge }) =>
@@ -212,7 +212,7 @@ export class GatedRequest {
   }
 
   /** Makes a reservation. Resolves to `undefined` if the storage is unavailable and the settings allow the request anyway. */
-  async #reserve(wanted: WantedAmounts): Promise<Reservation | LimitRejection | undefined> {
+  async #reserve(wanted: RequestedAmounts): Promise<Reservation | LimitRejection | undefined> {
     const { ledger, scopes } = this.#options
     try {
       return await ledger.reserve(scopes, wanted)

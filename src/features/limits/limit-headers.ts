@@ -10,7 +10,7 @@ const SHOWN: readonly ShownUnit[] = ['requests', 'tokens']
 type HeaderNames = Readonly<Record<'limit' | 'remaining' | 'reset', string>>
 
 /** The headers from which a format's clients read their limits, and the format of reset times. */
-interface LimitHeaderForm extends Readonly<Record<ShownUnit, HeaderNames>> {
+interface LimitHeaderStyle extends Readonly<Record<ShownUnit, HeaderNames>> {
   formatReset(resetsAt: string, now: number): string
 }
 
@@ -20,23 +20,23 @@ const getHeaderNames = (getName: (what: string) => string): HeaderNames => ({
   reset: getName('reset'),
 })
 
-const openaiForm: LimitHeaderForm = {
+const openaiStyle: LimitHeaderStyle = {
   requests: getHeaderNames((what) => `x-ratelimit-${what}-requests`),
   tokens: getHeaderNames((what) => `x-ratelimit-${what}-tokens`),
   formatReset: (resetsAt, now) => formatWait(parseReset(resetsAt) - now),
 }
 
-const anthropicForm: LimitHeaderForm = {
+const anthropicStyle: LimitHeaderStyle = {
   requests: getHeaderNames((what) => `anthropic-ratelimit-requests-${what}`),
   tokens: getHeaderNames((what) => `anthropic-ratelimit-tokens-${what}`),
   formatReset: (resetsAt) => resetsAt.replace(/\.\d+Z$/, 'Z'),
 }
 
 /** Google clients and AI SDK clients don't read such headers. */
-const headerForms: Readonly<Record<ClientFormat, LimitHeaderForm | undefined>> = {
-  'openai-chat': openaiForm,
-  'openai-responses': openaiForm,
-  'anthropic-messages': anthropicForm,
+const headerStyles: Readonly<Record<ClientFormat, LimitHeaderStyle | undefined>> = {
+  'openai-chat': openaiStyle,
+  'openai-responses': openaiStyle,
+  'anthropic-messages': anthropicStyle,
   gemini: undefined,
   'ai-sdk': undefined,
 }
@@ -49,7 +49,7 @@ export function createLimitHeaders(
   limits: readonly LimitState[],
   { format, now }: { format: ClientFormat; now: number },
 ): Record<string, string> {
-  const form = headerForms[format]
+  const form = headerStyles[format]
   const headers: Record<string, string> = {}
   if (!form) return headers
   for (const unit of SHOWN) {

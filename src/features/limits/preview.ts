@@ -5,18 +5,18 @@ import { getPrice } from '../../protocols/providers/catalog-model.ts'
 import type { RejectionPreview } from '../../request/steps.ts'
 import type { Clock, LimitState } from '../../types.ts'
 import { createBodyRule } from '../access/body-rule.ts'
-import type { Ledger, LimitedScope, LimitRejection, WantedAmounts } from './ledger/ledger.ts'
+import type { Ledger, LimitedScope, LimitRejection, RequestedAmounts } from './ledger/ledger.ts'
 import { createLimitError, type Holders } from './limit-errors.ts'
 import { describeMissingPrice } from './price-advice.ts'
 import {
-  estimateWantedAmounts,
+  estimateRequestedAmounts,
   getMinimumAmount,
   isLimited,
   type LimitRules,
   REQUEST_AMOUNTS,
   requireKnownPrice,
   USAGE_UNITS,
-} from './wanted-amounts.ts'
+} from './requested-amounts.ts'
 
 interface PreviewOptions {
   ledger: Ledger
@@ -41,7 +41,7 @@ export function createPreview({
   const isPriced = isLimited('usd', scopes)
   const checkBody = createBodyRule()
 
-  function toError(rejection: LimitRejection, wanted: WantedAmounts, limitsOutput: boolean): GatewayError {
+  function toError(rejection: LimitRejection, wanted: RequestedAmounts, limitsOutput: boolean): GatewayError {
     if (rejection.why === 'used-up') return createUsedUpError(rejection.limit)
     const need = getMinimumAmount(rejection.limit.unit, wanted)
     return createLimitError(rejection, { need, limitsOutput, holders, now: clock.now(), headers: {} })
@@ -53,7 +53,7 @@ export function createPreview({
     if (bodyError) return { error: bodyError, rejectsRequest: true }
     try {
       const wanted = hasUsageLimits
-        ? estimateWantedAmounts({ request, target }, getWorstCase(request, target), { isPriced, rules })
+        ? estimateRequestedAmounts({ request, target }, getWorstCase(request, target), { isPriced, rules })
         : { fixed: {} }
       if (isPriced) {
         const pricedTier = findPricedTier(request, target)

@@ -20,23 +20,23 @@ import type { RequestLog } from '../../request/request-log.ts'
 import { type HealthEntry, listHealthEntries } from '../../request/routing/health-entry.ts'
 import type { Health } from '../../request/routing/target-health.ts'
 import type { Clock } from '../../types.ts'
-import { createKeptAttempt, createKeptRequest, createKeptSkip } from '../usage/kept-request.ts'
-import type { KeptAttempt, KeptRequest, KeptSkip, KeptTarget } from '../usage/request-record.ts'
+import type { StoredAttempt, StoredRequest, StoredSkip, StoredTarget } from '../usage/request-record.ts'
+import { createStoredAttempt, createStoredRequest, createStoredSkip } from '../usage/stored-request.ts'
 import type { UsageStore } from '../usage/usage.ts'
 
 /** An attempt of an in-flight request. `outcome` is absent until a response arrives; after `answered`, the stream may still be running. */
-export type LiveAttempt = KeptTarget & { number: number; startMs: number } & Partial<
-    Pick<KeptAttempt, 'outcome' | 'status' | 'durationMs' | 'message'>
+export type LiveAttempt = StoredTarget & { number: number; startMs: number } & Partial<
+    Pick<StoredAttempt, 'outcome' | 'status' | 'durationMs' | 'message'>
   >
 
 /** An in-flight model request. Contains nothing from prompts or responses. */
 export interface RunningRequest
   extends Pick<
-    KeptRequest,
+    StoredRequest,
     'id' | 'time' | 'endpoint' | 'format' | 'streamed' | 'keyId' | 'groupId' | 'account' | 'user' | 'model'
   > {
   attempts: readonly LiveAttempt[]
-  skipped?: readonly KeptSkip[]
+  skipped?: readonly StoredSkip[]
   firstByteMs?: number
 }
 
@@ -49,10 +49,10 @@ export interface LiveEvents {
   /** A request has been read. */
   began: RunningRequest
   /** An attempt started or ended, or a target was skipped. */
-  attempt: { id: string } & (LiveAttempt | KeptSkip)
+  attempt: { id: string } & (LiveAttempt | StoredSkip)
   /** A response or the first content of its stream arrived, `firstByteMs` after the request. */
   'first-word': { id: string; number: number; firstByteMs: number }
-  finished: KeptRequest
+  finished: StoredRequest
   /** The health of a provider, a connection, or a model on a connection has changed; `ok` means that it is healthy again. */
   health: HealthEntry | (Pick<HealthEntry, 'level' | 'provider' | 'connectionId' | 'model' | 'combo'> & { state: 'ok' })
   /** A record may have changed; `collection` is the resource's name, such as `keys`. */
@@ -150,8 +150,8 @@ export class LiveFeed {
       read: (log) => this.#addRequestEvent('began', createRunningRequest(log)),
       attempting: (attempt, log) => this.#addAttempt(log, attempt),
       responded: (attempt, log) => this.#addAttempt(log, attempt),
-      skipped: (skip, log) => this.#addRequestEvent('attempt', { id: log.id, ...createKeptSkip(skip) }),
-      ended: (log) => log.ending && this.#addRequestEvent('finished', createKeptRequest(log, log.ending)),
+      skipped: (skip, log) => this.#addRequestEvent('attempt', { id: log.id, ...createStoredSkip(skip) }),
+      ended: (log) => log.ending && this.#addRequestEvent('finished', createStoredRequest(log, log.ending)),
     })
     this.#states = await this.#readHealth()
     await usage?.followOthers((request) => this.#add('finished', request))
@@ -291,7 +291,7 @@ const COLLECTIONS = [
 function createLiveAttempt({ route, startedAt, number, record }: AttemptLog, requestedAt: number): LiveAttempt {
   const { provider, model, connection } = route.target
   if (!record) return { number, provider, model, connectionId: connection.id, startMs: startedAt - requestedAt }
-  const { tokens: _, units: __, costUsd: ___, costSource: ____, ...attempt } = createKeptAttempt(record, requestedAt)
+  const { tokens: _, units: __, costUsd: ___, costSource: ____, ...attempt } = createStoredAttempt(record, requestedAt)
   return { number, ...attempt }
 }
 
@@ -299,7 +299,7 @@ function createRunningRequest(log: RequestLog): RunningRequest {
   const { startedAt, route, caller, user, model, streamed } = log
   const { key, account } = caller
   const attempts = log.attempts.map((attempt) => createLiveAttempt(attempt, startedAt))
-  const skipped = log.steps.flatMap((step) => ('outcome' in step ? [] : createKeptSkip(step)))
+  const skipped = log.steps.flatMap((step) => ('outcome' in step ? [] : createStoredSkip(step)))
   const answered = attempts.findLast(({ outcome }) => outcome === 'answered')
   return {
     id: log.id,

@@ -8,7 +8,7 @@ import type { AttemptRecord, PromptCacheRecord } from '../../request/hook-record
 import type { CacheExplanation } from '../../request/routing/explanation.ts'
 import type { Route, RouteTarget } from '../../request/routing/group.ts'
 import type { Encode, EncodeControls } from '../../request/steps.ts'
-import type { StandDownReason } from '../../types/caching-types.ts'
+import type { CachingSkipReason } from '../../types/caching-types.ts'
 import type { Catalog } from '../../types.ts'
 import { calculateSavings } from './cache-savings.ts'
 import type { CachingMode } from './caching-mode.ts'
@@ -53,7 +53,7 @@ const CLIENT_MARKS =
   /"(?:cache_?control|cacheControl|cachePoint|prompt_cache_breakpoint|promptCacheBreakpoint|prompt_cache_options|promptCacheOptions|cached_?[cC]ontent)"\s*:/
 
 /** The reasons for which nothing can be expected to be read. */
-const EXPECTED_MISSES = new Set<StandDownReason | undefined>(['short', 'single', 'unsupported', 'hedge'])
+const EXPECTED_MISSES = new Set<CachingSkipReason | undefined>(['short', 'single', 'unsupported', 'hedge'])
 
 /** An error about marks. */
 const MARK_ERROR = /cache_control|cachePoint|cache point|prompt_cache/i
@@ -67,7 +67,7 @@ export class CachedCall {
   /** The owner and the target, which share a pause. */
   readonly #pair: string
   readonly #isMoved: boolean
-  #stoodDown: StandDownReason | undefined
+  #stoodDown: CachingSkipReason | undefined
   #isMarked = false
   #isUnsent = false
 
@@ -161,7 +161,7 @@ export class CachedCall {
     return this.#ttl === '1h' ? HOUR : this.#traits.ttlMs
   }
 
-  #findObstacle(): StandDownReason | undefined {
+  #findObstacle(): CachingSkipReason | undefined {
     const { request, log } = this.#attempt
     const { marks, takesKey, sessionHeader, minTokens } = this.#traits
     const { text } = request.call

@@ -11,7 +11,7 @@ import type { DataTags } from '../../types.ts'
 const AT = 'providerOptions.gateway'
 
 /** The models to try after the call's own, and the order of each model's targets. */
-export interface GatewayTerms {
+export interface GatewaySelection {
   models: readonly string[]
   arrangement: TargetOrder
 }
@@ -25,7 +25,7 @@ export async function readGatewayOptions({
   context: { catalog },
   table,
   log,
-}: RequestTermsSource): Promise<GatewayTerms | undefined> {
+}: RequestTermsSource): Promise<GatewaySelection | undefined> {
   const { endpoint, body } = call
   const options = isObject(body.providerOptions) ? body.providerOptions.gateway : undefined
   if (!isObject(options)) return undefined

@@ -9,7 +9,7 @@ import type { Group, TargetOrder } from '../../request/routing/group.ts'
 import { completeName, toGroup } from '../../request/routing/route-table.ts'
 import type { SignalboxCallOptions } from '../../types/records/request-model-fields.ts'
 import type { ComboModel, EntryParams, Kind, RequestModels } from '../../types.ts'
-import type { GatewayTerms } from './gateway-options.ts'
+import type { GatewaySelection } from './gateway-options.ts'
 
 const HEADER = 'x-signalbox-models'
 
@@ -18,7 +18,7 @@ const HEADER = 'x-signalbox-models'
  * may use both, and `gateway` adds to them. Throws `INVALID_REQUEST` with the malformed field, `FORBIDDEN` if the settings don't allow lists, and
  * `MODEL_NOT_ALLOWED` if the key may not use one of the models.
  */
-export function readRequestList(source: RequestTermsSource, gateway: GatewayTerms | undefined): RequestTerms {
+export function readRequestList(source: RequestTermsSource, gateway: GatewaySelection | undefined): RequestTerms {
   const { call, exchange, settings } = source
   const { kind } = call.endpoint.operation
   const { params, timeoutMs, strict, session, user: _, reasoning, ...terms } = readCallOptions(call)

@@ -3,7 +3,14 @@ import { createInputError } from '../../admin/input.ts'
 import { newId } from '../../lib/new-id.ts'
 import type { Clock } from '../../types.ts'
 import type { Revocations } from './revocations.ts'
-import { MAX_TOKEN_LENGTH, TOKEN_ISSUER, TOKEN_PREFIX, TOKEN_TYPE, type TokenTerms, toClaims } from './token-claims.ts'
+import {
+  MAX_TOKEN_LENGTH,
+  TOKEN_ISSUER,
+  TOKEN_PREFIX,
+  TOKEN_TYPE,
+  type TokenSettings,
+  toClaims,
+} from './token-claims.ts'
 import { type MintedToken, parseNewToken } from './token-input.ts'
 import type { TokenKeys } from './token-keys.ts'
 
@@ -26,7 +33,7 @@ export interface MintDependencies {
 export function createMinter(deps: MintDependencies): (input: unknown) => Promise<MintedToken> {
   const { keys, audience, clock, revocations, findRef, findPlan } = deps
 
-  async function checkPlan({ plan }: TokenTerms): Promise<void> {
+  async function checkPlan({ plan }: TokenSettings): Promise<void> {
     if (plan !== undefined && !(await findPlan(plan)))
       throw createInputError(`"plan" must be the ID or the name of a group; no group has "${plan}"`)
   }
@@ -53,7 +60,7 @@ export function createMinter(deps: MintDependencies): (input: unknown) => Promis
 
 /** Checks the origins. A preflight request has no token, so a page of any other origin could not send the token. */
 function checkOrigins(
-  { origins = [] }: TokenTerms,
+  { origins = [] }: TokenSettings,
   { allowedOrigins, publicOrigin }: Pick<MintDependencies, 'allowedOrigins' | 'publicOrigin'>,
 ): void {
   const others = origins.filter((origin) => !allowedOrigins.includes(origin) && origin !== publicOrigin)

@@ -8,7 +8,7 @@ import type { DataTags, Kind, UsageLimits } from '../../types.ts'
  */
 
 /** What a token allows. */
-export interface TokenTerms {
+export interface TokenSettings {
   /** The account's ID. */
   account: string
   plan?: string
@@ -23,7 +23,7 @@ export interface TokenTerms {
 }
 
 /** A token with a valid signature. The same token yields the same object, as long as it is cached. */
-export interface VerifiedToken extends Readonly<TokenTerms> {
+export interface VerifiedToken extends Readonly<TokenSettings> {
   readonly id: string
   /** The account's ref. */
   readonly ref: string
@@ -57,11 +57,11 @@ const CLAIMS = {
   origins: 'org',
   limits: 'lim',
   metadata: 'md',
-} as const satisfies Record<keyof TokenTerms, string>
+} as const satisfies Record<keyof TokenSettings, string>
 const KNOWN: ReadonlySet<string> = new Set([...Object.values(CLAIMS), 'iss', 'aud', 'iat', 'exp', 'jti'])
 
 /** Converts a token's terms to claims. */
-export const toClaims = (terms: TokenTerms): JsonObject =>
+export const toClaims = (terms: TokenSettings): JsonObject =>
   Object.fromEntries(
     Object.entries(CLAIMS).flatMap(([name, claim]) => {
       const value: unknown = Reflect.get(terms, name)
@@ -73,12 +73,12 @@ export const toClaims = (terms: TokenTerms): JsonObject =>
  * Converts claims made by `toClaims` back to terms. Returns `undefined` if there are unknown claims, because a newer release may have added them to
  * restrict a token.
  */
-export function toTerms(claims: JsonObject): TokenTerms | undefined {
+export function toTerms(claims: JsonObject): TokenSettings | undefined {
   if (!Object.keys(claims).every((claim) => KNOWN.has(claim))) return undefined
   const terms: JsonObject = Object.fromEntries(
     Object.entries(CLAIMS).flatMap(([name, claim]) => (claims[claim] === undefined ? [] : [[name, claims[claim]]])),
   )
-  return terms as JsonObject & TokenTerms // signed with this gateway's key, so `mint` has checked them
+  return terms as JsonObject & TokenSettings // signed with this gateway's key, so `mint` has checked them
 }
 
 const MESSAGES = {

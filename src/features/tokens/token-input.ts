@@ -7,10 +7,10 @@ import type { IsoTime } from '../../types/plain-types.ts'
 import { allowedKinds, allowedModels, ownerTexts, usageLimits } from '../../types/records/limit-fields.ts'
 import { name, type Shape } from '../../types/records/shapes.ts'
 import { dataTags } from '../../types/records/tag-fields.ts'
-import { MAX_LIFETIME_S, type TokenTerms } from './token-claims.ts'
+import { MAX_LIFETIME_S, type TokenSettings } from './token-claims.ts'
 
 /** Input to mint a token. Anyone who has the token can read all these fields except the lifetime. */
-export interface NewToken extends TokenTerms {
+export interface NewToken extends TokenSettings {
   /** The lifetime, in seconds or as a string such as `15m`, from 30 to 86,400 seconds. Default: 900 seconds. */
   expiresIn?: number | string
 }
@@ -74,7 +74,7 @@ export const newToken = closedObject({
 })
 
 /** Parses the input, and converts the lifetime to seconds. Throws `INVALID_REQUEST`. */
-export function parseNewToken(input: unknown): { terms: TokenTerms; lifetimeS: number } {
+export function parseNewToken(input: unknown): { terms: TokenSettings; lifetimeS: number } {
   const { expiresIn = DEFAULT_LIFETIME_S, ...terms } = parseInput(newToken, input)
   const lifetimeS = toSeconds(expiresIn)
   if (lifetimeS < MIN_LIFETIME_S || lifetimeS > MAX_LIFETIME_S) throw createInputError(`"expiresIn" ${LIFETIME}`)

@@ -1,5 +1,5 @@
 import { isObject, tryParseJson } from '../../lib/json.ts'
-import type { KeptRequest } from './request-record.ts'
+import type { StoredRequest } from './request-record.ts'
 import { readTotals, type Totals } from './totals.ts'
 import { readRows } from './usage-codec.ts'
 
@@ -10,7 +10,7 @@ export type UnlistedByTime = ReadonlyMap<number, Totals>
 export interface JournalBatch {
   /** Write time in epoch ms. */
   at: number
-  requests: KeptRequest[]
+  requests: StoredRequest[]
   unlisted: UnlistedByTime
 }
 
@@ -26,7 +26,7 @@ export function decodeBatch(text: string, keyId?: string): JournalBatch | undefi
     return { at: 0, requests: [], unlisted: new Map() }
   const stored = tryParseJson(text)
   if (!isObject(stored)) return undefined
-  const requests: KeptRequest[] = []
+  const requests: StoredRequest[] = []
   for (const part of Array.isArray(stored.parts) ? stored.parts : [stored]) {
     const decoded = readRows(part, keyId)
     if (!decoded) return undefined

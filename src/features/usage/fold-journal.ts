@@ -11,7 +11,7 @@ import {
   type TimeSpan,
 } from './layout.ts'
 import { MAX_REQUESTS } from './open-value.ts'
-import type { KeptRequest } from './request-record.ts'
+import type { StoredRequest } from './request-record.ts'
 import { addSumsByHour, MAX_TTL_MS, SumsByHour } from './sums.ts'
 import { encodeRequests } from './usage-codec.ts'
 
@@ -24,7 +24,7 @@ const PAGE = 20
 export function createJournalFold(options: KeeperOptions, createName: () => string) {
   const { storage, clock, maxCharacters, nextTurn, onError } = options
 
-  function encodeParts(requests: readonly KeptRequest[]): Array<{ text: string; span: TimeSpan; count: number }> {
+  function encodeParts(requests: readonly StoredRequest[]): Array<{ text: string; span: TimeSpan; count: number }> {
     const half = requests.length >> 1
     const encodeHalves = () => [...encodeParts(requests.slice(0, half)), ...encodeParts(requests.slice(half))]
     if (requests.length > MAX_REQUESTS) return encodeHalves()
@@ -34,8 +34,8 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
     return [{ text, count: requests.length, span: { first: Math.min(...times), last: Math.max(...times) } }]
   }
 
-  async function storeRequests(requests: readonly KeptRequest[], days: number): Promise<void> {
-    const groups = new Map<string, { shard: string; groupRequests: KeptRequest[] }>()
+  async function storeRequests(requests: readonly StoredRequest[], days: number): Promise<void> {
+    const groups = new Map<string, { shard: string; groupRequests: StoredRequest[] }>()
     for (const request of requests) {
       const shard = getShard(request)
       const name = `${shard}/${getHour(request.id)}`
@@ -60,7 +60,7 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
       const last = due.at(-1)
       if (!last) return
       const batches: Array<{ first: number; last: number; sums: SumsByHour }> = []
-      const all: KeptRequest[] = []
+      const all: StoredRequest[] = []
       for (const { key, value } of due) {
         const { number } = parseJournalKey(key)
         const batch = decodeBatch(value)

@@ -1,6 +1,6 @@
 import { getRequestTime } from '../../lib/request-id.ts'
 import { getHour, getShard, type TimeSpan } from './layout.ts'
-import type { KeptRequest } from './request-record.ts'
+import type { StoredRequest } from './request-record.ts'
 import { encodeRow, encodeRows, StringTable } from './usage-codec.ts'
 
 /** Maximum requests per value. */
@@ -26,7 +26,7 @@ export class OpenValue {
     this.hour = hour
   }
 
-  encodeRow(request: KeptRequest): string {
+  encodeRow(request: StoredRequest): string {
     const row = encodeRow(request, this.table)
     this.placedCount++
     this.#size += row.length
@@ -53,7 +53,7 @@ export class OpenValue {
 /** The rows of a batch for one value. */
 export interface PlacedRows {
   value: OpenValue
-  requests: KeptRequest[]
+  requests: StoredRequest[]
   rows: string[]
   span: TimeSpan
 }
@@ -69,7 +69,7 @@ export class OpenValues {
   }
 
   /** Encodes each request for a value that has room, without adding it to the value yet. */
-  place(requests: readonly KeptRequest[]): PlacedRows[] {
+  place(requests: readonly StoredRequest[]): PlacedRows[] {
     const placedCount = new Map<OpenValue, PlacedRows>()
     for (const request of requests) {
       const value = this.#getValue(request)
@@ -97,7 +97,7 @@ export class OpenValues {
     for (const otherHour of this.#values.keys()) if (otherHour < hour) this.#values.delete(otherHour)
   }
 
-  #getValue(request: KeptRequest): OpenValue {
+  #getValue(request: StoredRequest): OpenValue {
     const shard = getShard(request)
     const hour = getHour(request.id)
     const hours = this.#values.get(hour) ?? new Map<string, OpenValue>()

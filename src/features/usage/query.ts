@@ -1,4 +1,4 @@
-import type { KeptRequest } from './request-record.ts'
+import type { StoredRequest } from './request-record.ts'
 import type { Dimensions } from './totals.ts'
 
 /** A filter for requests. A request must match all fields; an empty string matches requests without a value. */
@@ -43,7 +43,7 @@ export function matchesRow(filter: UsageFilter, dimensions: Dimensions): boolean
 const DIMENSIONS = ['keyId', 'groupId', 'account', 'model', 'user', 'provider', 'targetModel', 'connectionId'] as const
 
 /** Returns whether a request matches the filter. A request that called several targets matches each of them. */
-export function matchesRequest(filter: RequestFilter, request: KeptRequest): boolean {
+export function matchesRequest(filter: RequestFilter, request: StoredRequest): boolean {
   for (const name of COMPARED_FIELDS) {
     const wanted = filter[name]
     if (wanted !== undefined && wanted !== (request[name] ?? '')) return false

@@ -1,14 +1,14 @@
 import type { CancelDeadline } from '../../lib/deadline.ts'
 import type { Logger } from '../../types.ts'
 import type { UnlistedByTime } from './batch.ts'
-import type { KeptRequest } from './request-record.ts'
+import type { StoredRequest } from './request-record.ts'
 import type { UnlistedSums } from './unlisted.ts'
 
 /** Requests that are written in one storage operation. */
 export interface Batch {
   /** Consecutive numbers. */
   readonly number: number
-  readonly requests: KeptRequest[]
+  readonly requests: StoredRequest[]
   /** Totals of requests without a record. */
   readonly unlisted: UnlistedByTime
   /** How many requests are in `unlisted`. */
@@ -59,7 +59,7 @@ const NONE: UnlistedByTime = new Map()
 export class RequestQueue {
   readonly #options: QueueOptions
   readonly #batches: Batch[] = [] // the last batch may be open
-  readonly #listeners: Array<(request: KeptRequest) => void> = []
+  readonly #listeners: Array<(request: StoredRequest) => void> = []
   #isLastOpen = false
   #number = 0
   #waiting = 0
@@ -88,7 +88,7 @@ export class RequestQueue {
   }
 
   /** Queues a finished request. Never throws. `waitUntil` keeps the platform running until the request is written. */
-  add(request: KeptRequest, waitUntil?: (work: Promise<unknown>) => void): void {
+  add(request: StoredRequest, waitUntil?: (work: Promise<unknown>) => void): void {
     for (const listener of this.#listeners) listener(request)
     if (this.#hasGivenUp) {
       this.#logLoss(1)
@@ -120,7 +120,7 @@ export class RequestQueue {
     this.#unlisted = new UnlistedSums()
   }
 
-  #addUnlisted(request: KeptRequest, unlisted: UnlistedSums): void {
+  #addUnlisted(request: StoredRequest, unlisted: UnlistedSums): void {
     if (!this.#isOverflowing)
       this.#options.logger.warn(
         `${this.#waiting} usage records are waiting to be written because the storage is ${this.#failures > 0 ? 'unavailable' : 'too slow'}. Until it catches up, further requests are counted in the usage totals but get no individual record.`,
@@ -130,7 +130,7 @@ export class RequestQueue {
   }
 
   /** Registers a listener for finished requests. */
-  listen(listener: (request: KeptRequest) => void): void {
+  listen(listener: (request: StoredRequest) => void): void {
     this.#listeners.push(listener)
   }
 
@@ -284,7 +284,7 @@ export class RequestQueue {
   }
 }
 
-function estimateSize({ metadata, user, reason, model, attempts, skipped, warnings, guards }: KeptRequest): number {
+function estimateSize({ metadata, user, reason, model, attempts, skipped, warnings, guards }: StoredRequest): number {
   let size = 300 + (user?.length ?? 0) + (reason?.length ?? 0) + (model?.length ?? 0) + (skipped?.length ?? 0) * 100
   for (const { message } of attempts) size += 150 + (message?.length ?? 0)
   for (const text of warnings ?? []) size += text.length

@@ -22,7 +22,7 @@ import {
 import { matchesRequest, matchesRow, type RequestFilter, type TimeRange, type UsageFilter } from './query.ts'
 import type { RequestQueue } from './queue.ts'
 import { readRemovedTime } from './remove-oldest.ts'
-import type { KeptRequest } from './request-record.ts'
+import type { StoredRequest } from './request-record.ts'
 import { type Scan, ShardScan } from './scan.ts'
 import { type Dimensions, decodeTotals, getTotalsRows, type Sums, type Totals } from './totals.ts'
 import { decodeRequests } from './usage-codec.ts'
@@ -46,7 +46,7 @@ interface PageRange extends TimeRange {
 
 /** A page of requests. */
 export interface RequestPage {
-  requests: KeptRequest[]
+  requests: StoredRequest[]
   /** Cursor of the next page, whose requests have smaller IDs. Absent on the last page. */
   before?: string
   /** The number of requests without a record in the time range; absent if 0. */
@@ -70,7 +70,7 @@ export class UsageReader {
   }
 
   /** Returns a request, or `undefined` if there is no record of it. */
-  async findRequest(id: string): Promise<KeptRequest | undefined> {
+  async findRequest(id: string): Promise<StoredRequest | undefined> {
     const { storage } = this.#options
     const time = getRequestTime(id)
     if (time < (await this.getOldestTime())) return undefined
@@ -110,10 +110,10 @@ export class UsageReader {
       to: before === undefined ? to : Math.min(to, getRequestTime(before) + 1),
       before,
       keyId: filter.keyId,
-      matches: (request: KeptRequest) => matchesRequest(filter, request),
+      matches: (request: StoredRequest) => matchesRequest(filter, request),
     }
     const shards = this.#createScans(filter, scan, tail)
-    const requests: KeptRequest[] = []
+    const requests: StoredRequest[] = []
     for (;;) {
       const next = await this.#findNewest(shards)
       if (typeof next === 'number') return { requests, before: getIdAfter(next) }
@@ -128,7 +128,7 @@ export class UsageReader {
   }
 
   #createScans(filter: UsageFilter, scan: Scan, tail: readonly TailBatch[]): ShardScan[] {
-    const byShard = new Map<string, KeptRequest[]>()
+    const byShard = new Map<string, StoredRequest[]>()
     for (const { requests } of tail)
       for (const request of requests) {
         const shard = getShard(request)
@@ -346,7 +346,7 @@ function splitIntoPeriods({ from, to }: TimeRange, unit: Period): PeriodRange[] 
 
 const listShards = ({ keyId }: UsageFilter): readonly string[] => (keyId ? [getShard({ keyId })] : SHARDS)
 
-async function findRequest(storage: Storage, shard: string, id: string): Promise<KeptRequest | undefined> {
+async function findRequest(storage: Storage, shard: string, id: string): Promise<StoredRequest | undefined> {
   const time = getRequestTime(id)
   for (let after = getRequestsCursor(shard, time + 1); ; ) {
     const page = await storage.list(getRequestsPrefix(shard), { after, limit: FIRST_PAGE })

@@ -46,14 +46,14 @@ export interface UsageCost {
 }
 
 /** The target of a request. */
-export interface KeptTarget {
+export interface StoredTarget {
   provider: string
   model: string
   connectionId: string
 }
 
 /** An attempt in a request record. */
-export interface KeptAttempt extends KeptTarget, UsageCost {
+export interface StoredAttempt extends StoredTarget, UsageCost {
   /** As in the hook's attempt record: `answered`, a failure class, `cancelled`, or `outrun`. */
   outcome: string
   status: Integer
@@ -68,16 +68,16 @@ export interface KeptAttempt extends KeptTarget, UsageCost {
 }
 
 /** A target that wasn't called, or an excluded combo entry, with the reason. */
-export type KeptSkip = (KeptTarget & { skipped: string }) | { entry: string; skipped: string }
+export type StoredSkip = (StoredTarget & { skipped: string }) | { entry: string; skipped: string }
 
 /** How a request ended. */
-export type KeptEnd = 'complete' | 'aborted' | 'cut' | 'failed' | 'refused'
+export type StoredEnd = 'complete' | 'aborted' | 'cut' | 'failed' | 'refused'
 
 /**
  * The record of a request to a model endpoint, including rejected ones. It contains no prompts, responses, IP addresses, or credentials. Tokens,
  * units, and costs are totals for all attempts.
  */
-export interface KeptRequest extends UsageCost {
+export interface StoredRequest extends UsageCost {
   tokens: Tokens
   /** As in the header `x-signalbox-request-id`; IDs sort by `time`. */
   id: string
@@ -103,17 +103,17 @@ export interface KeptRequest extends UsageCost {
   /** The requested model; absent if the request couldn't be read. */
   model?: string
   /** The target whose response the client received, or the last target called; absent if none was called. */
-  target?: KeptTarget
+  target?: StoredTarget
   streamed: boolean
   /** The first 20 attempts, and all others with usage, in order. */
-  attempts: readonly KeptAttempt[]
+  attempts: readonly StoredAttempt[]
   /** At most 20. */
-  skipped?: readonly KeptSkip[]
+  skipped?: readonly StoredSkip[]
   /** Time to the response, or to the first content of its stream. */
   firstByteMs?: number
   durationMs: number
   status: Integer
-  end: KeptEnd
+  end: StoredEnd
   /** The gateway's error code, in UPPER_SNAKE. */
   error?: string
   /** Why the request was rejected or failed, up to 300 characters. */
@@ -130,7 +130,7 @@ export interface KeptRequest extends UsageCost {
 }
 
 /** Returns who produced the response if the record doesn't say. */
-export const getDefaultServedBy = (attempts: readonly KeptAttempt[]): ServedBy =>
+export const getDefaultServedBy = (attempts: readonly StoredAttempt[]): ServedBy =>
   attempts.length > 0 ? 'provider' : 'gateway'
 
 /** Sums the usage and cost of all attempts. If none has usage, the cost is 0. */

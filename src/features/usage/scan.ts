@@ -1,7 +1,7 @@
 import { getRequestTime } from '../../lib/request-id.ts'
 import type { Storage } from '../../types.ts'
 import { getRequestsCursor, getRequestsPrefix, parseTimeSpan } from './layout.ts'
-import type { KeptRequest } from './request-record.ts'
+import type { StoredRequest } from './request-record.ts'
 import { decodeRequests } from './usage-codec.ts'
 
 /** The criteria of a scan. */
@@ -13,7 +13,7 @@ export interface Scan {
   before?: string | undefined
   /** Only requests with this API key. */
   keyId?: string | undefined
-  matches(request: KeptRequest): boolean
+  matches(request: StoredRequest): boolean
 }
 
 /** A listed value that hasn't been decoded yet. */
@@ -36,7 +36,7 @@ export class ShardScan {
   readonly #shard: string
   readonly #scan: Scan
   /** Decoded requests that haven't been taken yet, newest first. */
-  #found: KeptRequest[]
+  #found: StoredRequest[]
   #listed: ListedValue[] = []
   #after: string
   #pageSize = FIRST_PAGE
@@ -45,7 +45,7 @@ export class ShardScan {
   read = 0
 
   /** `found` contains requests of the shard that the stored values may not contain yet. */
-  constructor(storage: Storage, shard: string, { scan, found }: { scan: Scan; found: readonly KeptRequest[] }) {
+  constructor(storage: Storage, shard: string, { scan, found }: { scan: Scan; found: readonly StoredRequest[] }) {
     this.#storage = storage
     this.#shard = shard
     this.#scan = scan
@@ -54,7 +54,7 @@ export class ShardScan {
   }
 
   /** The newest decoded request that hasn't been taken. */
-  get newest(): KeptRequest | undefined {
+  get newest(): StoredRequest | undefined {
     return this.#found[0]
   }
 
@@ -95,7 +95,7 @@ export class ShardScan {
     }
   }
 
-  #filter(requests: readonly KeptRequest[]): KeptRequest[] {
+  #filter(requests: readonly StoredRequest[]): StoredRequest[] {
     const { from, to, before, matches } = this.#scan
     return requests.filter((request) => {
       const time = getRequestTime(request.id)
@@ -104,4 +104,4 @@ export class ShardScan {
   }
 }
 
-const compareNewestFirst = (a: KeptRequest, b: KeptRequest) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)
+const compareNewestFirst = (a: StoredRequest, b: StoredRequest) => (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)

@@ -5,10 +5,10 @@ import {
   addOptionalCounts,
   addTokens,
   addUnits,
-  type KeptRequest,
-  type KeptTarget,
   listOptionalCounts,
   NO_TOKENS,
+  type StoredRequest,
+  type StoredTarget,
   type Tokens,
   type UsedUnits,
 } from './request-record.ts'
@@ -101,7 +101,7 @@ const copySums = (sums: Readonly<Sums>): Sums => ({
 })
 
 /** Yields the row for the request's own target, and rows for the other targets it called. */
-export function* getTotalsRows(request: KeptRequest): Generator<TotalsRow> {
+export function* getTotalsRows(request: StoredRequest): Generator<TotalsRow> {
   const { end, target, firstByteMs, durationMs, promptCache } = request
   const isRefused = end === 'refused'
   const isFailed = isRefused || end === 'failed' || end === 'cut'
@@ -134,7 +134,7 @@ export function* getTotalsRows(request: KeptRequest): Generator<TotalsRow> {
   yield mainTarget
 }
 
-const getDimensions = (request: KeptRequest, target: KeptTarget | undefined): Dimensions => ({
+const getDimensions = (request: StoredRequest, target: StoredTarget | undefined): Dimensions => ({
   keyId: request.keyId ?? '',
   groupId: request.groupId ?? '',
   model: request.model ?? '',
@@ -201,7 +201,7 @@ export class Totals {
     else this.#rows.set(key, { dimensions, sums: copySums(sums) })
   }
 
-  addRequest(request: KeptRequest): void {
+  addRequest(request: StoredRequest): void {
     for (const row of getTotalsRows(request)) this.add(this.dropDimensions(row))
   }
 

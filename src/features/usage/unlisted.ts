@@ -1,7 +1,7 @@
 import { getRequestTime } from '../../lib/request-id.ts'
 import type { UnlistedByTime } from './batch.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './layout.ts'
-import type { KeptRequest } from './request-record.ts'
+import type { StoredRequest } from './request-record.ts'
 import { Totals } from './totals.ts'
 
 /** The number of rows above which totals become coarser. */
@@ -27,7 +27,7 @@ export class UnlistedSums {
     return this.#byTime
   }
 
-  add(request: KeptRequest): void {
+  add(request: StoredRequest): void {
     this.count++
     const totals = this.#getTotals(getRequestTime(request.id))
     const before = totals.size

@@ -5,13 +5,13 @@ import type { PromptCacheRecord, ServedBy } from '../../request/hook-records.ts'
 import type { ClientFormat, PricedUnit, PriceOrigin } from '../../types.ts'
 import {
   addOptionalCounts,
-  type KeptAttempt,
-  type KeptEnd,
-  type KeptRequest,
-  type KeptSkip,
   listOptionalCounts,
   NO_TOKENS,
   SOURCES,
+  type StoredAttempt,
+  type StoredEnd,
+  type StoredRequest,
+  type StoredSkip,
   sumUsageCosts,
   type UsageCost,
 } from './request-record.ts'
@@ -126,7 +126,7 @@ interface StoredRows {
 }
 
 /** Encodes a request as a row. */
-export const encodeRow = (request: KeptRequest, table: StringTable): string =>
+export const encodeRow = (request: StoredRequest, table: StringTable): string =>
   JSON.stringify(toRequestRow(request, table))
 
 /** Joins encoded rows and their strings. `at` is the write time in epoch ms. */
@@ -134,7 +134,7 @@ export const encodeRows = (texts: ReadonlyArray<string | 0>, rows: readonly stri
   `{${at === undefined ? '' : `"at":${at},`}"texts":${JSON.stringify(texts)},"rows":[${rows.join(',')}]}`
 
 /** Encodes requests as a stored value. `at` is the write time in epoch ms. */
-export function encodeRequests(requests: readonly KeptRequest[], at: number): string {
+export function encodeRequests(requests: readonly StoredRequest[], at: number): string {
   const table = new StringTable()
   const rows = requests.map((request) => encodeRow(request, table))
   return encodeRows(table.texts, rows, at)
@@ -144,7 +144,7 @@ export function encodeRequests(requests: readonly KeptRequest[], at: number): st
  * Decodes the requests in a stored value, or only those of one key, which is faster. Returns `undefined` if the value is damaged. An empty key ID
  * means no key.
  */
-export function decodeRequests(text: string, keyId?: string): KeptRequest[] | undefined {
+export function decodeRequests(text: string, keyId?: string): StoredRequest[] | undefined {
   return keyId ? decodeRequestsOfKey(text, keyId) : readRows(tryParseJson(text), keyId)
 }
 
@@ -154,7 +154,7 @@ const ROWS = '],"rows":['
  * Parses only the rows of one key. Rows contain no strings except IDs, so `,["` always starts a row. In the strings before the rows, every quotation
  * mark is escaped.
  */
-function decodeRequestsOfKey(text: string, keyId: string): KeptRequest[] | undefined {
+function decodeRequestsOfKey(text: string, keyId: string): StoredRequest[] | undefined {
   if (!text.includes(JSON.stringify(keyId))) return []
   const end = text.indexOf(ROWS)
   const texts = tryParseJson(text.slice(text.indexOf('"texts":') + '"texts":'.length, end + 1))
@@ -174,7 +174,7 @@ function decodeRequestsOfKey(text: string, keyId: string): KeptRequest[] | undef
 }
 
 /** Like `decodeRequests`, for parsed JSON written by `encodeRows`. */
-export function readRows(stored: unknown, keyId?: string): KeptRequest[] | undefined {
+export function readRows(stored: unknown, keyId?: string): StoredRequest[] | undefined {
   if (!isObject(stored) || !Array.isArray(stored.texts) || !Array.isArray(stored.rows)) return undefined
   const { texts, rows } = stored as unknown as StoredRows // only `encodeRows` writes such values
   try {
@@ -187,7 +187,7 @@ export function readRows(stored: unknown, keyId?: string): KeptRequest[] | undef
   }
 }
 
-function toRequestRow(request: KeptRequest, table: StringTable): RequestRow {
+function toRequestRow(request: StoredRequest, table: StringTable): RequestRow {
   const { metadata, target, attempts, skipped = [], warnings = [] } = request
   const index = (text: string | undefined) => table.getIndex(text)
   const row: RequestRow = [
@@ -225,10 +225,10 @@ function toRequestRow(request: KeptRequest, table: StringTable): RequestRow {
   return row
 }
 
-const hasTarget = (attempt: KeptAttempt, { provider, model, connectionId }: NonNullable<KeptRequest['target']>) =>
+const hasTarget = (attempt: StoredAttempt, { provider, model, connectionId }: NonNullable<StoredRequest['target']>) =>
   attempt.connectionId === connectionId && attempt.model === model && attempt.provider === provider
 
-function toAttemptRow(attempt: KeptAttempt, table: StringTable): AttemptRow {
+function toAttemptRow(attempt: StoredAttempt, table: StringTable): AttemptRow {
   const row: AttemptRow = [
     table.getIndex(attempt.provider),
     table.getIndex(attempt.model),
@@ -253,14 +253,14 @@ function toAttemptRow(attempt: KeptAttempt, table: StringTable): AttemptRow {
   return row
 }
 
-function parseRequestRow(row: RequestRow, texts: readonly string[]): KeptRequest {
+function parseRequestRow(row: RequestRow, texts: readonly string[]): StoredRequest {
   const [id, endpoint, format, model, keyId, groupId, metadata, user, end, error, reason, ...rest] = row
   const [streamed, status, durationMs, firstByteMs, target, attemptRows, skipped, warnings, ...last] = rest
   const [servedBy, account, tokenId, tags = [], guards, promptCache] = last
   const attempts = attemptRows.map((attempt) => parseAttemptRow(attempt, texts))
   const targetAttempt = attempts[target]
   const text = (index: number) => texts[index - 1]
-  const request: KeptRequest = {
+  const request: StoredRequest = {
     id,
     time: new Date(getRequestTime(id)).toISOString(),
     endpoint: text(endpoint) ?? '',
@@ -269,7 +269,7 @@ function parseRequestRow(row: RequestRow, texts: readonly string[]): KeptRequest
     attempts,
     durationMs,
     status,
-    end: text(end) as KeptEnd, // written by `toRequestRow`
+    end: text(end) as StoredEnd, // written by `toRequestRow`
     ...sumUsageCosts(attempts),
   }
   if (keyId) request.keyId = text(keyId) ?? ''
@@ -295,9 +295,9 @@ function parseRequestRow(row: RequestRow, texts: readonly string[]): KeptRequest
   return request
 }
 
-function parseAttemptRow(row: AttemptRow, texts: readonly string[]): KeptAttempt {
+function parseAttemptRow(row: AttemptRow, texts: readonly string[]): StoredAttempt {
   const [provider, model, connectionId, outcome, status, startMs, durationMs, message, costRow] = row
-  const attempt: KeptAttempt = {
+  const attempt: StoredAttempt = {
     provider: texts[provider - 1] ?? '',
     model: texts[model - 1] ?? '',
     connectionId: texts[connectionId - 1] ?? '',
@@ -334,7 +334,7 @@ function parseUsageCost(row: UsageCostRow): UsageCost {
 function parseSkipRow(
   [why, entryOrProvider, model, connectionId]: SkipRow,
   text: (index: number) => string | undefined,
-): KeptSkip {
+): StoredSkip {
   const skipped = text(why) ?? ''
   const first = text(entryOrProvider) ?? ''
   if (model === undefined || connectionId === undefined) return { entry: first, skipped }

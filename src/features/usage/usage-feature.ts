@@ -1,7 +1,7 @@
 import type { BuiltInFeature } from '../../feature.ts'
 import type { Store } from '../../records/store.ts'
 import type { RequestLog } from '../../request/request-log.ts'
-import { createKeptRequest } from './kept-request.ts'
+import { createStoredRequest } from './stored-request.ts'
 import { createUsageStore, type UsageStore, type UsageStoreOptions } from './usage.ts'
 
 interface UsageDependencies
@@ -24,7 +24,7 @@ export function createUsage({ storesUsage, store, ...deps }: UsageDependencies):
     name: 'usage',
     events: {
       ended(log: RequestLog) {
-        if (log.ending) usage.storeRequest(createKeptRequest(log, log.ending), log.waitUntil)
+        if (log.ending) usage.storeRequest(createStoredRequest(log, log.ending), log.waitUntil)
       },
     },
     close: () => usage.close(),

@@ -6,7 +6,7 @@ import type { Freshness } from '../../records/cached.ts'
 import type { Storage } from '../../types.ts'
 import { decodeBatch } from './batch.ts'
 import { JOURNAL, parseJournalKey } from './layout.ts'
-import type { KeptRequest } from './request-record.ts'
+import type { StoredRequest } from './request-record.ts'
 
 /** How often an idle stream sends a comment, in ms, so that proxies don't close it. */
 const KEEP_ALIVE_MS = 15_000
@@ -20,7 +20,7 @@ const MAX_WAITING = 1_000
 export class LiveStream implements ByteStream {
   readonly #startTimer: (ms: number, onTime: () => void) => CancelDeadline
   #onEnd: () => void = () => {}
-  #waiting: KeptRequest[] = []
+  #waiting: StoredRequest[] = []
   #dropped = 0
   #text = ': live\n\n'
   #isOver = false
@@ -36,7 +36,7 @@ export class LiveStream implements ByteStream {
     this.#onEnd = listener
   }
 
-  send(request: KeptRequest): void {
+  send(request: StoredRequest): void {
     if (this.#waiting.length >= MAX_WAITING) this.#dropped++
     else this.#waiting.push(request)
     this.#wake?.()
@@ -89,7 +89,7 @@ export function followJournal(options: {
   /** The name of this instance. */
   instanceId: string
   hasReaders(): boolean
-  send(request: KeptRequest): void
+  send(request: StoredRequest): void
   onError(error: unknown): void
 }): void {
   const { storage, freshness, instanceId, hasReaders, send, onError } = options

@@ -2,13 +2,13 @@ import type { Storage } from '../../types.ts'
 import { decodeBatch, type UnlistedByTime } from './batch.ts'
 import { JOURNAL, parseJournalKey } from './layout.ts'
 import type { RequestQueue } from './queue.ts'
-import type { KeptRequest } from './request-record.ts'
+import type { StoredRequest } from './request-record.ts'
 
 /** A batch that may not have been folded yet. */
 export interface TailBatch {
   instanceId: string
   number: number
-  requests: readonly KeptRequest[]
+  requests: readonly StoredRequest[]
   /** Totals of requests without a record. */
   unlisted: UnlistedByTime
 }

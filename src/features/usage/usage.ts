@@ -5,20 +5,20 @@ import type { Clock, Logger, Storage } from '../../types.ts'
 import type { Keeper, RetentionDays } from './keeper.ts'
 import { RequestQueue } from './queue.ts'
 import type { UsageReader } from './reader.ts'
-import type { KeptRequest } from './request-record.ts'
+import type { StoredRequest } from './request-record.ts'
 import type { LiveStream } from './usage-feed.ts'
 
 /** The stored usage of a gateway: request records and totals. */
 export interface UsageStore {
   /** Stores a finished request in the background. Never throws. */
-  storeRequest(request: KeptRequest, waitUntil?: (work: Promise<unknown>) => void): void
+  storeRequest(request: StoredRequest, waitUntil?: (work: Promise<unknown>) => void): void
   /**
    * Streams requests as server-sent events as they end. If the storage reports changes, includes requests of other instances once they are written.
    * The stream ends when the reader disconnects or the gateway closes.
    */
   streamRequests(): Promise<LiveStream>
   /** Calls `listener` with requests written by other instances, if the storage reports changes. Supports one listener. */
-  followOthers(listener: (request: KeptRequest) => void): Promise<void>
+  followOthers(listener: (request: StoredRequest) => void): Promise<void>
   reader(): Promise<UsageReader>
   /** Writes all waiting requests. Never rejects. */
   close(): Promise<void>
@@ -93,10 +93,10 @@ export function createUsageStore({
   })
 
   const streams = new Set<LiveStream>()
-  let otherListener: ((request: KeptRequest) => void) | undefined
+  let otherListener: ((request: StoredRequest) => void) | undefined
   const live = once(async () => {
     const { followJournal, LiveStream } = await import('./usage-feed.ts')
-    const send = (request: KeptRequest) => {
+    const send = (request: StoredRequest) => {
       for (const stream of streams) stream.send(request)
     }
     followJournal({

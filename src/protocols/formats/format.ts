@@ -85,7 +85,7 @@ export interface UpstreamFormat {
   /** Set if providers of the format send streams as a JSON array unless a request asks for events. */
   readonly streamsArrays?: true
   /** Readers for its providers' responses, by operation. An operation without a reader isn't supported. */
-  readonly answers: Readonly<Partial<Record<OperationName, AnswerReader>>>
+  readonly answers: Readonly<Partial<Record<OperationName, ResponseReader>>>
   loadErrors(): Promise<ErrorReader>
   /** Loads the translation to and from the canonical format. */
   loadTranslator(): Promise<UpstreamTranslator>
@@ -95,7 +95,7 @@ export interface UpstreamFormat {
 export type StreamWatcher = () => StreamState
 
 /** Reads providers' responses to one operation. */
-export interface AnswerReader {
+export interface ResponseReader {
   /** Returns whether the body is a response. An empty response with a finish reason counts as one. */
   isAnswer(answer: JsonObject): boolean
   /** Describes what is missing from an object that isn't a response. Default: unspecified. */
@@ -147,14 +147,14 @@ interface RepeatedItems {
 export const toContentFields = (...names: readonly string[]): ContentFields => ({ whole: names, streamed: names })
 
 /** Gets the reader for a provider format's responses to an operation. Throws if the format has no such operation. */
-export function getAnswerReader({ name, answers }: UpstreamFormat, operation: Operation): AnswerReader {
-  const reader = getEntry<AnswerReader>(answers, operation.name)
+export function getResponseReader({ name, answers }: UpstreamFormat, operation: Operation): ResponseReader {
+  const reader = getEntry<ResponseReader>(answers, operation.name)
   if (!reader) throw new TypeError(`The format ${name} has no responses for ${operation.name}.`)
   return reader
 }
 
 /** Creates a reader for responses to token-count requests: any JSON object with a number of tokens. */
-export const toCountReader = ({ contentFields: _, ...answers }: AnswerReader): AnswerReader => ({
+export const toCountReader = ({ contentFields: _, ...answers }: ResponseReader): ResponseReader => ({
   ...answers,
   isAnswer: (answer) =>
     Object.entries(answer).some(([name, value]) => typeof value === 'number' && /tokens$/i.test(name)),
@@ -164,9 +164,9 @@ export const toCountReader = ({ contentFields: _, ...answers }: AnswerReader): A
 })
 
 /** Creates a reader for responses that are never streamed. */
-export const createWholeAnswerReader = (
+export const createWholeResponseReader = (
   reader: Pick<
-    AnswerReader,
+    ResponseReader,
     | 'isAnswer'
     | 'describeMissing'
     | 'arrayField'
@@ -177,7 +177,7 @@ export const createWholeAnswerReader = (
     | 'getUsage'
     | 'contentFields'
   >,
-): AnswerReader => ({
+): ResponseReader => ({
   ...reader,
   loadWatcher: async () => () => ({ ...createStreamProgress(), observe() {} }),
   isOwnEvent: () => false,
@@ -262,7 +262,7 @@ export const getClientContentFields = (
   format: Format | SharedFormat,
   operation: Operation,
 ): ContentFields | undefined =>
-  'answers' in format ? getAnswerReader(format, operation).contentFields : format.contentFields
+  'answers' in format ? getResponseReader(format, operation).contentFields : format.contentFields
 
 /** An endpoint for model requests: its path, its format, and the operation that it serves. */
 export interface Endpoint {

@@ -10,7 +10,7 @@ import { shortenId } from './canonical/ids.ts'
 import type { TargetContext } from './translator.ts'
 
 /** How one of OpenAI's two formats writes the content of messages, which is a string or an array of parts. */
-export interface ContentForm {
+export interface ContentSyntax {
   /** Parses one part. Returns `undefined` for an empty text without a cache mark. */
   parsePart(fields: Fields, warnings: Warnings): UserPart | undefined
   /** Whether a part may also be a string. */
@@ -20,26 +20,26 @@ export interface ContentForm {
 }
 
 /** Parses the content in `name`, without empty texts. Throws `INVALID_REQUEST` if it is neither a string nor an array of parts. */
-export function parseContent(item: Fields, name: string, warnings: Warnings, form: ContentForm): UserPart[] {
+export function parseContent(item: Fields, name: string, warnings: Warnings, syntax: ContentSyntax): UserPart[] {
   const content = item.any(name)
   if (content === undefined || content === '') return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   const path = item.path(name)
   if (!Array.isArray(content)) return warnings.reject(path, 'must be a string or an array of parts.')
   return content.flatMap((entry: unknown, index): UserPart[] => {
-    if (form.takesStrings && typeof entry === 'string') return entry === '' ? [] : [{ type: 'text', text: entry }]
+    if (syntax.takesStrings && typeof entry === 'string') return entry === '' ? [] : [{ type: 'text', text: entry }]
     const fields = readElementFields(entry, `${path}[${index}]`, warnings)
-    const part = form.parsePart(fields, warnings)
+    const part = syntax.parsePart(fields, warnings)
     fields.drop()
     if (!part) return []
-    warnings.setPath(part, fields.at, form.names)
+    warnings.setPath(part, fields.at, syntax.names)
     return [part]
   })
 }
 
 /** Parses the content of instructions, which must be text. */
-export function parseTexts(item: Fields, name: string, warnings: Warnings, form: ContentForm): TextPart[] {
-  return parseContent(item, name, warnings, form).map((part) =>
+export function parseTexts(item: Fields, name: string, warnings: Warnings, syntax: ContentSyntax): TextPart[] {
+  return parseContent(item, name, warnings, syntax).map((part) =>
     part.type === 'text' ? part : warnings.reject(item.path(name), `parts of type ${part.type} are not allowed here.`),
   )
 }

@@ -7,7 +7,7 @@ import {
 import { noteGatewayOptions } from '../formats/ai-sdk/client/ai-sdk-client-gateway.ts'
 import { type Fields, readFields } from '../formats/canonical/canonical-fields.ts'
 import type { Warnings } from '../formats/canonical/canonical-warnings.ts'
-import type { ClientWriteContext } from './kind-forms.ts'
+import type { ClientWriteContext } from './kind-adapters.ts'
 
 /*
  * The parts of the AI SDK's gateway protocol that all kinds share. The gateway reads the `providerOptions` of every provider, because any target may

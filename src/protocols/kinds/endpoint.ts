@@ -1,18 +1,18 @@
 import { PROTOCOLS } from '../formats/ai-sdk/ai-sdk-format.ts'
 import type { Endpoint } from '../formats/format.ts'
 import { endsAtClient, type Operation } from '../formats/model-operations.ts'
-import type { KindForms } from './kind-forms.ts'
+import type { KindAdapters } from './kind-adapters.ts'
 
-/** An endpoint whose requests are translated by the forms of a kind rather than by formats. */
+/** An endpoint whose requests are translated by the adapters of a kind rather than by formats. */
 export interface KindEndpoint extends Endpoint {
-  /** The client form's name in `KindForms`. */
+  /** The client adapter's name in `KindAdapters`. */
   client: string
-  /** Loads the forms on the first request. */
-  loadForms(): Promise<KindForms>
+  /** Loads the adapters on the first request. */
+  loadAdapters(): Promise<KindAdapters>
 }
 
-/** Whether an endpoint's kind has its own forms. */
-export const hasForms = (endpoint: Endpoint): endpoint is KindEndpoint => 'loadForms' in endpoint
+/** Whether an endpoint's kind has its own adapters. */
+export const hasAdapters = (endpoint: Endpoint): endpoint is KindEndpoint => 'loadAdapters' in endpoint
 
 /** Creates the operation of a kind. Absent fields have the same defaults as in chat. */
 export const createOperation = (operation: Pick<Operation, 'name' | 'kind'> & Partial<Operation>): Operation => ({
@@ -22,11 +22,11 @@ export const createOperation = (operation: Pick<Operation, 'name' | 'kind'> & Pa
 
 /** Creates an endpoint of a kind. */
 export const createEndpoint = (
-  endpoint: Pick<KindEndpoint, 'path' | 'format' | 'client' | 'operation' | 'loadForms'> & Partial<KindEndpoint>,
+  endpoint: Pick<KindEndpoint, 'path' | 'format' | 'client' | 'operation' | 'loadAdapters'> & Partial<KindEndpoint>,
 ): KindEndpoint => ({
   bodyType: 'json',
   streams: 'never',
-  upstreamPath: () => '', // vendor forms have their own paths
+  upstreamPath: () => '', // vendor adapters have their own paths
   bound: { hasNoOutput: true },
   ...endpoint,
 })
@@ -36,7 +36,7 @@ export const createEndpoint = (
  */
 export const createAiSdkEndpoints = (
   name: string,
-  endpoint: Pick<KindEndpoint, 'operation' | 'loadForms'> & Partial<KindEndpoint>,
+  endpoint: Pick<KindEndpoint, 'operation' | 'loadAdapters'> & Partial<KindEndpoint>,
 ): KindEndpoint[] =>
   PROTOCOLS.map((protocol) =>
     createEndpoint({

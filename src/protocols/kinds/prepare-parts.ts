@@ -5,7 +5,7 @@ import { type FormPart, serializeForm } from '../../lib/multipart.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { isBlank, updateUsage } from '../formats/canonical/reported-usage.ts'
 import { readEmbeddedError } from '../formats/errors/embedded-errors.ts'
-import { type AnswerReader, createStreamProgress, createWholeAnswerReader } from '../formats/format.ts'
+import { createStreamProgress, createWholeResponseReader, type ResponseReader } from '../formats/format.ts'
 import type { ProviderTarget } from '../providers/target.ts'
 import type {
   KindDefinition,
@@ -13,17 +13,17 @@ import type {
   PassThrough,
   PreparedPart,
   PreparedStream,
+  VendorAdapter,
   VendorContext,
-  VendorForm,
   VendorRequest,
-} from './kind-forms.ts'
+} from './kind-adapters.ts'
 
 /** The settings for reading the responses to the parts of a request. */
 export interface PartReading<Req, Res extends KindResponse, Chunk> {
-  vendor: VendorForm<Req, Res, Chunk>
+  vendor: VendorAdapter<Req, Res, Chunk>
   stream: WatchedStream | undefined
   estimatedUsage: KindResponse['usage']
-  contentFields: AnswerReader['contentFields'] | undefined
+  contentFields: ResponseReader['contentFields'] | undefined
   addPriceFacts: KindDefinition<Req, Res, Chunk>['addPriceFacts'] | undefined
   completeResponse: KindDefinition<Req, Res, Chunk>['completeResponse'] | undefined
   /** Compares a response with the responses to the other parts. */
@@ -31,7 +31,7 @@ export interface PartReading<Req, Res extends KindResponse, Chunk> {
 }
 
 type WatchedStream = Pick<PreparedStream, 'framing' | 'open'> & {
-  acceptsType: AnswerReader['isBinary'] | undefined
+  acceptsType: ResponseReader['isBinary'] | undefined
 }
 
 export interface ReadablePart<Res> extends PreparedPart {
@@ -64,7 +64,7 @@ export function preparePassedPart<Req, Res extends KindResponse, Chunk>(
   const { answers, ...rest } = createPartReader(request, reading)
   const form = context.form && (rewriteForm?.(context.form, request) ?? context.form)
   const content = form
-    ? encodeForm(adaptForm(form, { excludedFields, addedFields, model: getFormModel(context.target) }))
+    ? encodeForm(adaptForm(form, { excludedFields, addedFields, model: getFormModelName(context.target) }))
     : { body: isSame ? text : withMembers(text, { without: excludedFields, added: addedFields }) }
   return {
     request: { path: path(context.target), ...content },
@@ -74,7 +74,7 @@ export function preparePassedPart<Req, Res extends KindResponse, Chunk>(
 }
 
 /** Returns the model name for a form. On Azure, that is the name of the deployment, which JSON requests have in their URL instead. */
-export const getFormModel = ({ cloud, connection, model }: ProviderTarget): string =>
+export const getFormModelName = ({ cloud, connection, model }: ProviderTarget): string =>
   (cloud === 'azure' ? connection.providerSpecificData?.deployment : undefined) ?? model
 
 function adaptForm(
@@ -133,7 +133,7 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
     return last.response
   }
 
-  const answers = createWholeAnswerReader({
+  const answers = createWholeResponseReader({
     ...(contentFields && { contentFields }),
     isAnswer: (json) => typeof tryRead(json) !== 'string',
     describeMissing(json) {
@@ -198,7 +198,7 @@ export function addEstimatedUnits(
 }
 
 /** Tracks a stream until its first chunk. */
-function watchChunks({ framing, open, acceptsType }: WatchedStream): Partial<AnswerReader> {
+function watchChunks({ framing, open, acceptsType }: WatchedStream): Partial<ResponseReader> {
   return {
     ...(acceptsType && { isBinary: acceptsType }),
     loadWatcher: async () => () => {

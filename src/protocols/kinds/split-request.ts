@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { KindResponse, PassThrough, RequestSplitter } from './kind-forms.ts'
+import type { KindResponse, PassThrough, RequestSplitter } from './kind-adapters.ts'
 
 /** The index of a part's first entry, and the index after its last entry. */
 export type EntryRange = readonly [start: number, end: number]

@@ -1,5 +1,5 @@
 import { withoutTrailing } from '../../lib/urls.ts'
-import { type VendorFormName, vendorForms, wireFormats } from '../../types/unions.ts'
+import { type VendorFormatName, vendorFormats, wireFormats } from '../../types/unions.ts'
 import type {
   AuthStyle,
   Catalog,
@@ -35,7 +35,7 @@ export interface ProviderTarget<C extends TargetConnection = TargetConnection> {
   ownPrice?: Price
   format: ProviderFormat
   /** The form for kinds other than chat, if the connection sets one. */
-  form?: VendorFormName
+  vendorFormat?: VendorFormatName
   /** The target's voices by the clients' names, if the combo entry sets them. */
   voices?: Readonly<Record<string, string>>
   /** Parameters that the combo entries set for the target's requests. */
@@ -69,12 +69,12 @@ export function createTarget<C extends TargetConnection>(
   const definition = getDefinition(catalog, connection.provider)
   const own = connection.providerSpecificData
   const baseUrl = own?.baseUrl?.trim() || definition?.baseUrl
-  const form = vendorForms.find((name) => name === own?.format)
+  const vendorFormat = vendorFormats.find((name) => name === own?.format)
   const format = wireFormats.find((name) => name === own?.format)
   const usesDefaults = !own?.format && !own?.baseUrl?.trim()
   return {
     ...(usesDefaults && definition?.alsoSpeaks && { alsoSpeaks: definition.alsoSpeaks }),
-    ...(form && { form }),
+    ...(vendorFormat && { vendorFormat }),
     connection,
     provider: connection.provider,
     model,

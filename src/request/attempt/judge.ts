@@ -99,8 +99,8 @@ async function findFailure(
         if (await isRefused(answer?.choices ?? []))
           return createUnwantedFailure('filtered', 'A guard rejected the response.')
     if (!on.includes('function')) return undefined
-    const { isUnwantedAnswer } = await import('../function-conditions.ts')
-    const isUnwanted = await isUnwantedAnswer({ choice, usage: answer?.usage }, request, route)
+    const { isResponseRejected } = await import('../function-conditions.ts')
+    const isUnwanted = await isResponseRejected({ choice, usage: answer?.usage }, request, route)
     return isUnwanted ? createUnwantedFailure('unwanted', 'A function of the combo rejected the response.') : undefined
   } catch (thrown) {
     await recordUsage()

@@ -5,7 +5,7 @@ import { once } from '../../lib/promises.ts'
 import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
 import { hasText } from '../../protocols/formats/errors/empty-responses.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
-import type { AnswerReader, TokenUsage } from '../../protocols/formats/format.ts'
+import type { ResponseReader, TokenUsage } from '../../protocols/formats/format.ts'
 import {
   createMissingContentFailure,
   createTooLargeError,
@@ -62,19 +62,19 @@ async function readFailedResponse(
 }
 
 /** Wraps plain text in an object, for operations that return text. */
-function wrapText(text: string, head: UpstreamResponse, { textField }: AnswerReader): JsonObject | undefined {
+function wrapText(text: string, head: UpstreamResponse, { textField }: ResponseReader): JsonObject | undefined {
   if (textField === undefined || /json|html/i.test(head.header('content-type') ?? 'json')) return undefined
   return { [textField]: text }
 }
 
 /** Returns the object in a parsed body, or in an array if the operation may return one. */
-function toObject(json: unknown, { arrayField }: AnswerReader): JsonObject | undefined {
+function toObject(json: unknown, { arrayField }: ResponseReader): JsonObject | undefined {
   if (isObject(json)) return json
   return arrayField !== undefined && Array.isArray(json) ? { [arrayField]: json } : undefined
 }
 
 /** Creates the failure for a JSON object that isn't a valid response. */
-function createNoAnswerFailure(json: JsonObject, { describeMissing }: AnswerReader): Failure {
+function createNoAnswerFailure(json: JsonObject, { describeMissing }: ResponseReader): Failure {
   const missing = describeMissing?.(json)
   return missing === undefined ? emptyResponseFailure : createMissingContentFailure(missing)
 }

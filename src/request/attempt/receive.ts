@@ -2,7 +2,7 @@ import { gatewayError } from '../../errors.ts'
 import type { ByteStream, UpstreamResponse } from '../../lib/exchange.ts'
 import { once } from '../../lib/promises.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
-import type { AnswerReader, StreamState, UpstreamFormat } from '../../protocols/formats/format.ts'
+import type { ResponseReader, StreamState, UpstreamFormat } from '../../protocols/formats/format.ts'
 import type { Operation } from '../../protocols/formats/model-operations.ts'
 import { toFailure } from '../codec/call-failure.ts'
 import type { FailedResponse, ReceivedResponse } from '../codec/response.ts'
@@ -17,7 +17,7 @@ const ERROR_BODY_MS = 5_000
 export interface ReceiveOptions extends Pick<PipelineContext, 'clock' | 'limits'> {
   format: UpstreamFormat
   operation: Operation
-  answers: AnswerReader
+  answers: ResponseReader
   stream: boolean
   /** Called with the progress of each event stream that is read. */
   onEvents(progress: Pick<StreamState, 'usage'>): void

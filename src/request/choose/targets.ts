@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../errors.ts'
 import { getSettledValue } from '../../lib/promises.ts'
 import { isAmbiguous } from '../codec/call-failure.ts'
-import type { Stop } from '../hook-records.ts'
+import type { StopReason } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { FailedAttempt, RejectedAttempt, Target } from '../outcome.ts'
 import type { GroupSelection } from '../routing/chooser.ts'
@@ -22,7 +22,7 @@ import { loadLastResort, loadNameErrors } from './no-target.ts'
 /** Why there is no next target. */
 export interface NoTarget {
   /** The attempts or retries are used up. */
-  stop: Stop | undefined
+  stop: StopReason | undefined
   /** The first route for which no attempt was left. */
   untriedRoute: Route | undefined
   /** The error of the first target whose format doesn't support the request, or that a step rejected. */
@@ -62,7 +62,7 @@ export class Targets {
   #isMandatory = false // a target in a mandatory cooldown was chosen
   #translatedRetry: Route | undefined = undefined // its target lacks the endpoint, so the next attempt translates the request
   #chargedRoute: Route | undefined = undefined // the latest retry allowed by the budget
-  #stop: Stop | undefined = undefined
+  #stop: StopReason | undefined = undefined
   #hasEnded = false
   #requestRejection: GatewayError | undefined = undefined // by a step
   #untried: Route | undefined = undefined

@@ -4,7 +4,7 @@ import type { Scope } from '../../lib/scope.ts'
 import type { Answer } from '../../protocols/formats/canonical/canonical-answer.ts'
 import type { OutputFormat } from '../../protocols/formats/canonical/canonical-request.ts'
 import type { ItemMemory } from '../../protocols/formats/canonical/item-memory.ts'
-import type { AnswerReader, Format, UpstreamFormat } from '../../protocols/formats/format.ts'
+import type { Format, ResponseReader, UpstreamFormat } from '../../protocols/formats/format.ts'
 import type { Operation } from '../../protocols/formats/model-operations.ts'
 import type { WriteContext } from '../../protocols/formats/translator.ts'
 import type { Catalog, Clock } from '../../types.ts'
@@ -24,7 +24,7 @@ export interface Codec {
   /** The operation to call: the client's own, or one whose result the client's response is made from. */
   operation: Operation
   /** Reads the target's responses to this operation. */
-  answers: AnswerReader
+  answers: ResponseReader
   request: UpstreamRequest
   /**
    * The other calls of a divided request. A few run at a time, in parallel with `request`. `readWhole` of this codec gets the responses to all calls,

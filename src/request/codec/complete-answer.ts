@@ -4,8 +4,8 @@ import { startDeadline } from '../../lib/deadline.ts'
 import type { UpstreamCall } from '../../lib/exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
-import type { AnswerReader } from '../../protocols/formats/format.ts'
-import type { CompletionTools, JobForm, JobPoll, PreparedPart } from '../../protocols/kinds/kind-forms.ts'
+import type { ResponseReader } from '../../protocols/formats/format.ts'
+import type { CompletionTools, JobPoll, JobPolling, PreparedPart } from '../../protocols/kinds/kind-adapters.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
 import { createTooLargeError, toFailure } from './call-failure.ts'
 import type { CodecContext, CompletionOptions } from './codec.ts'
@@ -14,7 +14,7 @@ import type { FailedResponse, WholeResponse } from './response.ts'
 
 interface Terms extends CompletionOptions {
   completeResponse: NonNullable<PreparedPart['completeResponse']>
-  answers: AnswerReader
+  answers: ResponseReader
   context: CodecContext
 }
 
@@ -45,7 +45,7 @@ const MAX_WAIT_MS = 3_000
 /** How many polls in a row may fail. */
 const MAX_FAILURES = 5
 
-async function awaitJob(at: JobPoll, job: JobForm, terms: Terms): Promise<JsonObject> {
+async function awaitJob(at: JobPoll, job: JobPolling, terms: Terms): Promise<JsonObject> {
   const { clock } = terms.context
   const call = createPollCall(at, job, terms.call)
   const until = clock.now() + JOB_MS
@@ -72,7 +72,11 @@ async function awaitJob(at: JobPoll, job: JobForm, terms: Terms): Promise<JsonOb
  * Creates the call that polls a job. A URL in a response must have the origin of the original call, or be an HTTPS URL on the vendor's own domain, so
  * that a vendor can't direct the gateway to another host. The credential is sent only to the original origin, or within the vendor's domain.
  */
-function createPollCall({ url: address, body }: JobPoll, { domain }: JobForm, submitted: UpstreamCall): UpstreamCall {
+function createPollCall(
+  { url: address, body }: JobPoll,
+  { domain }: JobPolling,
+  submitted: UpstreamCall,
+): UpstreamCall {
   const url = URL.canParse(address) ? new URL(address) : undefined
   const own = new URL(submitted.url)
   const isOwn = url?.origin === own.origin && url.username === '' && url.password === ''

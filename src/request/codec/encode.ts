@@ -3,9 +3,9 @@ import { isObject } from '../../lib/json.ts'
 import { withoutMember } from '../../lib/json-scan.ts'
 import { getSettledValue, once } from '../../lib/promises.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
-import { getAnswerReader, type SharedFormat } from '../../protocols/formats/format.ts'
+import { getResponseReader, type SharedFormat } from '../../protocols/formats/format.ts'
 import { getSharedFormat } from '../../protocols/formats/formats.ts'
-import { hasForms } from '../../protocols/kinds/endpoint.ts'
+import { hasAdapters } from '../../protocols/kinds/endpoint.ts'
 import type { ClientFormat, CustomModel } from '../../types.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import { requireKind } from '../routing/model-kinds.ts'
@@ -22,7 +22,7 @@ export async function encodeRequest(request: CodecRequest, routeTarget: RouteTar
   const { endpoint } = call
   const reading = request.table.customModels()
   requireKind(request, routeTarget, getSettledValue(reading) ?? (await reading.catch(() => NO_MODELS)))
-  if (hasForms(endpoint)) return (await loadKindCodec()).createKindCodec(request, routeTarget)
+  if (hasAdapters(endpoint)) return (await loadKindCodec()).createKindCodec(request, routeTarget)
   const shared = getSharedFormat(format.name)
   const target = useClientFormat(format.name, routeTarget)
   if (!shared || needsTranslation(request, target)) return (await context.translation()).createCodec(request, target)
@@ -103,7 +103,7 @@ function passThrough(request: CodecRequest, target: RouteTarget, format: SharedF
   const { endpoint } = call
   const isArray = wantsArray(request)
   const hasItems = endpoint.getReferences !== undefined && call.body.store !== false
-  const answers = getAnswerReader(format, endpoint.operation)
+  const answers = getResponseReader(format, endpoint.operation)
   return {
     format,
     operation: endpoint.operation,

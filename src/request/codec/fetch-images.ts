@@ -1,6 +1,6 @@
 import { gatewayError } from '../../errors.ts'
 import { readImageHeader } from '../../protocols/kinds/image/image-header.ts'
-import type { FetchedImages } from '../../protocols/kinds/kind-forms.ts'
+import type { FetchedImages } from '../../protocols/kinds/kind-adapters.ts'
 import type { CodecRequest } from './codec.ts'
 import { download, findUrlProblem, MAX_BYTES_TOGETHER } from './download.ts'
 import type { ModelCall } from './model-call.ts'

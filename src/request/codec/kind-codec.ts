@@ -3,8 +3,8 @@ import { newId } from '../../lib/new-id.ts'
 import { withoutTrailing } from '../../lib/urls.ts'
 import { createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import { getSharedFormat, loadUpstreamFormat } from '../../protocols/formats/formats.ts'
-import { hasForms } from '../../protocols/kinds/endpoint.ts'
-import type { KindCall, PreparedCall, PreparedPart } from '../../protocols/kinds/kind-forms.ts'
+import { hasAdapters } from '../../protocols/kinds/endpoint.ts'
+import type { KindCall, PreparedCall, PreparedPart } from '../../protocols/kinds/kind-adapters.ts'
 import { getDefinition } from '../../protocols/providers/provider-names.ts'
 import type { Catalog } from '../../types.ts'
 import type { RouteTarget } from '../routing/group.ts'
@@ -24,8 +24,8 @@ import type { FailedResponse } from './response.ts'
 export async function createKindCodec(request: CodecRequest, target: RouteTarget): Promise<Codec> {
   const { call, context, format } = request
   const { endpoint } = call
-  if (!hasForms(endpoint)) throw new TypeError(`The endpoint ${endpoint.path} has no forms.`)
-  const forms = await endpoint.loadForms()
+  if (!hasAdapters(endpoint)) throw new TypeError(`The endpoint ${endpoint.path} has no forms.`)
+  const forms = await endpoint.loadAdapters()
   const kindCall: KindCall = {
     client: endpoint.client,
     body: call.body,
@@ -87,14 +87,14 @@ const removeHeaders: Codec['readFailure'] = (failed: FailedResponse) => ({
   failure: { headers: {}, ...failed.failure },
 })
 
-type FormAddress = Pick<UpstreamRequest, 'baseUrl' | 'keyHeader'>
+type CallAddress = Pick<UpstreamRequest, 'baseUrl' | 'keyHeader'>
 
 /** Returns the base URL for the call: the connection's own, the catalog's for this kind, the vendor's, or the one for chat. */
 function getBaseUrl(
   { urlOverrides: { baseUrl, adaptBaseUrl, keyHeader, configField } }: PreparedCall,
   target: RouteTarget,
   catalog: Catalog,
-): FormAddress {
+): CallAddress {
   const own = target.connection.providerSpecificData?.baseUrl?.trim()
   const configured = (configField && getDefinition(catalog, target.provider)?.[configField]) ?? {}
   const given = own || configured.baseUrl || baseUrl || target.baseUrl
@@ -109,7 +109,7 @@ function getBaseUrl(
 function createCodecPart(
   { request, answers, completeResponse }: PreparedPart,
   headers: Readonly<Record<string, string>>,
-  { address, context }: { address: FormAddress; context: CodecContext },
+  { address, context }: { address: CallAddress; context: CodecContext },
 ): CodecPart {
   const { path, query = {}, method, headers: own, body, service } = request
   const given = Object.entries(query).flatMap(([name, value]) =>

@@ -8,10 +8,10 @@ import { MAX_EVENTS_BEFORE_REASON } from '../../protocols/formats/canonical/late
 import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import type {
-  AnswerReader,
   ErrorFacts,
   EventFilter,
   Format,
+  ResponseReader,
   StreamState,
   TokenUsage,
 } from '../../protocols/formats/format.ts'
@@ -72,7 +72,7 @@ export const countMinimumTokens = ({ started, isSilent = false }: StreamState): 
 
 interface PassThroughTerms extends Omit<RelayOptions, 'passThrough'> {
   format: Format
-  answers: AnswerReader
+  answers: ResponseReader
   /** Whether the client gets one JSON array of the events' data. */
   isArray?: boolean
 }

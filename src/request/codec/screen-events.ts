@@ -3,11 +3,11 @@ import { tryParseShallow } from '../../lib/json.ts'
 import { createSseParser, findBareJson, formatSseEvent, type SseEvent, splitEvents } from '../../lib/sse.ts'
 import { findHiddenReason, readMessage } from '../../protocols/formats/errors/read-error.ts'
 import type {
-  AnswerReader,
   EmbeddedError,
   ErrorFacts,
   Format,
   FormatErrors,
+  ResponseReader,
   StreamPosition,
   StreamState,
   StreamWatcher,
@@ -28,7 +28,7 @@ interface ScreenedEvents {
 interface ErrorEventTerms {
   /** The client's format. */
   format: Format
-  answers: AnswerReader
+  answers: ResponseReader
   /** The credentials to remove from the error. */
   secrets(): Promise<readonly string[]>
   /** The state of the stream before these events. */

@@ -1,7 +1,7 @@
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { createSseParser, findBareJson, MAX_EVENT_SIZE } from '../../lib/sse.ts'
-import type { AnswerReader, StreamState } from '../../protocols/formats/format.ts'
+import type { ResponseReader, StreamState } from '../../protocols/formats/format.ts'
 
 /**
  * Returns whether these events may contain an error, because the bytes contain `"error"` or `event: error`. Errors in every format do, as a field, a
@@ -27,7 +27,7 @@ const COLON = 0x3a
  * Returns whether one of these whole events may be something other than part of a response: an error in another format, or text from a server in
  * between.
  */
-export function mayBeForeign(events: Uint8Array, { isOwnEvent }: AnswerReader): boolean {
+export function mayBeForeign(events: Uint8Array, { isOwnEvent }: ResponseReader): boolean {
   let start = 0
   while (start < events.length) {
     const end = findEventEnd(events, start)

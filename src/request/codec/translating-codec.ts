@@ -9,7 +9,7 @@ import { createResponseWarnings, type ResponseWarnings } from '../../protocols/f
 import { checkDepth, parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
 import { createReasoningMemory } from '../../protocols/formats/canonical/reasoning-memory.ts'
 import { restoreAnswer, restoreStream } from '../../protocols/formats/canonical/restore.ts'
-import { getAnswerReader } from '../../protocols/formats/format.ts'
+import { getResponseReader } from '../../protocols/formats/format.ts'
 import { type OperationName, operations } from '../../protocols/formats/model-operations.ts'
 import { assembleStream } from '../../protocols/formats/translate-stream.ts'
 import type {
@@ -132,7 +132,7 @@ async function createAnswerCodec(
     isPassThrough: false,
     isForClient: !isPreliminary,
     operation: operations.generate,
-    answers: getAnswerReader(format, operations.generate),
+    answers: getResponseReader(format, operations.generate),
     warnings: createWarningsList(target, responseWarnings),
     readWhole(response) {
       const restored = restoreAnswer(parseAnswer(response), restoration)
@@ -196,7 +196,7 @@ async function createCountCodec(
   return {
     format,
     operation,
-    answers: getAnswerReader(format, operation),
+    answers: getResponseReader(format, operation),
     request: createRequest(request, translated, counter.writeRequest(translated.request, target)),
     isPassThrough: false,
     isForClient: true,

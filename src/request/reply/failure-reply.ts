@@ -17,7 +17,7 @@ export async function createFailureReply(request: ModelRequest, targets: Targets
   const { stop } = targets.verdict()
   const refused = targets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection is a response, too
   if (refused || !stop) await targets.recordAnswer(refused) // entries that weren't tried are closer to their turn
-  if (stop) request.log.recordStop(stop)
+  if (stop) request.log.recordStopReason(stop)
   return (await createEmptyAnswerReply(request, targets)) ?? createErrorReply(request, targets)
 }
 

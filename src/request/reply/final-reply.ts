@@ -10,7 +10,7 @@ import {
   formatTarget,
   hasSameTarget,
   type StepRecord,
-  type Stop,
+  type StopReason,
   shortenConnectionId,
   TARGET_HEADER,
 } from '../hook-records.ts'
@@ -26,7 +26,7 @@ import { appendRemark, convertErrorBody, endSentence } from './error-in-format.t
 export interface FailedRequest {
   failed: readonly FailedAttempt[]
   steps: readonly StepRecord[]
-  stop: Stop | undefined
+  stop: StopReason | undefined
   /** How long to wait until another request may succeed, if ever. */
   retryWaitMs: number | undefined
   /** Resolves model names. */
@@ -109,7 +109,7 @@ function describeAttempts({ failed, steps, stop }: FailedRequest, decisive: Fail
   const isOverflow = decisive?.failure.class === 'context-overflow'
   const isMixed = isOverflow && failed.some(({ failure }) => failure.class !== 'context-overflow')
   const others = isMixed ? ['All other targets failed.', ...listMessages(steps, decisive.route)] : []
-  return [...others, ...(stop ? [STOPS[stop]] : [])].join(' ')
+  return [...others, ...(stop ? [STOP_DETAILS[stop]] : [])].join(' ')
 }
 
 /** Describes the model's kind if it isn't the endpoint's, which may be why the provider rejected the request. */
@@ -125,7 +125,7 @@ async function describeKind(
 
 const OF_MODEL: ReadonlySet<FailureClass> = new Set(['client', 'forbidden', 'model-not-found'])
 
-const STOPS: Record<Stop, string> = {
+const STOP_DETAILS: Record<StopReason, string> = {
   'max-attempts': 'No other target was tried because the request had no attempts left (limits.maxAttempts).',
   'retry-budget': "No further attempt was made because the gateway's retry budget is used up.",
 }

@@ -1,4 +1,4 @@
-import type { StandDownReason } from '../../types/caching-types.ts'
+import type { CachingSkipReason } from '../../types/caching-types.ts'
 import type { Integer } from '../../types/plain-types.ts'
 import type { EntryParams, PriceOrigin, ResponseCondition } from '../../types.ts'
 
@@ -57,7 +57,7 @@ export interface CacheExplanation {
   /** The field or header that would name the session: `prompt_cache_key`, `x-session-id`. */
   session?: string
   /** Why there would be no marks. */
-  stoodDown?: StandDownReason
+  stoodDown?: CachingSkipReason
 }
 
 /** A combo entry that is excluded. */

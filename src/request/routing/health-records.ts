@@ -192,11 +192,11 @@ export function createHealthRecords(): HealthRecords {
 const isRepaired = ({ connections }: HealthRecord, { id, updatedAt }: HealthTarget['connection']) =>
   (connections.get(id) ?? updatedAt) < updatedAt
 
-type KeptRecord = [key: string, record: HealthRecord]
+type StoredHealthRecord = [key: string, record: HealthRecord]
 
-const isModelRecord = ([, { level }]: KeptRecord) => level === 'model'
+const isModelRecord = ([, { level }]: StoredHealthRecord) => level === 'model'
 
-const isExpendable = ([, { level, reason, retryAt }]: KeptRecord) =>
+const isExpendable = ([, { level, reason, retryAt }]: StoredHealthRecord) =>
   level === 'model' && (reason === 'model-not-found' || retryAt === undefined)
 
 const levels = ['provider', 'connection', 'model'] as const

@@ -1,4 +1,4 @@
-import { vendorForms, wireFormats } from '../unions.ts'
+import { vendorFormats, wireFormats } from '../unions.ts'
 import { cachingField } from './caching-fields.ts'
 import { prices } from './price-fields.ts'
 import { ignoredInUpdates, type RecordFields, removableAnywhere, type ShownOf, settable } from './record-fields.ts'
@@ -47,7 +47,7 @@ export const dataMembers = {
    * The format for calling the server; default: the provider's. A vendor form, such as `tei`, applies to every kind except chat, which then uses
    * `openai-chat`.
    */
-  format: { shape: choice([...wireFormats, ...vendorForms]), isOptional: true },
+  format: { shape: choice([...wireFormats, ...vendorFormats]), isOptional: true },
   /** Azure: the name in `https://<resource>.openai.azure.com`. Required unless `baseUrl` is set. */
   resource: {
     shape: patternText('resource', /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/),

@@ -3,7 +3,7 @@ import type { ObjectOf, Shape, ValueOf } from './shapes.ts'
 /*
  * Each field of a record is described once, in `key-fields.ts`, `connection-fields.ts`, and so on. These descriptions define the public types, the
  * reading of stored records (records/readings.ts), their signatures (records/signatures.ts), the schemas of inputs (admin/schemas.ts), and the synced
- * records (features/cloud-sync/sync-forms.ts). Together with `api-words.ts`, they also define the OpenAPI document and the options of the CLI.
+ * records (features/cloud-sync/sync-codecs.ts). Together with `api-words.ts`, they also define the OpenAPI document and the options of the CLI.
  */
 
 /** A field of a record. By default, it is required, stored, shown, synced, and not guarded, and inputs can't set it. */

@@ -33,7 +33,7 @@ export interface TextShape {
   readonly max?: number
   readonly pattern?: RegExp
   /** Describes the strings that match the pattern, for the error message. */
-  readonly form?: TextForm
+  readonly form?: TextPattern
   /** Whether it is a path segment, which can't be `.` or `..`. */
   readonly isPathPart?: boolean
   /** Replaces all other rules. */
@@ -41,7 +41,7 @@ export interface TextShape {
 }
 
 /** The kinds of strings that have a pattern. */
-export type TextForm =
+export type TextPattern =
   | 'customId'
   | 'guardName'
   | 'tagName'
@@ -78,7 +78,7 @@ export interface ChoiceShape {
   readonly type: 'choice'
   readonly of: readonly string[]
   /** Strings that stored records can have but inputs can't, with their own error messages. */
-  readonly refused?: readonly RefusedChoice[]
+  readonly refused?: readonly DisallowedValue[]
   /** Whether unknown strings in stored records are kept. */
   readonly isOpen?: boolean
   /** An object that is also accepted. */
@@ -86,7 +86,7 @@ export interface ChoiceShape {
 }
 
 /** The strings that inputs can't have. */
-export type RefusedChoice = 'function' | 'conditional' | 'round-robin'
+export type DisallowedValue = 'function' | 'conditional' | 'round-robin'
 
 /** The contents of lists, for error messages. */
 export type ListItems = 'modelIds' | 'models' | 'entries' | 'kinds' | 'conditions' | 'tiers' | 'guards' | 'texts'
@@ -167,7 +167,8 @@ export const storedId: Shape<string> = text({ isNonEmpty: true, max: 512 })
 export const customId: Shape<string> = text({ pattern: /^[\w.-]{1,200}$/, form: 'customId', isPathPart: true })
 
 /** Creates the shape of a string with a pattern; surrounding whitespace is removed. */
-export const patternText = (form: TextForm, pattern: RegExp): Shape<string> => text({ isTrimmed: true, pattern, form })
+export const patternText = (form: TextPattern, pattern: RegExp): Shape<string> =>
+  text({ isTrimmed: true, pattern, form })
 
 /** Any finite number. */
 export const number: Shape<number> = { type: 'number' }

@@ -3,7 +3,7 @@ import { isGatewayError } from '../../../src/errors.ts'
 import { type AccountOptions, createAccounts } from '../../../src/features/accounts/accounts.ts'
 import type { GroupRecord } from '../../../src/records/record-collections.ts'
 import { createStore } from '../../../src/records/store.ts'
-import { createWritableStore } from '../../../src/records/writable-store.ts'
+import { getWritableStore } from '../../../src/records/writable-store.ts'
 import type { Storage } from '../../../src/types.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
 
@@ -25,7 +25,7 @@ export function openAccounts({
   const logger = { warn() {}, error() {}, info() {}, debug() {} }
   const store = createStore({ storage, clock, logger, secret, nextTurn: async () => {}, onError })
   const accounts = createAccounts({ store, clock, options, onError })
-  const writable = createWritableStore(store, clock)
+  const writable = getWritableStore(store, clock)
   return {
     accounts,
     clock,

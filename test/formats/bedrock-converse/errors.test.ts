@@ -1,6 +1,6 @@
 import { bedrockConverse } from '../../../src/protocols/formats/bedrock-converse/converse-format.ts'
 import { converseTranslator } from '../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
-import { getAnswerReader } from '../../../src/protocols/formats/format.ts'
+import { getResponseReader } from '../../../src/protocols/formats/format.ts'
 import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../../support/suite.ts'
 
@@ -63,7 +63,7 @@ for (const [status, body, type, error] of cases) {
 }
 
 test('an error in a response is detected', () => {
-  assert.equal(getAnswerReader(bedrockConverse, operations.generate).getError({ message: 'broken' }), {
+  assert.equal(getResponseReader(bedrockConverse, operations.generate).getError({ message: 'broken' }), {
     message: 'broken',
     status: 502,
     error: { message: 'broken' },

@@ -5,7 +5,7 @@ import { converseTranslator } from '../../../src/protocols/formats/bedrock-conve
 import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
 import { createSequence } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
-import { getAnswerReader } from '../../../src/protocols/formats/format.ts'
+import { getResponseReader } from '../../../src/protocols/formats/format.ts'
 import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
@@ -31,7 +31,7 @@ test('recorded non-streaming responses are parsed', () => {
   let count = 0
   for (const { name, status, answer } of recorded()) {
     if (status !== 200 || !isObject(answer) || !isObject(answer.output) || !isObject(answer.output.message)) continue
-    assert.is(getAnswerReader(bedrockConverse, operations.generate).getError(answer), undefined, name)
+    assert.is(getResponseReader(bedrockConverse, operations.generate).getError(answer), undefined, name)
     const { choices, usage } = converseTranslator.parseAnswer(answer, read)
     const contents = plainly(answer.output.message)
     assert.equal(understood(choices[0]?.content ?? []), contents, name)
@@ -44,7 +44,7 @@ test('recorded non-streaming responses are parsed', () => {
   assert.ok(count > 200, String(count))
 })
 
-const watchStream = await getAnswerReader(bedrockConverse, operations.generate).loadWatcher()
+const watchStream = await getResponseReader(bedrockConverse, operations.generate).loadWatcher()
 
 function readResult(bytes: Uint8Array, size: number) {
   const events: StreamEvent[] = []

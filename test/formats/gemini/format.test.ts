@@ -1,4 +1,4 @@
-import { getAnswerReader } from '../../../src/protocols/formats/format.ts'
+import { getResponseReader } from '../../../src/protocols/formats/format.ts'
 import { writeCount } from '../../../src/protocols/formats/gemini/client/gemini-client-answer.ts'
 import { parseCountRequest } from '../../../src/protocols/formats/gemini/client/gemini-client-request.ts'
 import { geminiErrors } from '../../../src/protocols/formats/gemini/gemini-errors.ts'
@@ -62,25 +62,25 @@ const answer = { ...finish, usageMetadata: { promptTokenCount: 3, candidatesToke
 
 whole('usage is read from a complete response, even in an array', () => {
   for (const body of [answer, [parts({ text: 'a' }), answer], [answer, { usageMetadata: {} }]]) {
-    const { inputTokens, outputTokens } = getAnswerReader(gemini, operations.generate).getUsage(body) ?? {}
+    const { inputTokens, outputTokens } = getResponseReader(gemini, operations.generate).getUsage(body) ?? {}
     assert.equal([inputTokens, outputTokens], [3, 4])
   }
-  assert.is(getAnswerReader(gemini, operations.generate).getUsage('x'), undefined)
+  assert.is(getResponseReader(gemini, operations.generate).getUsage('x'), undefined)
 })
 
 whole('a complete response may be an error', () => {
   const error = { code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED' }
-  assert.equal(getAnswerReader(gemini, operations.generate).getError({ error }), {
+  assert.equal(getResponseReader(gemini, operations.generate).getError({ error }), {
     message: 'slow',
     status: 429,
     error,
   })
-  assert.equal(getAnswerReader(gemini, operations.generate).getError([{ error }]), {
+  assert.equal(getResponseReader(gemini, operations.generate).getError([{ error }]), {
     message: 'slow',
     status: 429,
     error,
   })
-  assert.is(getAnswerReader(gemini, operations.generate).getError(answer), undefined)
+  assert.is(getResponseReader(gemini, operations.generate).getError(answer), undefined)
   assert.equal(geminiErrors.read([{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
 })
 

@@ -15,7 +15,7 @@ const texts = [
 const best = rank(query, texts)
 
 /** A client's request, and how the client reads the response. */
-interface ClientForm {
+interface ClientAdapter {
   path: string
   body: JsonObject
   read(answer: JsonObject): Array<[index: unknown, score: unknown, document: unknown]>
@@ -32,7 +32,7 @@ interface Result {
 const readResults = (list: unknown): Array<[number, number, unknown]> =>
   (list as Result[]).map(({ index, relevance_score, document }) => [index, relevance_score, document])
 
-const clients: Record<string, ClientForm> = {
+const clients: Record<string, ClientAdapter> = {
   'Cohere v2': {
     path: '/v2/rerank',
     body: { query, documents: texts, top_n: 3, max_tokens_per_doc: 200, priority: 1 },

@@ -11,7 +11,7 @@ import type { Claims, Replica } from '../../../src/features/cloud-sync/sync-type
 import { createMutex } from '../../../src/lib/promises.ts'
 import { defaultLimits } from '../../../src/options.ts'
 import { createStore } from '../../../src/records/store.ts'
-import { createWritableStore, type WritableStore } from '../../../src/records/writable-store.ts'
+import { getWritableStore, type WritableStore } from '../../../src/records/writable-store.ts'
 import type { RouteTable } from '../../../src/request/routing/route-table.ts'
 import type { Health } from '../../../src/request/routing/target-health.ts'
 import type { Clock, Storage } from '../../../src/types.ts'
@@ -45,7 +45,7 @@ export function openSide({ storage = memoryStorage(), side, clock, claims, keeps
     nextTurn,
     onError: () => {},
   })
-  const store = createWritableStore(opened, clock)
+  const store = getWritableStore(opened, clock)
   return {
     store,
     api: createOperations(store, clock),

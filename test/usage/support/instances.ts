@@ -1,4 +1,4 @@
-import type { KeptRequest } from '../../../src/features/usage/request-record.ts'
+import type { StoredRequest } from '../../../src/features/usage/request-record.ts'
 import { createUsageStore, type UsageStore } from '../../../src/features/usage/usage.ts'
 import { startDeadline } from '../../../src/lib/deadline.ts'
 import { createRequestId } from '../../../src/lib/request-id.ts'
@@ -32,7 +32,7 @@ export const noNames = { keys: { all: async () => [] }, groups: { all: async () 
 export const noAccounts: AccountNames = { findRef: async (idOrRef) => idOrRef, findNames: async () => new Map() }
 
 /** Creates a request that arrived at `at` (epoch ms), with one target and a cost in nano-dollars equal to its input tokens. */
-export function requestAt(at: number, given: Partial<KeptRequest> & { input?: number } = {}): KeptRequest {
+export function requestAt(at: number, given: Partial<StoredRequest> & { input?: number } = {}): StoredRequest {
   const { input = 1, ...others } = given
   const target = { provider: 'one', model: 'm', connectionId: 'c1' }
   const tokens = { input, output: 2, cacheRead: 0, cacheWrite: 0, reasoning: 0 }

@@ -45,7 +45,7 @@ export const fieldDescriptions: Readonly<Record<string, Readonly<Record<string, 
     keyId: 'The id of the API key to explain the request for, with its permissions and limits.',
     account: 'The account of your app to explain the request for, by its id or its ref. Not with `keyId`.',
   },
-  KeptRequest: {
+  StoredRequest: {
     id: 'The same as in the `x-signalbox-request-id` header.',
     time: 'When the request arrived.',
     groupId: 'The group of the key at that time.',

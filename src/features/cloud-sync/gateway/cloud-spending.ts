@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../lib/json.ts'
 import type { Store } from '../../../records/store.ts'
 import { COUNTER_COUNT } from '../../limits/ledger/book.ts'
 import type { Ledger } from '../../limits/ledger/ledger.ts'
-import { MAX_ACCOUNTS, type SideAccount, type SpendingRequest, type SpendingResponse } from '../protocol.ts'
+import { MAX_ACCOUNTS, type ScopeUsage, type SpendingRequest, type SpendingResponse } from '../protocol.ts'
 
 /** One side of a mirror, whose keys and groups may have limits. */
 export interface SpendingSide {
@@ -22,7 +22,7 @@ const LAST_MINUTE = 4_223_371_679
 export const count = wholeNumber(0, Number.MAX_SAFE_INTEGER)
 
 /** An account's usage on the other side. */
-export const sideAccount = v.object({
+export const scopeUsage = v.object({
   scope: v.picklist(['key', 'group']),
   id: v.string(),
   epoch: count,
@@ -32,7 +32,7 @@ export const sideAccount = v.object({
 })
 
 const responseSchema = v.object({
-  accounts: v.array(sideAccount),
+  accounts: v.array(scopeUsage),
   next: v.exactOptional(v.pipe(v.string(), v.nonEmpty())),
 })
 
@@ -75,7 +75,7 @@ export async function respondToSpending(
 /** Lists the keys and groups with limits, by account name. */
 async function findLimitedAccounts({ store }: SpendingSide): Promise<ReadonlySet<string>> {
   const [keys, groups] = await Promise.all([store.keys.entries(), store.groups.entries()])
-  const named = (scope: SideAccount['scope'], entries: typeof keys | typeof groups) =>
+  const named = (scope: ScopeUsage['scope'], entries: typeof keys | typeof groups) =>
     entries.flatMap(({ record: { id, limits } }) => (limits ? formatAccountName({ scope, id }) : []))
   return new Set([...named('key', keys), ...named('group', groups)])
 }
@@ -92,7 +92,7 @@ async function readSpending(
 async function applyAll(
   { ledger, mirror }: SpendingSide,
   limited: ReadonlySet<string>,
-  accounts: readonly SideAccount[],
+  accounts: readonly ScopeUsage[],
 ): Promise<void> {
   const known = accounts.filter((account) => limited.has(formatAccountName(account)))
   if (known.length === 0) return
@@ -106,4 +106,4 @@ async function applyAll(
   )
 }
 
-const formatAccountName = ({ scope, id }: Pick<SideAccount, 'scope' | 'id'>) => `${scope}/${id}`
+const formatAccountName = ({ scope, id }: Pick<ScopeUsage, 'scope' | 'id'>) => `${scope}/${id}`

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { decodeJsonText, MAX_DEPTH, parseJsonObject } from '../../../lib/json.ts'
 import { scanTopLevel } from '../../../lib/json-scan.ts'
-import { count, sideAccount } from '../gateway/cloud-spending.ts'
+import { count, scopeUsage } from '../gateway/cloud-spending.ts'
 import {
   collections,
   type EncryptedBody,
@@ -54,7 +54,7 @@ const schemas = {
   }),
   spent: v.strictObject({
     mirror: text(100),
-    accounts: v.pipe(v.array(v.strictObject(sideAccount.entries)), v.maxLength(MAX_ACCOUNTS)),
+    accounts: v.pipe(v.array(v.strictObject(scopeUsage.entries)), v.maxLength(MAX_ACCOUNTS)),
     after: v.exactOptional(text(10_000)),
   }),
 }

@@ -1,6 +1,6 @@
 import { randomBytes, toHex } from '../../../lib/bytes.ts'
 import { createMutex, type Mutex } from '../../../lib/promises.ts'
-import { createWritableStore } from '../../../records/writable-store.ts'
+import { getWritableStore } from '../../../records/writable-store.ts'
 import type { LimitScope } from '../../../types/limits.ts'
 import type { Clock } from '../../../types.ts'
 import { respondToSpending } from '../gateway/cloud-spending.ts'
@@ -52,7 +52,7 @@ export function createReplicaService(deps: {
     const replica =
       replicaByTenant.get(tenant) ??
       createReplica({
-        store: createWritableStore(tenant.store, clock),
+        store: getWritableStore(tenant.store, clock),
         side: 'cloud',
         replicaId: tenant.replicaId,
         validate: parseMirrored,

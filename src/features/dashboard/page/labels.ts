@@ -1,5 +1,5 @@
 import type { Kind } from '../../../types/catalog-types.ts'
-import type { KeptEnd } from '../../usage/request-record.ts'
+import type { StoredEnd } from '../../usage/request-record.ts'
 
 /* Labels that several views share. */
 
@@ -46,7 +46,7 @@ export const getOutcomeLabel = (outcome: string): string =>
     : (outcomeLabels[outcome] ?? outcome.replaceAll('-', ' '))
 
 /** Labels for how requests end. */
-export const endLabels: Readonly<Record<KeptEnd, string>> = {
+export const endLabels: Readonly<Record<StoredEnd, string>> = {
   complete: 'Completed',
   aborted: 'Client disconnected',
   cut: 'Interrupted',

@@ -28,7 +28,7 @@ export const checksCalls = (guard: Guard): boolean => 'checksCalls' in guard
 export const isRestoring = (guard: Guard): boolean => 'restores' in guard
 
 /** Options for handling matches. */
-export interface FindingTerms {
+export interface FindingOptions {
   /**
    * `refuse` (the default); `mask`: the model gets a placeholder, and the client gets the original where the model repeats it; `replace`: the text
    * permanently becomes `[EMAIL]`; `remove`.
@@ -46,7 +46,7 @@ interface Finder {
 
 /** Creates a guard from a finder. */
 export function createFindingGuard(
-  { name, action = 'refuse', ...options }: Pick<Guard, 'name'> & Partial<Guard> & FindingTerms,
+  { name, action = 'refuse', ...options }: Pick<Guard, 'name'> & Partial<Guard> & FindingOptions,
   { find, countUnfinished, screen, neverRestored = new Set() }: Finder,
 ): BuiltInGuard {
   const given = { ...options, name, isImmediate: true as const, ...(screen && { screen }) }

@@ -56,7 +56,7 @@ export function toWholeAmounts(
 }
 
 /** How much output to reserve: as many tokens as the limits allow. */
-export interface WantedOutput {
+export interface RequestedOutput {
   /** The maximum that can be used. */
   tokens: number
   /** The minimum; if fewer fit, the request is rejected. */
@@ -66,7 +66,7 @@ export interface WantedOutput {
 }
 
 /** Adds this many output tokens to `fixed`. */
-export function addOutput(fixed: WholeAmounts, output: WantedOutput | undefined, tokens: number): WholeAmounts {
+export function addOutput(fixed: WholeAmounts, output: RequestedOutput | undefined, tokens: number): WholeAmounts {
   if (!output) return fixed
   return {
     ...fixed,

@@ -1,6 +1,6 @@
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { LimitScope, LimitState, LimitUnit, LimitWindow, UsageLimits } from '../../../types/limits.ts'
-import { addClamped, addOutput, subtractClamped, toNano, type WantedOutput, type WholeAmounts } from './amounts.ts'
+import { addClamped, addOutput, type RequestedOutput, subtractClamped, toNano, type WholeAmounts } from './amounts.ts'
 import { type Book, COUNTED_UNITS, getUsedIndex, type MinuteSlot } from './book.ts'
 import { formatWindowEnd, getWindowStarts, type Minute, WINDOWS } from './windows.ts'
 
@@ -139,7 +139,7 @@ export interface HoldRequest {
   /** The minute in which the reservation to extend was made; absent for a new one. */
   minute?: Minute | undefined
   fixed: WholeAmounts
-  output?: WantedOutput | undefined
+  output?: RequestedOutput | undefined
 }
 
 /** A scope's decision. `blocked`: the amounts would fit if other scopes, which are still deciding, rejected pending requests. */
@@ -199,7 +199,7 @@ function getFittingOutput(
   { unit, maxAmount: most }: SingleLimit,
   tally: Tally,
   fixed: WholeAmounts,
-  output: WantedOutput,
+  output: RequestedOutput,
 ): number {
   const room = most - getCommitted(tally) - fixed[unit]
   if (unit === 'tokens') return room

@@ -5,9 +5,9 @@ import {
   type Amounts,
   addOutput,
   NO_AMOUNTS,
+  type RequestedOutput,
   roundUp,
   toWholeAmounts,
-  type WantedOutput,
   type WholeAmounts,
 } from './amounts.ts'
 import { type LimitRejection, listSingleLimits, pickStricterRejection, type ScopeName } from './decide.ts'
@@ -16,7 +16,7 @@ import { findNearLimits } from './near-limits.ts'
 import { HEARTBEAT_MS, ScopeCounters, type ScopeCountersDependencies } from './scope-counters.ts'
 import { listSpending, type ScopeSpending, type SpendingPage } from './scope-spending.ts'
 
-export type { Amounts, WantedOutput } from './amounts.ts'
+export type { Amounts, RequestedOutput } from './amounts.ts'
 export type { LimitRejection, ScopeName } from './decide.ts'
 export type { ScopeSpending, SpendingPage } from './scope-spending.ts'
 
@@ -27,9 +27,9 @@ export interface LimitedScope extends ScopeName {
 }
 
 /** The amounts to reserve. */
-export interface WantedAmounts {
+export interface RequestedAmounts {
   fixed: Amounts
-  output?: WantedOutput | undefined
+  output?: RequestedOutput | undefined
 }
 
 /** The reservation for one attempt. The first attempt's reservation also covers the request. */
@@ -58,11 +58,11 @@ export interface Ledger {
    * one if the counters aren't in memory. Skips scopes without
    * limits. Rejects with `STORAGE_UNAVAILABLE`, with `RECORD_DAMAGED` if counters are unreadable, or with `STORAGE_FAILED`.
    */
-  reserve(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<Reservation | LimitRejection>
+  reserve(scopes: readonly LimitedScope[], wanted: RequestedAmounts): Promise<Reservation | LimitRejection>
   /** Reads the counters of scopes that aren't in memory, because `reserve` will probably need them soon. Never throws. */
   prepare(scopes: readonly LimitedScope[]): void
   /** Returns why `reserve` would currently reject, without reserving anything. Rejects as `reserve` does. */
-  preview(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<LimitRejection | undefined>
+  preview(scopes: readonly LimitedScope[], wanted: RequestedAmounts): Promise<LimitRejection | undefined>
   /** Returns the current limits of a scope. Rejects as `reserve` does. */
   state(scope: LimitedScope): Promise<LimitState[]>
   /** Resets the counters, even if they are damaged; in-flight requests stay reserved. */
@@ -124,7 +124,7 @@ class StoredLedger implements Ledger {
     this.#deps = { ...options, instanceId: newId().slice(0, 10) }
   }
 
-  async reserve(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<Reservation | LimitRejection> {
+  async reserve(scopes: readonly LimitedScope[], wanted: RequestedAmounts): Promise<Reservation | LimitRejection> {
     const { requested, holds } = this.#listHolds(scopes, wanted)
     const parts = await holdAll(holds)
     if (!Array.isArray(parts)) return parts
@@ -139,7 +139,7 @@ class StoredLedger implements Ledger {
     for (const scope of scopes) if (listSingleLimits(scope.limits).length > 0) this.#getCounters(scope).prepare()
   }
 
-  async preview(scopes: readonly LimitedScope[], wanted: WantedAmounts): Promise<LimitRejection | undefined> {
+  async preview(scopes: readonly LimitedScope[], wanted: RequestedAmounts): Promise<LimitRejection | undefined> {
     const { holds } = this.#listHolds(scopes, wanted)
     const decisions = await Promise.all(holds.map(({ counters, requested }) => counters.evaluate(requested)))
     const rejections = decisions.flatMap((one) =>
@@ -150,7 +150,7 @@ class StoredLedger implements Ledger {
   }
 
   /** Lists the amounts to reserve in each scope, in the order in which to wait for the scopes. */
-  #listHolds(scopes: readonly LimitedScope[], { fixed, output }: WantedAmounts) {
+  #listHolds(scopes: readonly LimitedScope[], { fixed, output }: RequestedAmounts) {
     const requested = { fixed: toWholeAmounts(fixed), output: output && toValidOutput(output) }
     const ordered = scopes.length < 2 ? scopes : [...scopes].sort((a, b) => getScopeOrder(a) - getScopeOrder(b))
     const holds: ScopeHold[] = []
@@ -256,7 +256,7 @@ class StoredLedger implements Ledger {
 const getScopeOrder = ({ scope }: ScopeName) => SCOPE_ORDER.indexOf(scope)
 
 /** Makes the price and token counts safe for calculations. */
-function toValidOutput({ tokens, minTokens: least, usdPerToken }: WantedOutput): WantedOutput {
+function toValidOutput({ tokens, minTokens: least, usdPerToken }: RequestedOutput): RequestedOutput {
   const most = roundUp(tokens)
   const price = Number.isNaN(usdPerToken) ? Number.POSITIVE_INFINITY : Math.max(0, usdPerToken)
   return { tokens: most, minTokens: Math.min(most, roundUp(least)), usdPerToken: price }

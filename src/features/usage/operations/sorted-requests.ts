@@ -3,7 +3,7 @@ import { isRequestIdOrPrefix } from '../../../lib/request-id.ts'
 import { toNanoUsd } from '../../../lib/usd.ts'
 import type { RequestFilter, TimeRange } from '../query.ts'
 import type { RequestPage, UsageReader } from '../reader.ts'
-import type { KeptRequest } from '../request-record.ts'
+import type { StoredRequest } from '../request-record.ts'
 
 /** The value by which requests are sorted. */
 export type RequestSort = (typeof requestSorts)[number]
@@ -47,7 +47,7 @@ export async function listSortedRequests(
 ): Promise<RequestPage> {
   const compare = createComparison(sorting)
   const last = before === undefined ? undefined : parseCursor(before)
-  let page: Array<{ position: SortPosition; request: KeptRequest }> = []
+  let page: Array<{ position: SortPosition; request: StoredRequest }> = []
   let count = 0
   let missing: number | undefined
   for (let next: string | undefined; ; ) {
@@ -83,7 +83,7 @@ export async function listSortedRequests(
 }
 
 /** Returns an integer, because values of stored requests are rounded, unlike those of requests in memory. */
-function getSortValue({ durationMs, costUsd }: KeptRequest, sort: RequestSort): number | undefined {
+function getSortValue({ durationMs, costUsd }: StoredRequest, sort: RequestSort): number | undefined {
   if (sort === 'time') return 0
   if (sort === 'duration') return Math.round(durationMs)
   return costUsd === undefined ? undefined : toNanoUsd(costUsd)

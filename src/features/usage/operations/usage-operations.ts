@@ -17,7 +17,7 @@ import type { Integer, IsoTime } from '../../../types/plain-types.ts'
 import type { Clock } from '../../../types.ts'
 import type { RequestFilter, TimeRange, UsageFilter } from '../query.ts'
 import type { UsageReader } from '../reader.ts'
-import type { KeptRequest } from '../request-record.ts'
+import type { StoredRequest } from '../request-record.ts'
 import type { UsageStore } from '../usage.ts'
 import { type KeyUsage, type KeyUsageQuery, keyUsageInput } from './key-usage.ts'
 import { isSortedCursor, listSortedRequests, type RequestSort, requestSorts, sortOrders } from './sorted-requests.ts'
@@ -75,7 +75,7 @@ export interface UsageQuery extends FilterQuery {
 export interface RequestsQuery extends FilterQuery {
   /** The HTTP status that the client received. */
   status?: number
-  end?: KeptRequest['end']
+  end?: StoredRequest['end']
   /** The gateway's error code, such as `KEY_PAUSED`. */
   error?: string
   /** The path of the endpoint, such as `/v1/messages`. */
@@ -122,9 +122,9 @@ export interface UsageOperations<Input = never> {
    */
   requests(
     query?: RequestsQuery | Input,
-  ): Promise<{ requests: KeptRequest[]; before?: string; missing?: Integer } & WithWarnings>
+  ): Promise<{ requests: StoredRequest[]; before?: string; missing?: Integer } & WithWarnings>
   /** Returns the request with the ID from the header `x-signalbox-request-id`. Rejects with `NOT_FOUND` if there is no record of the request. */
-  request(id: string): Promise<{ request: KeptRequest }>
+  request(id: string): Promise<{ request: StoredRequest }>
   /** Returns what keys spent this month (from `from`, in UTC), how much of their limits is used, and when they were last used. */
   keys(query: KeyUsageQuery | Input): Promise<{ from: IsoTime; keys: KeyUsage[] }>
 }

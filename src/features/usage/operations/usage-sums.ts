@@ -2,7 +2,7 @@ import { createInputError } from '../../../admin/input.ts'
 import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { Integer, IsoTime } from '../../../types/plain-types.ts'
 import type { Percentiles } from '../histogram.ts'
-import type { KeptTarget, Tokens, UsedUnits } from '../request-record.ts'
+import type { StoredTarget, Tokens, UsedUnits } from '../request-record.ts'
 import { addSums, createSums, type Dimensions, type Sums } from '../totals.ts'
 
 /** Totals of requests. */
@@ -38,7 +38,7 @@ export interface SummaryRow extends UsageTotals {
   keyId?: string
   groupId?: string
   model?: string
-  target?: KeptTarget
+  target?: StoredTarget
   user?: string
   /** The ref of an account. */
   account?: string

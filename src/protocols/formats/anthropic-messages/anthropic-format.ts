@@ -4,10 +4,10 @@ import { once } from '../../../lib/promises.ts'
 import { isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
 import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import {
-  type AnswerReader,
   createFixedEndpoint,
   createOutputLimit,
   FREE,
+  type ResponseReader,
   type SharedFormat,
   toContentFields,
   toCountReader,
@@ -17,7 +17,7 @@ import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
 import { KEEP_ALIVE, parseMessageUsage } from './anthropic-response.ts'
 
-const answers: AnswerReader = {
+const answers: ResponseReader = {
   isAnswer: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),
   isEmpty: ({ stop_reason: reason, content }) => isNormalEnd(reason, 'end_turn') && isEmptyValue(content),
   getError: (answer) => (isObject(answer) && !('content' in answer) ? toEmbeddedError(answer.error) : undefined),

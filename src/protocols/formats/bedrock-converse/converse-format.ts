@@ -3,8 +3,8 @@ import type { SseEvent } from '../../../lib/sse.ts'
 import { addCharges } from '../canonical/reported-cost.ts'
 import { updateUsage } from '../canonical/reported-usage.ts'
 import {
-  type AnswerReader,
   createStreamProgress,
+  type ResponseReader,
   type StreamState,
   toContentFields,
   toCountReader,
@@ -15,7 +15,7 @@ import { eventStreamFraming } from './converse-event-stream.ts'
 import { readConverseUsage, toMalformedError } from './converse-fields.ts'
 import { converseTranslator } from './converse-translator.ts'
 
-const answers: AnswerReader = {
+const answers: ResponseReader = {
   isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
   isEmpty: () => false, // empty responses are normal in recordings
   getError(answer) {

@@ -4,7 +4,7 @@ import type { MediaSource } from './canonical-media.ts'
 import type { OpaqueState } from './canonical-state.ts'
 
 /** The vendor's own JSON for a tool, a call, or a result, for targets of the same format that support it (`Traits.ownTools`). */
-export interface OwnForm {
+export interface NativeValue {
   format: WireFormat
   value: JsonObject
 }
@@ -95,7 +95,7 @@ export interface ToolCallPart {
   isFreeForm?: true
   state?: OpaqueState
   cache?: CacheMark
-  own?: OwnForm
+  own?: NativeValue
 }
 
 /** A tool that the provider ran, in a response or in the history. */

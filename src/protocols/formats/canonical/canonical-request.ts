@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { Effort, OptionName } from '../../../traits.ts'
 import type { WireFormat } from '../../../types.ts'
-import type { CacheMark, OwnForm } from './canonical-parts.ts'
+import type { CacheMark, NativeValue } from './canonical-parts.ts'
 import type { Tool, ToolChoice } from './canonical-tools.ts'
 import type { Turn } from './canonical-turns.ts'
 
@@ -18,7 +18,7 @@ export interface CanonicalRequest {
   output?: OutputFormat
   options: RequestOptions
   /** Vendor-specific fields to add to the body. */
-  own?: OwnForm
+  own?: NativeValue
   /** Set if the conversation should be compacted. */
   compact?: CompactionMode
   /** Data for writing the response in the client's format. No other code reads it. */

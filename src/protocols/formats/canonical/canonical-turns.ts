@@ -2,7 +2,7 @@ import type {
   AssistantPart,
   CacheMark,
   Citation,
-  OwnForm,
+  NativeValue,
   TextPart,
   ToolResultContent,
   UserPart,
@@ -44,7 +44,7 @@ export interface ToolResult {
   isError?: true
   isFreeForm?: true
   cache?: CacheMark
-  own?: OwnForm
+  own?: NativeValue
 }
 
 export type Turn = SystemTurn | UserTurn | AssistantTurn | ToolTurn

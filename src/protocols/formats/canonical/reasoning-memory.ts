@@ -198,7 +198,7 @@ const getSize = (state: OpaqueState | undefined) => state?.data.length ?? 0
 
 /** Collects the reasoning, phases, and calls of a stream, and reports them at its end. Doesn't keep texts and arguments. */
 function collectParts(onWhole: (parts: AssistantPart[]) => void, emit: (event: StreamEvent) => void) {
-  const parts = new Map<number, KeptPart>()
+  const parts = new Map<number, RetainedPart>()
   const texts = new Map<number, TextBuffer>()
 
   function listParts(): AssistantPart[] {
@@ -223,7 +223,7 @@ function collectParts(onWhole: (parts: AssistantPart[]) => void, emit: (event: S
   }
 }
 
-type KeptPart = ReasoningPart | ToolCallPart | TextPart
+type RetainedPart = ReasoningPart | ToolCallPart | TextPart
 
-const isKept = (part: AssistantPart): part is KeptPart =>
+const isKept = (part: AssistantPart): part is RetainedPart =>
   part.type === 'reasoning' || part.type === 'tool-call' || (part.type === 'text' && part.phase !== undefined)

@@ -5,12 +5,12 @@ import { once } from '../../../lib/promises.ts'
 import { updateUsage } from '../canonical/reported-usage.ts'
 import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
 import {
-  type AnswerReader,
   type Endpoint,
   FREE,
   getHighestLimit,
   type OutputLimit,
   type RequestBound,
+  type ResponseReader,
   readAnswerCount,
   type SharedFormat,
   toContentFields,
@@ -21,7 +21,7 @@ import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
 import { KEEP_ALIVE, readError, readUsage, toModelPath } from './gemini-response.ts'
 
-const answers: AnswerReader = {
+const answers: ResponseReader = {
   isAnswer: ({ candidates, promptFeedback }) =>
     (Array.isArray(candidates) && candidates.length > 0) || isObject(promptFeedback),
   isEmpty: ({ candidates }) =>

@@ -5,9 +5,9 @@ import { once } from '../../../lib/promises.ts'
 import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
 import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import {
-  type AnswerReader,
   createFixedEndpoint,
   createOutputLimit,
+  type ResponseReader,
   readAnswerCount,
   type SharedFormat,
   toContentFields,
@@ -43,7 +43,7 @@ const chatUsageRequest: UsageRequest = {
   },
 }
 
-const answers: AnswerReader = {
+const answers: ResponseReader = {
   isAnswer: hasChoices,
   isEmpty: ({ choices }) =>
     hasOnlyItems(

@@ -138,7 +138,7 @@ export function parseClientTool(tool: Fields): FunctionTool | undefined {
     description,
     ...(skillList.length > 0 ? ['Skills, to be read before use:', ...skillList] : []),
   ].join('\n')
-  return { type: 'function', name: type, description: fullDescription, schema, own: createOwnForm(tool.value) }
+  return { type: 'function', name: type, description: fullDescription, schema, own: createNativeValue(tool.value) }
 }
 
 /** Parses a call in a client's input or in OpenAI's response. Returns `undefined` for other items. */
@@ -146,7 +146,7 @@ export function parseClientCall(item: JsonObject): Omit<ToolCallPart, 'id'> | un
   const kind = getItemKind(item.type, '_call')
   if (!kind) return undefined
   const text = JSON.stringify(definitions[kind].getArguments(item))
-  return { type: 'tool-call', name: kind, arguments: text, own: createOwnForm(item) }
+  return { type: 'tool-call', name: kind, arguments: text, own: createNativeValue(item) }
 }
 
 /** Parses the output of a tool that clients run. Returns `undefined` for other items. */
@@ -155,7 +155,12 @@ export function parseClientResult(item: JsonObject): Omit<ToolResult, 'callId'> 
   if (!kind) return undefined
   const text = definitions[kind].formatOutput(item)
   const isFailed = kind === 'apply_patch' && item.status === 'failed'
-  return { name: kind, content: [{ type: 'text', text }], ...(isFailed && { isError: true }), own: createOwnForm(item) }
+  return {
+    name: kind,
+    content: [{ type: 'text', text }],
+    ...(isFailed && { isError: true }),
+    own: createNativeValue(item),
+  }
 }
 
 /** Creates the tool's item from a function call. Returns `undefined` if the arguments don't fit the tool. */
@@ -164,7 +169,7 @@ export function createClientCall(kind: ClientToolKind, input: string): ClientCal
   return isObject(args) ? definitions[kind].createCall(args) : undefined
 }
 
-const createOwnForm = (value: JsonObject) => ({ format: 'openai-responses' as const, value })
+const createNativeValue = (value: JsonObject) => ({ format: 'openai-responses' as const, value })
 
 function getItemKind(type: unknown, ending: string): ClientToolKind | undefined {
   const kind = typeof type === 'string' && type.endsWith(ending) ? type.slice(0, -ending.length) : undefined

@@ -4,11 +4,11 @@ import { once } from '../../../lib/promises.ts'
 import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-responses.ts'
 import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import {
-  type AnswerReader,
   createFixedEndpoint,
   createOutputLimit,
   type Endpoint,
   FREE,
+  type ResponseReader,
   type SharedFormat,
   toCountReader,
 } from '../format.ts'
@@ -21,7 +21,7 @@ import { KEEP_ALIVE, parseResponseUsage, readCompactionMode } from './responses-
 /** Fields that refer to data stored by a provider. */
 const stateful = ['previous_response_id', 'conversation', 'background']
 
-const answers: AnswerReader = {
+const answers: ResponseReader = {
   isAnswer: ({ output, status }) => Array.isArray(output) && (output.length > 0 || typeof status === 'string'),
   isEmpty: ({ status, output }) =>
     isNormalEnd(status, 'completed') &&

@@ -2,7 +2,7 @@ import { once } from '../../../lib/promises.ts'
 import { createAiSdkEndpoints, createEndpoint, createOperation, type KindEndpoint } from '../endpoint.ts'
 
 const operation = createOperation({ name: 'embed', kind: 'embedding' })
-const loadForms = once(async () => (await import('./embedding-forms.ts')).embeddingForms)
+const loadAdapters = once(async () => (await import('./embedding-adapters.ts')).embeddingAdapters)
 
 const createGoogleEndpoint = (version: string, method: string, client: string): KindEndpoint =>
   createEndpoint({
@@ -10,7 +10,7 @@ const createGoogleEndpoint = (version: string, method: string, client: string): 
     format: 'gemini',
     client,
     operation,
-    loadForms,
+    loadAdapters,
   })
 
 /** The endpoints for embeddings. Google's clients call either version of its API. */
@@ -20,19 +20,19 @@ export const embeddingEndpoints: readonly KindEndpoint[] = [
     format: 'openai-chat',
     client: 'openai',
     operation,
-    loadForms,
+    loadAdapters,
   }),
   createEndpoint({
     path: '/v2/embed',
     format: 'openai-chat',
     client: 'cohere',
     operation,
-    loadForms,
+    loadAdapters,
     messageFields: ['message'], // Cohere's field
   }),
   ...createAiSdkEndpoints('embedding-model', {
     operation,
-    loadForms,
+    loadAdapters,
   }),
   ...['v1beta', 'v1'].flatMap((version) => [
     createGoogleEndpoint(version, 'embedContent', 'gemini'),

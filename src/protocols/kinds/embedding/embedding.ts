@@ -2,7 +2,7 @@ import { countMaxTokens } from '../../../lib/text-tokens.ts'
 import { readTokenCount } from '../../formats/canonical/canonical-values.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { TokenUsage } from '../../formats/format.ts'
-import type { KindResponse, RequestSplitter } from '../kind-forms.ts'
+import type { KindResponse, RequestSplitter } from '../kind-adapters.ts'
 import { getDimensions, isVector, type Vector } from './vectors.ts'
 
 /** What the vectors are for. Some models return better vectors if they know it. */

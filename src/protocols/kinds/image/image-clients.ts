@@ -5,13 +5,13 @@ import { formatSseEvent } from '../../../lib/sse.ts'
 import { type Fields, readFields } from '../../formats/canonical/canonical-fields.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { TokenUsage } from '../../formats/format.ts'
-import type { ClientForm, ClientStream, ClientWriteContext } from '../kind-forms.ts'
+import type { ClientAdapter, ClientStream, ClientWriteContext } from '../kind-adapters.ts'
 import { type ImageRequest, type ImageResponse, type InputImage, type OutputImage, parseImageUrl } from './image.ts'
 import { readImageHeader } from './image-header.ts'
 import type { ImageChunk } from './image-pieces.ts'
 import { getTier, parsePixels, parseRatio, parseTier } from './image-sizes.ts'
 
-export type ImageClient = ClientForm<ImageRequest, ImageResponse, ImageChunk>
+export type ImageClient = ClientAdapter<ImageRequest, ImageResponse, ImageChunk>
 
 /** OpenAI's maximum number of images in a request. */
 const MAX_INPUT_IMAGES = 16
@@ -182,7 +182,7 @@ function writeResponse(
   }
 }
 
-/** Reports images that are missing or not in the requested form. */
+/** Reports images that are missing or not in the requested format. */
 export function noteMissing(
   { images }: ImageResponse,
   { request, warnings }: Pick<ClientWriteContext<ImageRequest>, 'request' | 'warnings'>,

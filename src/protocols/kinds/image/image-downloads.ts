@@ -1,5 +1,5 @@
 import { toBase64 } from '../../../lib/bytes.ts'
-import type { CompletionTools } from '../kind-forms.ts'
+import type { CompletionTools } from '../kind-adapters.ts'
 import type { ImageRequest, ImageResponse } from './image.ts'
 
 /**

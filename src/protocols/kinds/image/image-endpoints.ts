@@ -11,7 +11,7 @@ const operation = createOperation({
   endsAt: (failure) => endsAtClient(failure) && failure.status !== 404, // a 404 is about the model, regardless of its message
   limits: { headersTimeoutMs: 180_000 }, // 0.5 to 3 minutes are normal
 })
-const loadForms = once(async () => (await import('./image-forms.ts')).imageForms)
+const loadAdapters = once(async () => (await import('./image-adapters.ts')).imageAdapters)
 
 const readCount = ({ n }: JsonObject) => Math.min(10, Math.max(1, Math.ceil(Number(formatScalar(n))) || 1))
 
@@ -53,7 +53,7 @@ const createImageEndpoint = (
     path: `/v1/images/${name}`,
     format: 'openai-chat',
     operation,
-    loadForms,
+    loadAdapters,
     streams: 'requested',
     bound,
     bodyLimit: 'maxImageBytes',
@@ -67,7 +67,7 @@ export const imageEndpoints: readonly KindEndpoint[] = [
   createImageEndpoint('edits', { client: 'edit', bodyType: 'form' }),
   ...createAiSdkEndpoints('image-model', {
     operation,
-    loadForms,
+    loadAdapters,
     bound,
     bodyLimit: 'maxImageBytes',
     getBase64Size: getImageSize,

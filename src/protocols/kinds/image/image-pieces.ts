@@ -3,7 +3,7 @@ import { readTokenCount } from '../../formats/canonical/canonical-values.ts'
 import { readCost } from '../../formats/canonical/reported-cost.ts'
 import { readEmbeddedError } from '../../formats/errors/embedded-errors.ts'
 import type { TokenUsage } from '../../formats/format.ts'
-import type { VendorStream } from '../kind-forms.ts'
+import type { VendorStream } from '../kind-adapters.ts'
 import type { OutputImage } from './image.ts'
 import { getPriceNames } from './image-prices.ts'
 

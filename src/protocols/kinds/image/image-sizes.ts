@@ -1,4 +1,4 @@
-import type { VendorContext } from '../kind-forms.ts'
+import type { VendorContext } from '../kind-adapters.ts'
 import type { ImageRequest } from './image.ts'
 
 export interface PixelSize {

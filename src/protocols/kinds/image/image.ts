@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from '../../../lib/bytes.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { EmbeddedError } from '../../formats/format.ts'
-import type { KindResponse, RequestSplitter, VendorContext, VendorForm } from '../kind-forms.ts'
+import type { KindResponse, RequestSplitter, VendorAdapter, VendorContext } from '../kind-adapters.ts'
 import type { PixelSize, Tier } from './image-sizes.ts'
 
 /** An image in a request: its bytes or its https URL. */
@@ -49,7 +49,7 @@ export interface ImageResponse extends KindResponse {
   metadata?: JsonObject | undefined
 }
 
-export type ImageVendor = VendorForm<ImageRequest, ImageResponse>
+export type ImageVendor = VendorAdapter<ImageRequest, ImageResponse>
 
 /** Splits requests for vendors that return one image per call. */
 export const imageSplitter: RequestSplitter<ImageRequest, ImageResponse> = {

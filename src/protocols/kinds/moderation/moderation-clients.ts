@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { readFields } from '../../formats/canonical/canonical-fields.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
-import type { ClientForm } from '../kind-forms.ts'
+import type { ClientAdapter } from '../kind-adapters.ts'
 import type { ModerationInput, ModerationRequest, ModerationResponse } from './moderation.ts'
 
 /** OpenAI's categories. */
@@ -22,7 +22,7 @@ const CATEGORIES = [
 ]
 
 /** OpenAI's API. A response contains only the categories that its vendor checks. */
-const openai: ClientForm<ModerationRequest, ModerationResponse> = {
+const openai: ClientAdapter<ModerationRequest, ModerationResponse> = {
   read(body, { warnings }) {
     const { model: _, input: __, ...others } = body
     const input = readFields(body, '', warnings).any('input')
@@ -48,7 +48,7 @@ const openai: ClientForm<ModerationRequest, ModerationResponse> = {
   },
 }
 
-/** The client forms for moderation. */
+/** The client adapters for moderation. */
 export const clients = { openai }
 
 function readInputs(input: unknown, warnings: Warnings): readonly ModerationInput[] {

@@ -8,6 +8,6 @@ export const moderationEndpoints: readonly KindEndpoint[] = [
     format: 'openai-chat',
     client: 'openai',
     operation: createOperation({ name: 'moderate', kind: 'moderation' }),
-    loadForms: once(async () => (await import('./moderation-forms.ts')).moderationForms),
+    loadAdapters: once(async () => (await import('./moderation-adapters.ts')).moderationAdapters),
   }),
 ]

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { getEntry } from '../../../lib/maps.ts'
 import { readTokenCount } from '../../formats/canonical/canonical-values.ts'
-import type { VendorForm } from '../kind-forms.ts'
+import type { VendorAdapter } from '../kind-adapters.ts'
 import type { ModerationRequest, ModerationResponse, ModerationResult } from './moderation.ts'
 
-/** A vendor's form for moderation. */
-export type ModerationForm = VendorForm<ModerationRequest, ModerationResponse>
+/** A moderation vendor's adapter. */
+export type ModerationAdapter = VendorAdapter<ModerationRequest, ModerationResponse>
 
 /** Returns the texts of a request as the client sent them: a list or a string. */
 export const getTexts = ({ inputs, isList }: ModerationRequest): string | string[] =>

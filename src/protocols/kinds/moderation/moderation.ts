@@ -1,4 +1,4 @@
-import type { KindResponse } from '../kind-forms.ts'
+import type { KindResponse } from '../kind-adapters.ts'
 
 /** A moderation request, independent of the client's format. */
 export interface ModerationRequest {

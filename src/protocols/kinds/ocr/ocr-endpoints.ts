@@ -13,7 +13,7 @@ export const ocrEndpoints: readonly KindEndpoint[] = [
       alsoServes: ['llm'],
       limits: { headersTimeoutMs: 180_000 },
     }),
-    loadForms: once(async () => (await import('./ocr-forms.ts')).ocrForms),
+    loadAdapters: once(async () => (await import('./ocr-adapters.ts')).ocrAdapters),
     bound: {
       hasNoOutput: true,
       isBilledOnce: true,

@@ -3,14 +3,14 @@ import { readFields } from '../../formats/canonical/canonical-fields.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { TokenUsage } from '../../formats/format.ts'
 import { dropUnreadGatewayOptions, writeResponseFields } from '../ai-sdk-kinds.ts'
-import type { ClientForm, ClientReadContext, ClientWriteContext } from '../kind-forms.ts'
+import type { ClientAdapter, ClientReadContext, ClientWriteContext } from '../kind-adapters.ts'
 import { getText, type RankedDocument, type RerankRequest, type RerankResponse } from './rerank.ts'
 
 /**
- * The client forms for reranking. `/v1/rerank` accepts version 1 of Cohere's API, its variants (Jina, Together, self-hosted servers), and Voyage's
+ * The client adapters for reranking. `/v1/rerank` accepts version 1 of Cohere's API, its variants (Jina, Together, self-hosted servers), and Voyage's
  * API, which calls the number of results `top_k`. `/v2/rerank` accepts version 2 of Cohere's API.
  */
-export const clients: Readonly<Record<'v1' | 'v2' | 'ai-sdk', ClientForm<RerankRequest, RerankResponse>>> = {
+export const clients: Readonly<Record<'v1' | 'v2' | 'ai-sdk', ClientAdapter<RerankRequest, RerankResponse>>> = {
   v1: {
     read: (body, context) => read(body, context, usesVoyageFormat(body, context)),
     write: (ranking, context) => (context.request.usesVoyageFormat ? writeVoyage : writeV1)(ranking, context),

@@ -3,7 +3,7 @@ import { createAiSdkEndpoints, createEndpoint, createOperation, type KindEndpoin
 import { rerankBound } from './rerank-bound.ts'
 
 const operation = createOperation({ name: 'rerank', kind: 'rerank' })
-const loadForms = once(async () => (await import('./rerank-forms.ts')).rerankForms)
+const loadAdapters = once(async () => (await import('./rerank-adapters.ts')).rerankAdapters)
 
 const createRerankEndpoint = (version: 'v1' | 'v2'): KindEndpoint =>
   createEndpoint({
@@ -11,7 +11,7 @@ const createRerankEndpoint = (version: 'v1' | 'v2'): KindEndpoint =>
     format: 'openai-chat',
     client: version,
     operation,
-    loadForms,
+    loadAdapters,
     bound: rerankBound,
     messageFields: ['message', 'detail'], // Cohere's field, and the one that Voyage and Jina use
   })
@@ -22,7 +22,7 @@ export const rerankEndpoints: readonly KindEndpoint[] = [
   createRerankEndpoint('v2'),
   ...createAiSdkEndpoints('reranking-model', {
     operation,
-    loadForms,
+    loadAdapters,
     bound: rerankBound,
   }),
 ]

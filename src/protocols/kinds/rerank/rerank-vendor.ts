@@ -3,15 +3,15 @@ import { readTokenCount } from '../../formats/canonical/canonical-values.ts'
 import { readCost } from '../../formats/canonical/reported-cost.ts'
 import { isBlank } from '../../formats/canonical/reported-usage.ts'
 import type { TokenUsage } from '../../formats/format.ts'
-import type { VendorContext, VendorForm } from '../kind-forms.ts'
+import type { VendorAdapter, VendorContext } from '../kind-adapters.ts'
 import { getImage, getText, type RankedResult, type RerankRequest, type RerankResponse } from './rerank.ts'
 
-type Form = VendorForm<RerankRequest, RerankResponse>
+type RerankAdapter = VendorAdapter<RerankRequest, RerankResponse>
 
 /** The properties of a rerank vendor. The defaults are those of most vendors. */
 export interface RerankVendor
   extends Pick<
-    Form,
+    RerankAdapter,
     'name' | 'providers' | 'matches' | 'baseUrl' | 'adaptBaseUrl' | 'passThrough' | 'arrayField' | 'readHeaderUsage'
   > {
   /** Default: `/rerank`. */
@@ -39,8 +39,8 @@ export interface VendorInput extends RerankRequest {
   options: JsonObject
 }
 
-/** Creates the form of a vendor. */
-export function createRerankForm(vendor: RerankVendor): Form {
+/** Creates a vendor's adapter. */
+export function createRerankAdapter(vendor: RerankVendor): RerankAdapter {
   const { path = '/rerank', service, writeBody = writeCohereBody, estimateUsage, ...rest } = vendor
   return {
     ...rest,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../lib/json.ts'
-import type { KindResponse } from '../kind-forms.ts'
+import type { KindResponse } from '../kind-adapters.ts'
 
 /** A document to rank: a text, or an object with text in some of its fields. */
 export type RankedDocument = string | JsonObject

@@ -1,7 +1,7 @@
 import { encodeUtf8, toBase64 } from '../../../lib/bytes.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { readFields } from '../../formats/canonical/canonical-fields.ts'
-import type { ClientForm } from '../kind-forms.ts'
+import type { ClientAdapter } from '../kind-adapters.ts'
 import { AUDIO_TYPES, type AudioChunk, type SpeechRequest, type SpeechResponse } from './speech.ts'
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
@@ -9,7 +9,7 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /** OpenAI's API. A response is the bytes of a file, or events with parts of the file. */
-export const openai: ClientForm<SpeechRequest, SpeechResponse, AudioChunk> = {
+export const openai: ClientAdapter<SpeechRequest, SpeechResponse, AudioChunk> = {
   read(body, { warnings }) {
     const { input, voice, response_format: format = 'mp3', speed, stream_format: streamFormat } = body
     if (typeof input !== 'string' || input.trim() === '')

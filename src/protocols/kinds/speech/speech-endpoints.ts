@@ -9,7 +9,7 @@ const operation = createOperation({
   tryOthers: true, // voices, formats, and text lengths differ
   limits: { headersTimeoutMs: 180_000 },
 })
-const loadForms = once(async () => (await import('./speech-forms.ts')).speechForms)
+const loadAdapters = once(async () => (await import('./speech-adapters.ts')).speechAdapters)
 
 /** Returns the length of the text, which is `input` in OpenAI's API and `text` in the AI SDK's. */
 const getLength = ({ input, text }: JsonObject) =>
@@ -30,7 +30,7 @@ export const speechEndpoints: readonly KindEndpoint[] = [
     format: 'openai-chat',
     client: 'openai',
     operation,
-    loadForms,
+    loadAdapters,
     streams: 'requested',
     streamBy: { member: 'stream_format', value: 'sse' },
     answerTypes: ['audio/mpeg'],
@@ -38,7 +38,7 @@ export const speechEndpoints: readonly KindEndpoint[] = [
   }),
   ...createAiSdkEndpoints('speech-model', {
     operation,
-    loadForms,
+    loadAdapters,
     bound,
   }),
 ]

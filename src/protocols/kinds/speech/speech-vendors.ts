@@ -1,4 +1,4 @@
-import type { SpeechForm } from './speech.ts'
+import type { SpeechAdapter } from './speech.ts'
 import { deepgram } from './vendors/deepgram-speech.ts'
 import { elevenlabs } from './vendors/elevenlabs-speech.ts'
 import { google } from './vendors/google-speech.ts'
@@ -9,7 +9,7 @@ import { openrouter } from './vendors/openrouter-speech.ts'
 import { together } from './vendors/together-speech.ts'
 
 /** All vendors of speech. */
-export const speechVendors: readonly SpeechForm[] = [
+export const speechVendors: readonly SpeechAdapter[] = [
   openai,
   elevenlabs,
   deepgram,

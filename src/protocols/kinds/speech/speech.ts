@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { getEntry } from '../../../lib/maps.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import { getTargetName, type ProviderTarget } from '../../providers/target.ts'
-import type { KindResponse, StreamContent, VendorForm, VendorRequest, VendorStream } from '../kind-forms.ts'
+import type { KindResponse, StreamContent, VendorAdapter, VendorRequest, VendorStream } from '../kind-adapters.ts'
 import { writeWavHeader } from '../sound/wav.ts'
 
 /** A speech request, independent of the client's format. */
@@ -33,7 +33,7 @@ export interface SpeechResponse extends KindResponse {
 /** A piece of an audio file. Joined in order, the pieces form the file. */
 export type AudioChunk = Uint8Array
 
-export type SpeechForm = VendorForm<SpeechRequest, SpeechResponse, AudioChunk>
+export type SpeechAdapter = VendorAdapter<SpeechRequest, SpeechResponse, AudioChunk>
 
 /** The media types of the audio formats that OpenAI's clients request. */
 export const AUDIO_TYPES: Readonly<Record<string, string>> = {
@@ -76,7 +76,7 @@ const getVoices = ({ connection }: ProviderTarget) => connection.providerSpecifi
 /** The properties of a speech vendor. */
 export interface SpeechVendor
   extends Pick<
-    SpeechForm,
+    SpeechAdapter,
     'name' | 'providers' | 'matches' | 'baseUrl' | 'adaptBaseUrl' | 'keyHeader' | 'readHeaderUsage' | 'findError'
   > {
   /** The vendor's names for formats, by OpenAI's names. Without `wav`, the gateway creates WAV files from `pcm` (24 kHz). */
@@ -103,9 +103,9 @@ export interface SpeechVendor
 /** The sample rate of all raw audio, in Hz. */
 export const SAMPLE_RATE = 24_000
 
-/** Creates the form of a speech vendor. */
-export function createSpeechForm(vendor: SpeechVendor): SpeechForm {
-  const { formats, fallbackFormat, supports, readResponse, readEvent, streamsEventsOnly, voice: _, ...form } = vendor
+/** Creates a speech vendor's adapter. */
+export function createSpeechAdapter(vendor: SpeechVendor): SpeechAdapter {
+  const { formats, fallbackFormat, supports, readResponse, readEvent, streamsEventsOnly, voice: _, ...adapter } = vendor
 
   // Returns the format that the client gets.
   const chooseFormat = ({ format }: SpeechRequest) =>
@@ -113,7 +113,7 @@ export function createSpeechForm(vendor: SpeechVendor): SpeechForm {
   const needsHeader = (request: SpeechRequest) => chooseFormat(request) === 'wav' && formats.wav === undefined
 
   return {
-    ...form,
+    ...adapter,
     ...(!readResponse && { bytesField: 'sound' }),
     writeRequest(request, { target, warnings }) {
       const format = chooseFormat(request)
@@ -208,7 +208,7 @@ export const countCharacters = ({ input }: { input: string }): number => [...inp
 
 /** Creates a reader for the header with this name, which reports a number of characters. */
 export const createCharacterReader =
-  (name: string): NonNullable<SpeechForm['readHeaderUsage']> =>
+  (name: string): NonNullable<SpeechAdapter['readHeaderUsage']> =>
   (header) => {
     const count = Number(header(name) ?? Number.NaN)
     return Number.isFinite(count) && count >= 0

@@ -3,7 +3,7 @@ import { formatScalar, isObject, type JsonObject } from '../../../lib/json.ts'
 import type { FormFile } from '../../../lib/multipart.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { TokenUsage } from '../../formats/format.ts'
-import type { ClientForm, ClientWriteContext } from '../kind-forms.ts'
+import type { ClientAdapter, ClientWriteContext } from '../kind-adapters.ts'
 import { getDuration } from '../sound/audio-duration.ts'
 import { nameRecording } from '../sound/file-type.ts'
 import { FORMATS, type Transcript, type TranscriptChunk, type TranscriptionRequest } from './transcription.ts'
@@ -16,7 +16,7 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
 
 const createClient = (
   task: TranscriptionRequest['task'],
-): ClientForm<TranscriptionRequest, Transcript, TranscriptChunk> => ({
+): ClientAdapter<TranscriptionRequest, Transcript, TranscriptChunk> => ({
   read(body, { files, warnings }) {
     const { response_format: format = 'json', stream } = body
     const known = FORMATS.find((one) => one === format)
@@ -64,7 +64,7 @@ const createClient = (
   },
 })
 
-/** The client forms for transcription. */
+/** The client adapters for transcription. */
 export const clients = { openai: createClient('transcribe'), 'openai-translation': createClient('translate') }
 
 const writeEvent = (json: JsonObject) => encodeUtf8(`data: ${JSON.stringify(json)}\n\n`)

@@ -31,7 +31,7 @@ const getMaxDuration = (body: object, [file]: readonly FormFile[] = []): number 
     : JSON.stringify(body).length / MIN_BYTES_PER_SECOND
 
 const transcribe = createOperation({ name: 'transcribe', ...shared })
-const loadForms = once(async () => (await import('./transcription-forms.ts')).transcriptionForms)
+const loadAdapters = once(async () => (await import('./transcription-adapters.ts')).transcriptionAdapters)
 
 const createTranscriptionEndpoint = (name: string, client: string, operation: Operation): KindEndpoint =>
   createEndpoint({
@@ -39,7 +39,7 @@ const createTranscriptionEndpoint = (name: string, client: string, operation: Op
     format: 'openai-chat',
     client,
     operation,
-    loadForms,
+    loadAdapters,
     bodyType: 'form',
     bodyLimit: 'maxAudioBytes',
     getBase64Size: ({ input_audio: sound }) => getBase64Size(sound),
@@ -53,7 +53,7 @@ export const transcriptionEndpoints: readonly KindEndpoint[] = [
   createTranscriptionEndpoint('translations', 'openai-translation', createOperation({ name: 'translate', ...shared })),
   ...createAiSdkEndpoints('transcription-model', {
     operation: transcribe,
-    loadForms,
+    loadAdapters,
     bodyLimit: 'maxAudioBytes',
     bodyType: 'sound',
     getBase64Size: (_, [file]) => file?.bytes.length ?? 0,

@@ -1,4 +1,4 @@
-import type { TranscriptionForm } from './transcription.ts'
+import type { TranscriptionAdapter } from './transcription.ts'
 import { chat } from './vendors/chat-transcription.ts'
 import { deepgram } from './vendors/deepgram-transcription.ts'
 import { elevenlabs } from './vendors/elevenlabs-transcription.ts'
@@ -8,7 +8,7 @@ import { groq } from './vendors/openai-transcription.ts'
 import { openrouter } from './vendors/openrouter-transcription.ts'
 
 /** All vendors of transcription. A target uses the first that matches. */
-export const transcriptionVendors: readonly TranscriptionForm[] = [
+export const transcriptionVendors: readonly TranscriptionAdapter[] = [
   google,
   chat,
   deepgram,

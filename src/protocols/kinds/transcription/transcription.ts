@@ -7,7 +7,7 @@ import { readMediaTokens } from '../../formats/canonical/media-tokens.ts'
 import { readCost } from '../../formats/canonical/reported-cost.ts'
 import type { TokenUsage } from '../../formats/format.ts'
 import { getTargetName, type ProviderTarget } from '../../providers/target.ts'
-import type { KindResponse, VendorForm } from '../kind-forms.ts'
+import type { KindResponse, VendorAdapter } from '../kind-adapters.ts'
 import type { Recording } from '../sound/file-type.ts'
 
 /** A transcription request, independent of the client's format. */
@@ -65,7 +65,7 @@ export interface Word {
 /** A part of a transcript, or the whole transcript at the end of a stream. */
 export type TranscriptChunk = { delta: string } | { done: Transcript }
 
-export type TranscriptionForm = VendorForm<TranscriptionRequest, Transcript, TranscriptChunk>
+export type TranscriptionAdapter = VendorAdapter<TranscriptionRequest, Transcript, TranscriptChunk>
 
 /** Whether the response format contains times. */
 export const needsTimes = ({ format }: TranscriptionRequest): boolean => format !== 'json' && format !== 'text'

@@ -23,6 +23,6 @@ export const webFetchEndpoints: readonly KindEndpoint[] = [
     },
     modelNames: ['model', 'provider'],
     service: 'fetch',
-    loadForms: once(async () => (await import('./web-fetch-forms.ts')).webFetchForms),
+    loadAdapters: once(async () => (await import('./web-fetch-adapters.ts')).webFetchAdapters),
   }),
 ]

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { EmbeddedError } from '../../formats/format.ts'
-import type { KindResponse, RequestSplitter } from '../kind-forms.ts'
+import type { KindResponse, RequestSplitter } from '../kind-adapters.ts'
 import { addCharges, createPageError, type PageFormat, pickFormat, type VendorCharge } from '../web/web-responses.ts'
 
 /** A request for web pages, independent of the vendor's format. */

@@ -35,7 +35,7 @@ const endpoint = {
   bound,
   modelNames: ['model', 'search_tool_name', 'provider'],
   service: 'search',
-  loadForms: once(async () => (await import('./web-search-forms.ts')).webSearchForms),
+  loadAdapters: once(async () => (await import('./web-search-adapters.ts')).webSearchAdapters),
 } as const
 
 /** The endpoints for web search. LiteLLM's clients put the model in the path. */

@@ -1,5 +1,5 @@
 import { isObject } from '../../../lib/json.ts'
-import type { KindResponse, RequestSplitter } from '../kind-forms.ts'
+import type { KindResponse, RequestSplitter } from '../kind-adapters.ts'
 import { addCharges, type PageFormat, type VendorCharge } from '../web/web-responses.ts'
 import { getAmount, getText, parseDate, toPlainText } from '../web/web-text.ts'
 import type { SearchRequest } from './web-search.ts'

@@ -1,6 +1,6 @@
-import type { KeptRequest } from '../page-request.ts'
+import type { StoredRequest } from '../page-request.ts'
 
-type RanGuard = NonNullable<KeptRequest['guards']>[number]
+type RanGuard = NonNullable<StoredRequest['guards']>[number]
 
 const verdictLabels: Readonly<Record<RanGuard['verdict'], string>> = {
   pass: 'passed',

@@ -2,7 +2,7 @@ import type { ComponentChild } from 'preact'
 import { endLabels, getOutcomeLabel } from '../labels.ts'
 import { useData } from '../page-data.ts'
 import { escapeInvisible, formatDateTime, formatDuration, formatMoney, formatNumber } from '../page-format.ts'
-import { endKinds, type KeptRequest } from '../page-request.ts'
+import { endKinds, type StoredRequest } from '../page-request.ts'
 import { buildLink } from '../route.ts'
 import { api } from '../session.ts'
 import { Await, State, Text } from '../ui/basics.tsx'
@@ -52,7 +52,7 @@ export function RequestDetail({ id }: { id: string }) {
 }
 
 /** Returns the calls that set the prices of targets that a dollar limit rejected. */
-async function findPriceAdvice({ error, model, keyId }: KeptRequest): Promise<string[]> {
+async function findPriceAdvice({ error, model, keyId }: StoredRequest): Promise<string[]> {
   if (error !== 'REQUEST_TOO_EXPENSIVE' || model === undefined) return []
   const { targets } = await api.value.explain({ model, ...(keyId && { keyId }) }).catch(() => ({ targets: [] }))
   return targets.flatMap(({ why }) => /No price of .*$/.exec(why) ?? [])
@@ -72,7 +72,7 @@ const priceSources = {
 } as const
 
 /** Why a prompt wasn't marked for caching. */
-const standDownLabels = {
+const skipReasonLabels = {
   client: 'marked by the client',
   short: 'prompt too short',
   single: 'prompt expected once',
@@ -82,15 +82,15 @@ const standDownLabels = {
   hedge: 'hedged',
 } as const
 
-function describePromptCache({ by, read, written, savedUsd, stoodDown }: NonNullable<KeptRequest['promptCache']>) {
+function describePromptCache({ by, read, written, savedUsd, stoodDown }: NonNullable<StoredRequest['promptCache']>) {
   const parts = [`${formatNumber(read)} read`, `${formatNumber(written)} written`]
   if (by === 'gateway' && savedUsd !== undefined)
     parts.push(savedUsd < 0 ? `cost ${formatMoney(-savedUsd)} extra` : `saved ${formatMoney(savedUsd)}`)
-  if (stoodDown) parts.push(standDownLabels[stoodDown])
+  if (stoodDown) parts.push(skipReasonLabels[stoodDown])
   return parts.join(', ')
 }
 
-function RequestFacts({ request, names }: { request: KeptRequest; names: ReadonlyMap<string, string> }) {
+function RequestFacts({ request, names }: { request: StoredRequest; names: ReadonlyMap<string, string> }) {
   const { tokens, costUsd, costSource, promptCache, guardUsd, error, reason, warnings = [] } = request
   const prices = request.attempts.flatMap(({ price }) =>
     price ? [`${price.of} ${priceSources[price.by]}${price.asOf ? ` of ${price.asOf}` : ''}`] : [],
@@ -137,7 +137,7 @@ function RequestFacts({ request, names }: { request: KeptRequest; names: Readonl
   )
 }
 
-function GuardVerdicts({ request: { guards = [] } }: { request: KeptRequest }) {
+function GuardVerdicts({ request: { guards = [] } }: { request: StoredRequest }) {
   if (guards.length === 0) return null
   return (
     <section aria-labelledby="guards">
@@ -156,7 +156,7 @@ function GuardVerdicts({ request: { guards = [] } }: { request: KeptRequest }) {
   )
 }
 
-function Attempts({ request: { attempts, durationMs, streamed } }: { request: KeptRequest }) {
+function Attempts({ request: { attempts, durationMs, streamed } }: { request: StoredRequest }) {
   if (attempts.length === 0) return <p>No provider was called.</p>
   const total = Math.max(1, durationMs)
   return (
@@ -215,7 +215,7 @@ function Attempts({ request: { attempts, durationMs, streamed } }: { request: Ke
   )
 }
 
-function Skipped({ request: { skipped = [] } }: { request: KeptRequest }) {
+function Skipped({ request: { skipped = [] } }: { request: StoredRequest }) {
   if (skipped.length === 0) return null
   return (
     <>

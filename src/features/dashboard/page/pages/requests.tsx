@@ -12,7 +12,7 @@ import {
   sanitize,
 } from '../page-format.ts'
 import { onEvents, type RunningRequest, running } from '../page-live.ts'
-import { endKinds, type KeptRequest } from '../page-request.ts'
+import { endKinds, type StoredRequest } from '../page-request.ts'
 import { getRange, RangeFields } from '../ranges.tsx'
 import { bindQuery, buildLink, route } from '../route.ts'
 import { api } from '../session.ts'
@@ -45,10 +45,10 @@ export default function Requests() {
 
 function RequestList() {
   const { state, reload } = useData(load)
-  const fresh = useSignal<KeptRequest[]>([])
+  const fresh = useSignal<StoredRequest[]>([])
   const isLive = useSignal(true)
   useLive(fresh, isLive, reload)
-  const older = useSignal<KeptRequest[]>([])
+  const older = useSignal<StoredRequest[]>([])
   const before = useSignal<string | undefined>(undefined) // empty if there are no older requests; `undefined` until the first page has loaded
   const filter = route.value.query.toString()
   const isSorted = getSort() !== NEWEST
@@ -161,7 +161,7 @@ function matchesFilter(request: Row): boolean {
 }
 
 /** Collects finished requests, and reloads the list if some were missed. */
-function useLive(fresh: Signal<KeptRequest[]>, isLive: Signal<boolean>, reload: () => void): void {
+function useLive(fresh: Signal<StoredRequest[]>, isLive: Signal<boolean>, reload: () => void): void {
   useEffect(() => {
     if (!isLive.value) return undefined
     return onEvents((events) => {
@@ -205,7 +205,9 @@ function Filters() {
 }
 
 /** A finished or in-flight request. */
-type Row = KeptRequest | (RunningRequest & { [Name in Exclude<keyof KeptRequest, keyof RunningRequest>]?: undefined })
+type Row =
+  | StoredRequest
+  | (RunningRequest & { [Name in Exclude<keyof StoredRequest, keyof RunningRequest>]?: undefined })
 
 const formatAttempts = ({ attempts }: RunningRequest) =>
   attempts

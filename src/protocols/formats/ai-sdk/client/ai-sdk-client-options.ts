@@ -3,7 +3,7 @@ import type { Effort } from '../../../../traits.ts'
 import type { ProviderFormat } from '../../../../types.ts'
 import { EFFORTS } from '../../canonical/base-traits.ts'
 import { type Fields, readFields } from '../../canonical/canonical-fields.ts'
-import type { OwnForm } from '../../canonical/canonical-parts.ts'
+import type { NativeValue } from '../../canonical/canonical-parts.ts'
 import type { ReasoningOptions, RequestOptions } from '../../canonical/canonical-request.ts'
 import type { SystemTurn } from '../../canonical/canonical-turns.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
@@ -21,7 +21,7 @@ interface ParsedOptions {
   /** `instructions` of the AI SDK's OpenAI provider. */
   instructions: SystemTurn | undefined
   /** Options that only the target's vendor supports. */
-  own: OwnForm | undefined
+  own: NativeValue | undefined
 }
 
 interface OptionContext {
@@ -117,7 +117,7 @@ function rejectServerState(
 function parseOwnOptions(
   { openai, anthropic, google }: Record<'openai' | 'anthropic' | 'google', Fields>,
   format: ProviderFormat | undefined,
-): OwnForm | undefined {
+): NativeValue | undefined {
   if (format !== 'gemini' && format !== 'openai-responses' && format !== 'anthropic-messages') return undefined
   const value =
     format === 'gemini'

@@ -7,7 +7,7 @@ import { omitUndefined, readString, readTokenCount } from '../../canonical/canon
 import { updateUsage } from '../../canonical/reported-usage.ts'
 import type { ReadContext } from '../../translator.ts'
 import { parseServedTier } from '../gemini-fields.ts'
-import { createAnswerReader } from './gemini-provider-stream.ts'
+import { createResponseReader } from './gemini-provider-stream.ts'
 
 /** Parses a provider's whole response as a stream of one chunk, so that both give the same result. */
 export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
@@ -24,7 +24,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
     } else if ('key' in event) parts.take(event)
   }
 
-  const reader = createAnswerReader(context, take)
+  const reader = createResponseReader(context, take)
   reader.observe(body)
   reader.end()
   const contents = parts.contents()

@@ -19,7 +19,7 @@ import { readGeminiUsage } from '../gemini-response.ts'
 
 /** Creates a reader for chunks. Usage is cumulative, a blocked prompt has no candidates, and only a finish reason marks the end. */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
-  const { observe, end } = createAnswerReader(context, emit)
+  const { observe, end } = createResponseReader(context, emit)
   return {
     end,
     observe({ data }) {
@@ -32,7 +32,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 }
 
 /** Creates a reader for parsed chunks. */
-export function createAnswerReader(context: ReadContext, emit: (event: ReaderEvent) => void) {
+export function createResponseReader(context: ReadContext, emit: (event: ReaderEvent) => void) {
   const candidates: (CandidateReader | undefined)[] = []
   const shared = { ...context, keys: { next: 0 }, ids: new Set<string>() }
   let isStarted = false

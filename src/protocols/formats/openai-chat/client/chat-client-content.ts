@@ -4,10 +4,10 @@ import { createBase64Source, type MediaSource, parseMediaUrl } from '../../canon
 import type { AudioPart, CacheMark, FilePart, ImagePart, TextPart, UserPart } from '../../canonical/canonical-parts.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
-import type { ContentForm } from '../../openai-fields.ts'
+import type { ContentSyntax } from '../../openai-fields.ts'
 
 /** How to parse the content of user, tool, and system messages. */
-export const contentForm: ContentForm = {
+export const contentSyntax: ContentSyntax = {
   parsePart,
   takesStrings: true,
   names: { name: 'file.filename', detail: 'image_url.detail' },

@@ -7,7 +7,7 @@ import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { returnStateToParts } from '../../canonical/state-in-reasoning.ts'
 import { parseContent, parseTexts } from '../../openai-fields.ts'
 import { getContentText, getToolType, hasValues, readGoogleSignature } from '../chat-fields.ts'
-import { contentForm, parseImage, parseMark } from './chat-client-content.ts'
+import { contentSyntax, parseImage, parseMark } from './chat-client-content.ts'
 import { insertReasoning, PLAIN_TEXT, parseReasoning, UNKNOWN_ORIGIN } from './chat-client-reasoning-details.ts'
 
 /** Parses `messages`. Each message becomes a turn, except that consecutive tool messages become one. */
@@ -35,11 +35,11 @@ function parseTurn(message: Fields, calls: LegacyCalls, warnings: Warnings): Tur
       return {
         role: 'system',
         as: role,
-        content: parseTexts(message, 'content', warnings, contentForm),
+        content: parseTexts(message, 'content', warnings, contentSyntax),
         ...readName(message),
       }
     case 'user':
-      return { role: 'user', content: parseContent(message, 'content', warnings, contentForm), ...readName(message) }
+      return { role: 'user', content: parseContent(message, 'content', warnings, contentSyntax), ...readName(message) }
     case 'assistant':
       return { role: 'assistant', content: parseAssistant(message, calls, warnings), ...readName(message) }
     case 'tool':
@@ -67,7 +67,7 @@ function parseResult(message: Fields, role: 'tool' | 'function', calls: LegacyCa
     warnings.reject(message.path('tool_call_id'), 'is required: the ID of the call that this result belongs to.')
   const result: ToolResult = {
     callId,
-    content: parseContent(message, 'content', warnings, contentForm),
+    content: parseContent(message, 'content', warnings, contentSyntax),
     ...readName(message),
   }
   warnings.setPath(result, message.at)

@@ -14,7 +14,7 @@ import type {
 } from '../../canonical/canonical-parts.ts'
 import { omitUndefined, readStringOrEmpty } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
-import type { ContentForm } from '../../openai-fields.ts'
+import type { ContentSyntax } from '../../openai-fields.ts'
 import { parseClientCall } from '../responses-client-run-tools.ts'
 import { parseAnnotations, parseGeneratedImage, parseSearch } from '../responses-fields.ts'
 import { parseReasoningInput } from '../responses-reasoning.ts'
@@ -144,7 +144,7 @@ const joinLines = (...texts: string[]): string => texts.filter((line) => line !=
 const filterObjects = (list: unknown): JsonObject[] => (Array.isArray(list) ? list.filter(isObject) : [])
 
 /** How to parse the content of messages and tool outputs. */
-export const contentForm: ContentForm = { parsePart, takesStrings: false, names: { name: 'filename' } }
+export const contentSyntax: ContentSyntax = { parsePart, takesStrings: false, names: { name: 'filename' } }
 
 function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
   const cache = readCacheMark(fields.fields('prompt_cache_breakpoint'), ['30m', '12h'], warnings)

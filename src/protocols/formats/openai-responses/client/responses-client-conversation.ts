@@ -18,7 +18,7 @@ import { parseContent, parseTexts } from '../../openai-fields.ts'
 import type { ParseContext } from '../../translator.ts'
 import { parseClientResult } from '../responses-client-run-tools.ts'
 import { isReference } from '../responses-references.ts'
-import { contentForm, formatHostedItem, parseAssistantItem } from './responses-client-content.ts'
+import { contentSyntax, formatHostedItem, parseAssistantItem } from './responses-client-content.ts'
 import { type Namespaces, parseTools } from './responses-client-tools.ts'
 
 interface InputContext extends Pick<ParseContext, 'warnings' | 'getItem'> {
@@ -188,7 +188,7 @@ function parseOutput(item: Fields, callId: string, warnings: Warnings): ToolResu
   const result = omitUndefined<ToolResult>({
     callId,
     name: item.string('name'),
-    content: parseContent(item, 'output', warnings, contentForm),
+    content: parseContent(item, 'output', warnings, contentSyntax),
     isFreeForm: item.string('type') === 'custom_tool_call_output' || undefined,
   })
   item.ignore('id', 'status')
@@ -203,9 +203,9 @@ function parseMessage(item: Fields, warnings: Warnings): SystemTurn | UserTurn {
   switch (role) {
     case 'system':
     case 'developer':
-      return { role: 'system', as: role, content: parseTexts(item, 'content', warnings, contentForm) }
+      return { role: 'system', as: role, content: parseTexts(item, 'content', warnings, contentSyntax) }
     case 'user':
-      return { role: 'user', content: parseContent(item, 'content', warnings, contentForm) }
+      return { role: 'user', content: parseContent(item, 'content', warnings, contentSyntax) }
     default:
       return warnings.reject(item.path('role'), 'must be system, developer, user, or assistant.')
   }

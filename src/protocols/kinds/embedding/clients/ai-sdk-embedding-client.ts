@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { dropUnreadGatewayOptions, writeResponseFields } from '../../ai-sdk-kinds.ts'
-import type { ClientForm } from '../../kind-forms.ts'
+import type { ClientAdapter } from '../../kind-adapters.ts'
 import { type EmbeddingRequest, type EmbeddingResponse, parseDimensions, parseTask } from '../embedding.ts'
 import { toFloats } from '../vectors.ts'
 
@@ -8,7 +8,7 @@ import { toFloats } from '../vectors.ts'
  * The AI SDK's gateway protocol: `values` in, `embeddings` out. The task and the vector length are in the providers' options, under each provider's
  * own names.
  */
-export const aiSdk: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
+export const aiSdk: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
   fieldNames: { inputs: 'values', task: 'providerOptions' },
   read(body, { warnings }) {
     const { values } = body

@@ -1,11 +1,11 @@
 import { isObject } from '../../../../lib/json.ts'
-import type { ClientForm } from '../../kind-forms.ts'
+import type { ClientAdapter } from '../../kind-adapters.ts'
 import { type EmbeddingRequest, type EmbeddingResponse, type Input, parseDimensions, parseTask } from '../embedding.ts'
 import { toBase64Vector, toFloats } from '../vectors.ts'
 import { parseTruncation, readParts } from './openai-embedding-client.ts'
 
 /** Cohere's API: https://docs.cohere.com/reference/embed */
-export const cohere: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
+export const cohere: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
   fieldNames: {
     task: 'input_type',
     dimensions: 'output_dimension',

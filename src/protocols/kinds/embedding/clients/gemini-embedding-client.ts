@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
-import type { ClientForm } from '../../kind-forms.ts'
+import type { ClientAdapter } from '../../kind-adapters.ts'
 import {
   type EmbeddingRequest,
   type EmbeddingResponse,
@@ -14,14 +14,14 @@ import { toFloats } from '../vectors.ts'
 const fieldNames = { task: 'taskType', dimensions: 'outputDimensionality', inputs: 'content' }
 
 /** Google's API for a single content: https://ai.google.dev/api/embeddings */
-export const gemini: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
+export const gemini: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
   fieldNames,
   read: (body, { warnings }) => readRequests([body], warnings),
   write: ({ vectors: [vector = []], usage }) => ({ embedding: { values: toFloats(vector) }, ...writeUsage(usage) }),
 }
 
 /** Google's API for several contents. */
-export const geminiBatch: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
+export const geminiBatch: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
   fieldNames: {
     task: 'requests[].taskType',
     title: 'requests[].title',

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import type { ClientForm } from '../../kind-forms.ts'
+import type { ClientAdapter } from '../../kind-adapters.ts'
 import {
   type EmbeddingRequest,
   type EmbeddingResponse,
@@ -15,7 +15,7 @@ import { toBase64Vector, toFloats } from '../vectors.ts'
  * OpenAI's API, plus the fields of compatible servers: `output_dimension` and `truncation` (Voyage), `truncate` (NVIDIA), `task` (Jina), `input_type`,
  * and inputs of several parts (OpenRouter). OpenAI's SDKs request base64 by default.
  */
-export const openai: ClientForm<EmbeddingRequest, EmbeddingResponse> = {
+export const openai: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
   fieldNames: { inputs: 'input', encoding: 'encoding_format', task: 'input_type', truncation: 'truncate' },
   read(body, { warnings }) {
     const inputs = readInputs(body.input)

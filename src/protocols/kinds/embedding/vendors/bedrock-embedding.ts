@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { encodePathSegment } from '../../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../providers/target.ts'
-import type { VendorContext, VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter, VendorContext } from '../../kind-adapters.ts'
 import {
   chooseTaskName,
   type EmbeddingRequest,
@@ -16,25 +16,25 @@ import {
 import { COHERE_TOKENS } from '../embedding-bounds.ts'
 import { readCohereResponse, writeCohereBody } from './cohere-embedding.ts'
 
-/** Creates a form; each model family on AWS Bedrock has its own. */
-const createBedrockForm = (
-  form: Pick<
-    VendorForm<EmbeddingRequest, EmbeddingResponse>,
+/** Creates an adapter; each model family on AWS Bedrock has its own. */
+const createBedrockAdapter = (
+  family: Pick<
+    VendorAdapter<EmbeddingRequest, EmbeddingResponse>,
     'name' | 'getMaxEntries' | 'getMaxTokens' | 'readResponse'
   > & {
     models: RegExp
     body(request: EmbeddingRequest, context: VendorContext): JsonObject
   },
-): VendorForm<EmbeddingRequest, EmbeddingResponse> => ({
-  name: form.name,
-  matches: ({ cloud, model }: ProviderTarget) => cloud === 'bedrock' && form.models.test(model),
-  ...(form.getMaxEntries && { getMaxEntries: form.getMaxEntries }),
-  ...(form.getMaxTokens && { getMaxTokens: form.getMaxTokens }),
+): VendorAdapter<EmbeddingRequest, EmbeddingResponse> => ({
+  name: family.name,
+  matches: ({ cloud, model }: ProviderTarget) => cloud === 'bedrock' && family.models.test(model),
+  ...(family.getMaxEntries && { getMaxEntries: family.getMaxEntries }),
+  ...(family.getMaxTokens && { getMaxTokens: family.getMaxTokens }),
   writeRequest: (request, context) => ({
     path: `/model/${encodePathSegment(context.target.model)}/invoke`,
-    body: form.body(request, context),
+    body: family.body(request, context),
   }),
-  readResponse: form.readResponse,
+  readResponse: family.readResponse,
   readHeaderUsage(header) {
     const tokens = Number(header('x-amzn-bedrock-input-token-count') ?? Number.NaN)
     return Number.isInteger(tokens) ? toUsage(tokens).usage : undefined
@@ -42,7 +42,7 @@ const createBedrockForm = (
 })
 
 /** Cohere's models. Their names may start with a region. */
-export const bedrockCohere = createBedrockForm({
+export const bedrockCohere = createBedrockAdapter({
   name: 'bedrock-cohere',
   models: /(?:^|\.)cohere\./,
   getMaxEntries: () => 96,
@@ -52,7 +52,7 @@ export const bedrockCohere = createBedrockForm({
 })
 
 /** Amazon Nova. It accepts one text per call. */
-export const bedrockNova = createBedrockForm({
+export const bedrockNova = createBedrockAdapter({
   name: 'bedrock-nova',
   models: /(?:^|\.)amazon\.nova/,
   getMaxEntries: () => 1,
@@ -81,7 +81,7 @@ const NOVA_TASKS = {
 }
 
 /** Amazon Titan. It accepts one text per call, and rejects texts that are too long. */
-export const bedrockTitan = createBedrockForm({
+export const bedrockTitan = createBedrockAdapter({
   name: 'bedrock-titan',
   models: /./,
   getMaxEntries: () => 1,

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import type { VendorContext, VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter, VendorContext } from '../../kind-adapters.ts'
 import {
   chooseTaskName,
   type EmbeddingRequest,
@@ -13,7 +13,7 @@ import {
 import { COHERE_TOKENS } from '../embedding-bounds.ts'
 
 /** https://docs.cohere.com/reference/embed */
-export const cohere: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
+export const cohere: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   name: 'cohere',
   providers: ['cohere'],
   adaptBaseUrl: (baseUrl) =>

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { encodePathSegment } from '../../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../providers/target.ts'
-import type { VendorContext, VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter, VendorContext } from '../../kind-adapters.ts'
 import {
   type EmbeddingRequest,
   type EmbeddingResponse,
@@ -15,7 +15,7 @@ import {
 import { GOOGLE_TOKENS } from '../embedding-bounds.ts'
 
 /** https://ai.google.dev/api/embeddings. Google truncates the end of texts that are too long. */
-export const google: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
+export const google: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   name: 'google',
   matches: ({ format, cloud }) => format === 'gemini' && cloud === undefined,
   getMaxEntries: () => 100,

@@ -1,7 +1,7 @@
-import { createOpenaiForm } from './openai-compatible-embedding.ts'
+import { createOpenaiAdapter } from './openai-compatible-embedding.ts'
 
 /** https://api.jina.ai/redoc#tag/embeddings */
-export const jina = createOpenaiForm({
+export const jina = createOpenaiAdapter({
   name: 'jina',
   providers: ['jina'],
   maxInputs: 2_048,

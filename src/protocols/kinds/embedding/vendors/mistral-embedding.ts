@@ -1,8 +1,8 @@
 import { MISTRAL_TOKENS } from '../embedding-bounds.ts'
-import { createOpenaiForm } from './openai-compatible-embedding.ts'
+import { createOpenaiAdapter } from './openai-compatible-embedding.ts'
 
 /** https://docs.mistral.ai/api/#tag/embeddings */
-export const mistral = createOpenaiForm({
+export const mistral = createOpenaiAdapter({
   name: 'mistral',
   providers: ['mistral'],
   getMaxTokens: () => MISTRAL_TOKENS,

@@ -1,7 +1,7 @@
-import { createOpenaiForm } from './openai-compatible-embedding.ts'
+import { createOpenaiAdapter } from './openai-compatible-embedding.ts'
 
 /** https://docs.api.nvidia.com/nim/reference. Its retrieval models require a task. */
-export const nvidia = createOpenaiForm({
+export const nvidia = createOpenaiAdapter({
   name: 'nvidia',
   providers: ['nvidia-nim'],
   dimensions: 'dimensions',

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { readTokenCount } from '../../../formats/canonical/canonical-values.ts'
 import { readCost } from '../../../formats/canonical/reported-cost.ts'
 import { isBlank } from '../../../formats/canonical/reported-usage.ts'
-import type { VendorContext, VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter, VendorContext } from '../../kind-adapters.ts'
 import { encodeVector } from '../clients/openai-embedding-client.ts'
 import {
   chooseTaskName,
@@ -21,7 +21,7 @@ import { skimResponse } from './skimmed-embedding.ts'
 
 /** The option names of an OpenAI-compatible vendor. */
 export interface Dialect
-  extends Pick<VendorForm<EmbeddingRequest, EmbeddingResponse>, 'name' | 'providers' | 'matches' | 'getMaxTokens'> {
+  extends Pick<VendorAdapter<EmbeddingRequest, EmbeddingResponse>, 'name' | 'providers' | 'matches' | 'getMaxTokens'> {
   /** The maximum number of inputs in one call. */
   maxInputs?: number
   /** The field for the length of vectors; absent if the vendor's models have only one length. */
@@ -42,8 +42,8 @@ export interface Dialect
   keepsOptions?: 'all' | 'plain'
 }
 
-/** Creates the form of an OpenAI-compatible vendor that has its own names for some options. */
-export function createOpenaiForm(dialect: Dialect): VendorForm<EmbeddingRequest, EmbeddingResponse> {
+/** Creates the adapter of an OpenAI-compatible vendor that has its own names for some options. */
+export function createOpenaiAdapter(dialect: Dialect): VendorAdapter<EmbeddingRequest, EmbeddingResponse> {
   const { name, providers, matches, maxInputs, getMaxTokens, base64, supportsTokens } = dialect
   const writeInputs = (request: EmbeddingRequest, { warnings }: VendorContext) =>
     supportsTokens && request.inputs.every(({ tokens, text }) => tokens ?? text !== undefined)

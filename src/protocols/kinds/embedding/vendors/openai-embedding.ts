@@ -1,5 +1,5 @@
 import { getModelTokens, OPENAI_TOKENS } from '../embedding-bounds.ts'
-import { createOpenaiForm, type Dialect } from './openai-compatible-embedding.ts'
+import { createOpenaiAdapter, type Dialect } from './openai-compatible-embedding.ts'
 
 const shared = {
   dimensions: 'dimensions',
@@ -8,7 +8,7 @@ const shared = {
 } as const satisfies Partial<Dialect>
 
 /** https://platform.openai.com/docs/api-reference/embeddings: OpenAI, also on Azure. Both reject unknown fields. */
-export const openai = createOpenaiForm({
+export const openai = createOpenaiAdapter({
   ...shared,
   name: 'openai',
   providers: ['openai', 'azure'],
@@ -19,7 +19,7 @@ export const openai = createOpenaiForm({
 })
 
 /** All OpenAI-compatible servers. Most have their own options or ignore unknown ones. */
-export const compatible = createOpenaiForm({
+export const compatible = createOpenaiAdapter({
   ...shared,
   name: 'compatible',
   maxInputs: 2_048,
@@ -29,7 +29,7 @@ export const compatible = createOpenaiForm({
 })
 
 /** Servers that don't support `encoding_format`. */
-export const local = createOpenaiForm({
+export const local = createOpenaiAdapter({
   ...shared,
   name: 'local',
   providers: ['ollama', 'lmstudio'],

@@ -1,8 +1,8 @@
 import { getModelTokens } from '../embedding-bounds.ts'
-import { createOpenaiForm } from './openai-compatible-embedding.ts'
+import { createOpenaiAdapter } from './openai-compatible-embedding.ts'
 
 /** https://openrouter.ai/docs/api-reference/embeddings. Some of its models return nothing if the request asks for base64. */
-export const openrouter = createOpenaiForm({
+export const openrouter = createOpenaiAdapter({
   name: 'openrouter',
   providers: ['openrouter'],
   maxInputs: 2_048,

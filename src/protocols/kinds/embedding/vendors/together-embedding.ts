@@ -1,4 +1,4 @@
-import { createOpenaiForm } from './openai-compatible-embedding.ts'
+import { createOpenaiAdapter } from './openai-compatible-embedding.ts'
 
 /** Together accepts only a model and texts. */
-export const together = createOpenaiForm({ name: 'together', providers: ['together'] })
+export const together = createOpenaiAdapter({ name: 'together', providers: ['together'] })

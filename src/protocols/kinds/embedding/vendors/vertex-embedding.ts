@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { encodePathSegment } from '../../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../providers/target.ts'
-import type { VendorContext, VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter, VendorContext } from '../../kind-adapters.ts'
 import {
   type EmbeddingRequest,
   type EmbeddingResponse,
@@ -23,7 +23,7 @@ const PREDICT_MODELS = /^(?:text-|textembedding|gemini-embedding-001$)/
  * Vertex AI truncates the end of texts that are too long, unless that is disabled:
  * https://docs.cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings
  */
-export const vertex: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
+export const vertex: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   name: 'vertex',
   matches: (target) => isVertex(target) && PREDICT_MODELS.test(target.model),
   getMaxEntries: ({ model }) => (model === 'gemini-embedding-001' ? 1 : 250),
@@ -63,7 +63,7 @@ export const vertex: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
 }
 
 /** Newer Vertex AI models, which accept one content per call. */
-export const vertexOne: VendorForm<EmbeddingRequest, EmbeddingResponse> = {
+export const vertexOne: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   name: 'vertex-one',
   matches: isVertex,
   getMaxEntries: () => 1,

@@ -1,8 +1,8 @@
 import { getVoyageTokens } from '../embedding-bounds.ts'
-import { createOpenaiForm } from './openai-compatible-embedding.ts'
+import { createOpenaiAdapter } from './openai-compatible-embedding.ts'
 
 /** https://docs.voyageai.com/reference/embeddings-api. Voyage truncates the end of long texts unless that is disabled. */
-export const voyage = createOpenaiForm({
+export const voyage = createOpenaiAdapter({
   name: 'voyage',
   providers: ['voyage'],
   maxInputs: 128,

@@ -1,7 +1,7 @@
 import { encodeUtf8 } from '../../../../lib/bytes.ts'
 import type { JsonObject } from '../../../../lib/json.ts'
 import { readGeminiRequest, writeGeminiResponse } from '../../gemini-kinds.ts'
-import type { ClientStream, ClientWriteContext } from '../../kind-forms.ts'
+import type { ClientStream, ClientWriteContext } from '../../kind-adapters.ts'
 import { type ImageRequest, type ImageResponse, type OutputImage, parseImageUrl } from '../image.ts'
 import { type ImageClient, MAX_IMAGES, noteMissing, readBase64Header, rejectTooManyImages } from '../image-clients.ts'
 import type { ImageChunk } from '../image-pieces.ts'

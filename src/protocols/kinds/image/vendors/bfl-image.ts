@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { encodePathSegment } from '../../../../lib/urls.ts'
-import type { JobState } from '../../kind-forms.ts'
+import type { JobState } from '../../kind-adapters.ts'
 import { type ImageVendor, limitInputImages, pickOptions, rejectMask, toImageUrl } from '../image.ts'
 import { choosePixels, chooseShape } from '../image-sizes.ts'
 

@@ -1,13 +1,13 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { type FormPart, isFile } from '../../../../lib/multipart.ts'
-import type { PassThrough, VendorContext, VendorForm, VendorRequest } from '../../kind-forms.ts'
-import { getFormModel } from '../../prepare-parts.ts'
+import type { PassThrough, VendorAdapter, VendorContext, VendorRequest } from '../../kind-adapters.ts'
+import { getFormModelName } from '../../prepare-parts.ts'
 import { getImageBytes, type ImageRequest, type ImageResponse, type InputImage, pickOptions } from '../image.ts'
 import { readImageHeader } from '../image-header.ts'
 import { createImageStream, type ImageChunk, readImageMetadata, readImageUsage } from '../image-pieces.ts'
 import { chooseShape, chooseSizeText } from '../image-sizes.ts'
 
-type StreamingVendor = VendorForm<ImageRequest, ImageResponse, ImageChunk>
+type StreamingVendor = VendorAdapter<ImageRequest, ImageResponse, ImageChunk>
 
 const GENERATIONS = '/images/generations'
 const EDITS = '/images/edits'
@@ -116,7 +116,7 @@ function writeOpenaiRequest(
   return {
     path: EDITS,
     form: [
-      ...Object.entries({ ...body, model: getFormModel(context.target) }).map(([name, value]) => ({
+      ...Object.entries({ ...body, model: getFormModelName(context.target) }).map(([name, value]) => ({
         name,
         value: typeof value === 'object' ? JSON.stringify(value) : String(value),
       })),

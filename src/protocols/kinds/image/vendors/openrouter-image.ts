@@ -1,11 +1,11 @@
-import type { VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter } from '../../kind-adapters.ts'
 import { type ImageRequest, type ImageResponse, pickOptions, rejectMask, toImageUrl } from '../image.ts'
 import { createImageStream, type ImageChunk } from '../image-pieces.ts'
 import { noteRatioConflict } from '../image-sizes.ts'
 import { readOpenaiResponse } from './openai-image.ts'
 
 /** https://openrouter.ai/docs/guides/overview/multimodal/image-generation. Edits use the same endpoint, with references. */
-export const openrouter: VendorForm<ImageRequest, ImageResponse, ImageChunk> = {
+export const openrouter: VendorAdapter<ImageRequest, ImageResponse, ImageChunk> = {
   name: 'openrouter',
   providers: ['openrouter'],
   createStream: ({ options, count }) => (options.stream === true ? createImageStream(count) : undefined),

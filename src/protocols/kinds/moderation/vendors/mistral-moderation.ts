@@ -1,10 +1,10 @@
-import { getTexts, type ModerationForm, readModeration } from '../moderation-vendor.ts'
+import { getTexts, type ModerationAdapter, readModeration } from '../moderation-vendor.ts'
 
 /**
  * Mistral moderates only text, with its own categories. Categories that OpenAI doesn't have keep their names: `health`, `financial`, `law`, `pii`,
  * `jailbreaking`. https://docs.mistral.ai/capabilities/guardrailing
  */
-export const mistral: ModerationForm = {
+export const mistral: ModerationAdapter = {
   name: 'mistral',
   providers: ['mistral'],
   writeRequest(request, { target: { model }, warnings }) {

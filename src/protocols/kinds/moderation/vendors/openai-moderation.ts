@@ -1,9 +1,9 @@
-import { getTexts, type ModerationForm, readModeration } from '../moderation-vendor.ts'
+import { getTexts, type ModerationAdapter, readModeration } from '../moderation-vendor.ts'
 
 const PATH = '/moderations'
 
 /** OpenAI-compatible servers. */
-export const compatible: ModerationForm = {
+export const openaiCompatible: ModerationAdapter = {
   name: 'compatible',
   passThrough: [{ client: 'openai', path: () => PATH }],
   writeRequest: (request, { target: { model } }) => ({ path: PATH, body: { model, input: getTexts(request) } }),
@@ -11,8 +11,8 @@ export const compatible: ModerationForm = {
 }
 
 /** OpenAI. Its moderation is free and reports no tokens. https://platform.openai.com/docs/api-reference/moderations */
-export const openai: ModerationForm = {
-  ...compatible,
+export const openai: ModerationAdapter = {
+  ...openaiCompatible,
   name: 'openai',
   providers: ['openai'],
   readResponse(json, request) {

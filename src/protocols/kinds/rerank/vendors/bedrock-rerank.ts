@@ -1,11 +1,11 @@
 import type { ProviderTarget } from '../../../providers/target.ts'
-import { createRerankForm } from '../rerank-vendor.ts'
+import { createRerankAdapter } from '../rerank-vendor.ts'
 
 /**
  * Amazon's and Cohere's rerank models on AWS Bedrock. AWS charges one search per hundred documents, but doesn't report it.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_Rerank.html
  */
-export const bedrock = createRerankForm({
+export const bedrock = createRerankAdapter({
   name: 'bedrock',
   matches: ({ cloud }) => cloud === 'bedrock',
   service: 'bedrock-agent-runtime',

@@ -1,9 +1,9 @@
-import { createRerankForm } from '../rerank-vendor.ts'
+import { createRerankAdapter } from '../rerank-vendor.ts'
 
 const PATH = '/v2/rerank'
 
 /** Version 2 of Cohere's API: https://docs.cohere.com/reference/rerank */
-export const cohere = createRerankForm({
+export const cohere = createRerankAdapter({
   name: 'cohere',
   providers: ['cohere'],
   baseUrl: 'https://api.cohere.com',

@@ -1,4 +1,4 @@
-import { createRerankForm } from '../rerank-vendor.ts'
+import { createRerankAdapter } from '../rerank-vendor.ts'
 
 /** Servers such as vLLM and Infinity, and unknown vendors. They get all options that clients send. */
-export const compatible = createRerankForm({ name: 'compatible', supports: 'all' })
+export const compatible = createRerankAdapter({ name: 'compatible', supports: 'all' })

@@ -1,7 +1,7 @@
-import { createRerankForm, writeCohereBody } from '../rerank-vendor.ts'
+import { createRerankAdapter, writeCohereBody } from '../rerank-vendor.ts'
 
 /** Jina returns the documents unless that is disabled. https://api.jina.ai/redoc */
-export const jina = createRerankForm({
+export const jina = createRerankAdapter({
   name: 'jina',
   providers: ['jina'],
   maxDocuments: 2_048,

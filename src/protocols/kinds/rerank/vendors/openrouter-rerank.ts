@@ -1,7 +1,7 @@
-import { createRerankForm } from '../rerank-vendor.ts'
+import { createRerankAdapter } from '../rerank-vendor.ts'
 
 /** OpenRouter reports the cost of a response. https://openrouter.ai/docs/api-reference/rerank */
-export const openrouter = createRerankForm({
+export const openrouter = createRerankAdapter({
   name: 'openrouter',
   providers: ['openrouter'],
   images: 'beside',

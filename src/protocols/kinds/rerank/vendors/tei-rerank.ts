@@ -1,10 +1,10 @@
-import { createRerankForm } from '../rerank-vendor.ts'
+import { createRerankAdapter } from '../rerank-vendor.ts'
 
 /**
  * The text-embeddings-inference server. It serves a single model, always ranks all documents, and rejects texts that are too long, unless allowed to
  * truncate them. https://huggingface.github.io/text-embeddings-inference
  */
-export const tei = createRerankForm({
+export const tei = createRerankAdapter({
   name: 'tei',
   adaptBaseUrl: (baseUrl) => baseUrl.replace(/\/v1$/, ''), // only its embeddings are under /v1
   supports: ['truncation'],

@@ -1,7 +1,7 @@
-import { createRerankForm, writeCohereBody } from '../rerank-vendor.ts'
+import { createRerankAdapter, writeCohereBody } from '../rerank-vendor.ts'
 
 /** Together supports objects, including the names of their text fields. https://docs.together.ai/reference/rerank-1 */
-export const together = createRerankForm({
+export const together = createRerankAdapter({
   name: 'together',
   providers: ['together'],
   maxDocuments: 1_024,

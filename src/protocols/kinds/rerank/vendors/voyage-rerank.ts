@@ -1,7 +1,7 @@
-import { createRerankForm } from '../rerank-vendor.ts'
+import { createRerankAdapter } from '../rerank-vendor.ts'
 
 /** Voyage rejects unknown fields. https://docs.voyageai.com/reference/reranker-api */
-export const voyage = createRerankForm({
+export const voyage = createRerankAdapter({
   name: 'voyage',
   providers: ['voyage'],
   maxDocuments: 1_000,

@@ -1,12 +1,12 @@
 import { toBase64 } from '../../../../lib/bytes.ts'
 import { readFields } from '../../../formats/canonical/canonical-fields.ts'
 import { dropUnread, findFirst, readProviderOptions, writeResponseFields } from '../../ai-sdk-kinds.ts'
-import type { ClientForm } from '../../kind-forms.ts'
+import type { ClientAdapter } from '../../kind-adapters.ts'
 import type { AudioChunk, SpeechRequest, SpeechResponse } from '../speech.ts'
 import { isSpeed, SPEED_ERROR } from '../speech-clients.ts'
 
 /** The AI SDK's gateway protocol. A response contains all audio in base64. */
-export const aiSdk: ClientForm<SpeechRequest, SpeechResponse, AudioChunk> = {
+export const aiSdk: ClientAdapter<SpeechRequest, SpeechResponse, AudioChunk> = {
   fieldNames: { input: 'text', response_format: 'outputFormat' },
   read(body, { warnings }) {
     const fields = readFields(body, '', warnings)

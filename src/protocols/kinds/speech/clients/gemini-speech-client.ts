@@ -1,10 +1,12 @@
 import { encodeUtf8, toBase64 } from '../../../../lib/bytes.ts'
 import { readGeminiRequest, writeGeminiResponse } from '../../gemini-kinds.ts'
-import type { ClientForm } from '../../kind-forms.ts'
+import type { ClientAdapter } from '../../kind-adapters.ts'
 import { type AudioChunk, SAMPLE_RATE, type SpeechRequest, type SpeechResponse } from '../speech.ts'
 
 /** Google's `generateContent` with `responseModalities: ['AUDIO']`. The audio consists of raw samples. */
-export const createGeminiSpeechClient = (isStream: boolean): ClientForm<SpeechRequest, SpeechResponse, AudioChunk> => ({
+export const createGeminiSpeechClient = (
+  isStream: boolean,
+): ClientAdapter<SpeechRequest, SpeechResponse, AudioChunk> => ({
   fieldNames: {
     input: 'contents',
     voice: 'generationConfig.speechConfig',

@@ -1,11 +1,11 @@
 import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
-import { createCharacterReader, createSpeechForm, SAMPLE_RATE } from '../speech.ts'
+import { createCharacterReader, createSpeechAdapter, SAMPLE_RATE } from '../speech.ts'
 
 /**
  * https://developers.deepgram.com/reference/text-to-speech. The voice is part of the model's name: `aura-2` with the voice `thalia` is
  * `aura-2-thalia-en`.
  */
-export const deepgram = createSpeechForm({
+export const deepgram = createSpeechAdapter({
   name: 'deepgram',
   providers: ['deepgram'],
   keyHeader: 'token',

@@ -1,8 +1,8 @@
 import { encodePathSegment } from '../../../../lib/urls.ts'
-import { createCharacterReader, createSpeechForm } from '../speech.ts'
+import { createCharacterReader, createSpeechAdapter } from '../speech.ts'
 
 /** https://elevenlabs.io/docs/api-reference/text-to-speech/stream. Voices are IDs. "Rachel" is the default for OpenAI's names. */
-export const elevenlabs = createSpeechForm({
+export const elevenlabs = createSpeechAdapter({
   name: 'elevenlabs',
   providers: ['elevenlabs'],
   keyHeader: 'xi-api-key',

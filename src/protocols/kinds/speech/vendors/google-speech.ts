@@ -4,11 +4,11 @@ import { encodePathSegment } from '../../../../lib/urls.ts'
 import { readTokenCount } from '../../../formats/canonical/canonical-values.ts'
 import { readMediaTokens } from '../../../formats/canonical/media-tokens.ts'
 import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
-import type { KindResponse } from '../../kind-forms.ts'
-import { createSpeechForm } from '../speech.ts'
+import type { KindResponse } from '../../kind-adapters.ts'
+import { createSpeechAdapter } from '../speech.ts'
 
 /** https://ai.google.dev/gemini-api/docs/speech-generation. Responds with raw samples at 24 kHz. `instructions` are prepended to the text. */
-export const google = createSpeechForm({
+export const google = createSpeechAdapter({
   name: 'google',
   matches: ({ format }) => format === 'gemini',
   formats: { pcm: 'pcm' },

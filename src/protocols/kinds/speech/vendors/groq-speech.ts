@@ -1,8 +1,8 @@
-import { createSpeechForm } from '../speech.ts'
+import { createSpeechAdapter } from '../speech.ts'
 import { writeOpenaiBody } from './openai-speech.ts'
 
 /** https://console.groq.com/docs/text-to-speech: OpenAI's API without `instructions` and events. Its models only produce WAV files. */
-export const groq = createSpeechForm({
+export const groq = createSpeechAdapter({
   name: 'groq',
   providers: ['groq'],
   formats: { wav: 'wav' },

@@ -1,10 +1,10 @@
 import { fromBase64 } from '../../../../lib/bytes.ts'
 import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
-import { createSpeechForm } from '../speech.ts'
+import { createSpeechAdapter } from '../speech.ts'
 import { readUsage } from './openai-speech.ts'
 
 /** https://docs.mistral.ai/api/endpoint/audio/speech. Responds with JSON, or with events that contain base64 audio. */
-export const mistral = createSpeechForm({
+export const mistral = createSpeechAdapter({
   name: 'mistral',
   providers: ['mistral'],
   formats: { mp3: 'mp3', wav: 'wav', pcm: 'pcm', flac: 'flac', opus: 'opus' },

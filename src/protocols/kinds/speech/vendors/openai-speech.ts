@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../../lib/json.ts'
 import { hasTokenCount, readTokenCount } from '../../../formats/canonical/canonical-values.ts'
 import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
-import type { PassThrough, StreamContent } from '../../kind-forms.ts'
+import type { PassThrough, StreamContent } from '../../kind-adapters.ts'
 import {
   AUDIO_TYPES,
   createByteStream,
-  createSpeechForm,
+  createSpeechAdapter,
   getMappedVoice,
-  type SpeechForm,
+  type SpeechAdapter,
   type SpeechRequest,
   type SpeechVendor,
 } from '../speech.ts'
@@ -44,11 +44,11 @@ export function readUsage(usage: unknown): StreamContent<unknown>['usage'] {
     : undefined
 }
 
-const createForm = (
+const createAdapter = (
   own: Pick<SpeechVendor, 'name' | 'providers' | 'supports' | 'formats'>,
   usual?: string,
-): SpeechForm => ({
-  ...createSpeechForm({
+): SpeechAdapter => ({
+  ...createSpeechAdapter({
     ...own,
     fallbackFormat: 'mp3',
     voice: undefined,
@@ -65,8 +65,8 @@ const mapToSameNames = (formats: readonly string[]) => Object.fromEntries(format
 const FORMATS = mapToSameNames(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])
 
 /** https://platform.openai.com/docs/api-reference/audio/createSpeech. OpenAI requires a voice. */
-export const openai: SpeechForm = {
-  ...createForm(
+export const openai: SpeechAdapter = {
+  ...createAdapter(
     {
       name: 'openai',
       providers: ['openai', 'azure'],
@@ -81,8 +81,8 @@ export const openai: SpeechForm = {
 }
 
 /** All OpenAI-compatible servers. Few of them stream events, so the gateway creates the events and omits `stream_format`. */
-export const compatible: SpeechForm = {
-  ...createForm({
+export const compatible: SpeechAdapter = {
+  ...createAdapter({
     name: 'compatible',
     supports: ['instructions', 'speed', 'language'],
     formats: mapToSameNames(Object.keys(AUDIO_TYPES)),

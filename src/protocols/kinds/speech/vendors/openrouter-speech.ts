@@ -1,8 +1,8 @@
-import { createSpeechForm } from '../speech.ts'
+import { createSpeechAdapter } from '../speech.ts'
 import { writeOpenaiBody } from './openai-speech.ts'
 
 /** https://openrouter.ai/docs/features/multimodal/text-to-speech: like OpenAI, but supports only MP3 and raw samples, and no events. */
-export const openrouter = createSpeechForm({
+export const openrouter = createSpeechAdapter({
   name: 'openrouter',
   providers: ['openrouter'],
   formats: { mp3: 'mp3', pcm: 'pcm' },

@@ -1,5 +1,5 @@
 import type { ProviderTarget } from '../../../providers/target.ts'
-import { createSpeechForm, isForeignVoice, SAMPLE_RATE, type SpeechRequest } from '../speech.ts'
+import { createSpeechAdapter, isForeignVoice, SAMPLE_RATE, type SpeechRequest } from '../speech.ts'
 import { passThrough, writeOpenaiBody } from './openai-speech.ts'
 
 const FORMATS: Readonly<Record<string, string>> = { mp3: 'mp3', wav: 'wav', raw: 'raw', pcm: 'raw' }
@@ -10,7 +10,7 @@ const getDefaultVoice = (model: string) =>
 
 /** https://docs.together.ai/reference/audio-speech: like OpenAI, with fewer formats. */
 export const together = {
-  ...createSpeechForm({
+  ...createSpeechAdapter({
     name: 'together',
     providers: ['together'],
     formats: FORMATS,

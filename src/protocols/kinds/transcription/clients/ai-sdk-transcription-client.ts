@@ -3,7 +3,7 @@ import type { FormFile } from '../../../../lib/multipart.ts'
 import { readFields } from '../../../formats/canonical/canonical-fields.ts'
 import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
 import { dropUnread, findFirst, readProviderOptions, writeResponseFields } from '../../ai-sdk-kinds.ts'
-import type { ClientForm } from '../../kind-forms.ts'
+import type { ClientAdapter } from '../../kind-adapters.ts'
 import { getDuration } from '../../sound/audio-duration.ts'
 import { nameRecording } from '../../sound/file-type.ts'
 import { FORMATS, type Transcript, type TranscriptChunk, type TranscriptionRequest } from '../transcription.ts'
@@ -11,7 +11,7 @@ import { readTemperature } from '../transcription-clients.ts'
 import { getLanguageCode, getSegments } from '../transcription-segments.ts'
 
 /** The AI SDK's gateway protocol. Responses include times if the vendor reports them. */
-export const aiSdk: ClientForm<TranscriptionRequest, Transcript, TranscriptChunk> = {
+export const aiSdk: ClientAdapter<TranscriptionRequest, Transcript, TranscriptChunk> = {
   fieldNames: { file: 'audio', timestamp_granularities: 'timestampGranularities', response_format: 'providerOptions' },
   read(body, { warnings, header, files }) {
     const fields = readFields(body, '', warnings)

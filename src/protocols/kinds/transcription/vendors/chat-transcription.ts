@@ -1,12 +1,12 @@
 import { toBase64 } from '../../../../lib/bytes.ts'
 import { isObject } from '../../../../lib/json.ts'
-import { noteUnsupported, readUsage, type TranscriptionForm, throwMismatch } from '../transcription.ts'
+import { noteUnsupported, readUsage, type TranscriptionAdapter, throwMismatch } from '../transcription.ts'
 import { parseTranscript, writePrompt } from '../transcription-prompt.ts'
 
 const MAX_INLINE_BYTES = 14 * 1024 * 1024
 
 /** OpenAI-compatible chat models with audio input, in MP3 or WAV: https://platform.openai.com/docs/guides/audio */
-export const chat: TranscriptionForm = {
+export const chat: TranscriptionAdapter = {
   name: 'chat',
   matches: ({ format, model }) =>
     format === 'openai-chat' && /(?:^|\/)(?:gpt-audio|gpt-4o-(?:mini-)?audio|gemini-)|omni/.test(model),

@@ -6,13 +6,13 @@ import {
   noteUnsupported,
   readSegments,
   readWords,
-  type TranscriptionForm,
+  type TranscriptionAdapter,
   throwMismatch,
   toDurationUsage,
 } from '../transcription.ts'
 
 /** https://developers.deepgram.com/reference/speech-to-text/listen-pre-recorded. The body is the file. */
-export const deepgram: TranscriptionForm = {
+export const deepgram: TranscriptionAdapter = {
   name: 'deepgram',
   providers: ['deepgram'],
   keyHeader: 'token',

@@ -5,14 +5,14 @@ import {
   needsTimes,
   noteUnsupported,
   readWords,
-  type TranscriptionForm,
+  type TranscriptionAdapter,
   throwMismatch,
   toDurationUsage,
   writeForm,
 } from '../transcription.ts'
 
 /** https://elevenlabs.io/docs/api-reference/speech-to-text/convert */
-export const elevenlabs: TranscriptionForm = {
+export const elevenlabs: TranscriptionAdapter = {
   name: 'elevenlabs',
   providers: ['elevenlabs'],
   keyHeader: 'xi-api-key',

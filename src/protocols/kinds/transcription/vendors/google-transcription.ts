@@ -3,15 +3,15 @@ import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { encodePathSegment } from '../../../../lib/urls.ts'
 import { readTokenCount } from '../../../formats/canonical/canonical-values.ts'
 import { readMediaTokens } from '../../../formats/canonical/media-tokens.ts'
-import type { KindResponse } from '../../kind-forms.ts'
-import { needsTimes, noteUnsupported, type TranscriptionForm, throwMismatch } from '../transcription.ts'
+import type { KindResponse } from '../../kind-adapters.ts'
+import { needsTimes, noteUnsupported, type TranscriptionAdapter, throwMismatch } from '../transcription.ts'
 import { parseTranscript, writePrompt } from '../transcription-prompt.ts'
 
 /** In bytes. A request may have 20 MB, and base64 increases the size by a third. */
 const MAX_INLINE_BYTES = 14 * 1024 * 1024
 
 /** https://ai.google.dev/gemini-api/docs/audio. A prompt tells a chat model to transcribe or translate the audio. */
-export const google: TranscriptionForm = {
+export const google: TranscriptionAdapter = {
   name: 'google',
   matches: ({ format }) => format === 'gemini',
   writeRequest(request, { target, warnings }) {

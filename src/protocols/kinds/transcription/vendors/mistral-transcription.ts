@@ -1,6 +1,6 @@
 import { isObject, tryParseJson } from '../../../../lib/json.ts'
 import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
-import type { StreamContent } from '../../kind-forms.ts'
+import type { StreamContent } from '../../kind-adapters.ts'
 import {
   collectKeywords,
   needsSpeakers,
@@ -9,13 +9,13 @@ import {
   readTranscript,
   readUsage,
   type TranscriptChunk,
-  type TranscriptionForm,
+  type TranscriptionAdapter,
   throwMismatch,
   writeForm,
 } from '../transcription.ts'
 
 /** https://docs.mistral.ai/api/endpoint/audio/transcriptions */
-export const mistral: TranscriptionForm = {
+export const mistral: TranscriptionAdapter = {
   name: 'mistral',
   providers: ['mistral'],
   writeRequest(request, { target, warnings }) {

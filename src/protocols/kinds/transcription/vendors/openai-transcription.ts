@@ -1,12 +1,12 @@
 import { isObject, tryParseJson } from '../../../../lib/json.ts'
 import { type FormPart, isFile } from '../../../../lib/multipart.ts'
 import { readEmbeddedError } from '../../../formats/errors/embedded-errors.ts'
-import type { PassThrough, StreamContent } from '../../kind-forms.ts'
+import type { PassThrough, StreamContent } from '../../kind-adapters.ts'
 import {
   noteUnsupported,
   readTranscript,
   readUsage,
-  type TranscriptionForm,
+  type TranscriptionAdapter,
   type TranscriptionRequest,
   throwMismatch,
   writeForm,
@@ -53,10 +53,10 @@ const LISTS: ReadonlySet<string> = new Set([
 const canAddTimes = ({ wantsTimesIfFree, format }: TranscriptionRequest, model: string) =>
   wantsTimesIfFree === true && format === 'json' && /whisper/i.test(model)
 
-const createForm = (
-  own: Pick<TranscriptionForm, 'name' | 'providers'>,
+const createAdapter = (
+  own: Pick<TranscriptionAdapter, 'name' | 'providers'>,
   { formats, streams }: { formats: readonly string[]; streams: boolean },
-): TranscriptionForm => {
+): TranscriptionAdapter => {
   const isOpen = ({ format, isStream }: TranscriptionRequest) => formats.includes(format) && (streams || !isStream)
   return {
     ...own,
@@ -95,10 +95,10 @@ const createForm = (
 const ALL = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json']
 
 /** https://platform.openai.com/docs/api-reference/audio/createTranscription, and all compatible servers. */
-export const compatible = createForm({ name: 'compatible' }, { formats: ALL, streams: true })
+export const compatible = createAdapter({ name: 'compatible' }, { formats: ALL, streams: true })
 
 /** https://console.groq.com/docs/api-reference#audio-transcription. Groq doesn't support subtitles and streams, so the gateway creates them. */
-export const groq = createForm(
+export const groq = createAdapter(
   { name: 'groq', providers: ['groq'] },
   { formats: ['json', 'text', 'verbose_json'], streams: false },
 )

@@ -4,7 +4,7 @@ import {
   needsTimes,
   noteUnsupported,
   readTranscript,
-  type TranscriptionForm,
+  type TranscriptionAdapter,
   throwMismatch,
   writeForm,
 } from '../transcription.ts'
@@ -13,7 +13,7 @@ import {
 const MAX_INLINE_BYTES = 8 * 1024 * 1024
 
 /** https://openrouter.ai/docs/features/multimodal/audio: JSON with audio in base64. */
-export const openrouter: TranscriptionForm = {
+export const openrouter: TranscriptionAdapter = {
   name: 'openrouter',
   providers: ['openrouter'],
   writeRequest(request, { target, warnings }) {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../../lib/json.ts'
 import { type Fields, readFields } from '../../../formats/canonical/canonical-fields.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
-import type { ClientForm, ClientReadContext } from '../../kind-forms.ts'
+import type { ClientAdapter, ClientReadContext } from '../../kind-adapters.ts'
 import { readInteger } from '../../web/web-fields.ts'
 import { truncateText } from '../../web/web-text.ts'
 import { checkPageUrl } from '../page-url.ts'
@@ -11,7 +11,7 @@ import type { FetchedPage, FetchRequest, FetchResponse } from '../web-fetch.ts'
 const MAX_URLS = 20
 
 /** The gateway's own API, because vendors don't share one. */
-export const fetchClient: ClientForm<FetchRequest, FetchResponse> = {
+export const fetchClient: ClientAdapter<FetchRequest, FetchResponse> = {
   read: readRequest,
   write({ id, pages, failed, format, charge }, { request, provider, model, newId }): JsonObject {
     const usage = omitUndefined({

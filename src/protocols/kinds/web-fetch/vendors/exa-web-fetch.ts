@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
-import type { VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter } from '../../kind-adapters.ts'
 import { isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, isPageStatus, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
@@ -23,7 +23,7 @@ const FORMATS = ['text', 'html'] as const
 /** The maximum number of links and images per page. */
 const MAX_LINKS = 100
 
-export const exa: VendorForm<FetchRequest, FetchResponse> = {
+export const exa: VendorAdapter<FetchRequest, FetchResponse> = {
   name: 'exa',
   providers: ['exa'],
   keyHeader: 'x-api-key',

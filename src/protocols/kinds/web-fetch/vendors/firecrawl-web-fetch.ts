@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
-import type { VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter } from '../../kind-adapters.ts'
 import { findFirecrawlError } from '../../web/firecrawl-web.ts'
 import { isFlag, isInteger, isLineList, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { createPageError, getList, getObject, isPageStatus, pickFormat, toUsage } from '../../web/web-responses.ts'
@@ -19,7 +19,7 @@ const OPTIONS: OptionChecks = {
 
 const FORMATS = ['markdown', 'html'] as const
 
-export const firecrawl: VendorForm<FetchRequest, FetchResponse> = {
+export const firecrawl: VendorAdapter<FetchRequest, FetchResponse> = {
   name: 'firecrawl',
   providers: ['firecrawl'],
   keyHeader: 'bearer',

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import { readCost } from '../../../formats/canonical/reported-cost.ts'
-import type { VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter } from '../../kind-adapters.ts'
 import { readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
 import { type FetchedPage, type FetchRequest, type FetchResponse, filterStrings } from '../web-fetch.ts'
 
 /** Other gateways with the same API as this one. */
-export const gateway: VendorForm<FetchRequest, FetchResponse> = {
+export const gateway: VendorAdapter<FetchRequest, FetchResponse> = {
   name: 'gateway',
   writeRequest(request, { target, warnings }) {
     const { urls, isList, format, maxCharacters, timeoutMs, maxAgeSeconds, includeLinks, includeImages } = request

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import type { VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter } from '../../kind-adapters.ts'
 import { findJinaError } from '../../web/jina-web.ts'
 import {
   isFlag,
@@ -31,7 +31,7 @@ const OPTIONS: OptionChecks = {
  * Jina's Reader accepts options in the body and in headers. A client's free text only goes in the body. So does the URL, which would be part of the
  * path in a `GET`.
  */
-export const jina: VendorForm<FetchRequest, FetchResponse> = {
+export const jina: VendorAdapter<FetchRequest, FetchResponse> = {
   name: 'jina',
   providers: ['jina'],
   keyHeader: 'bearer',

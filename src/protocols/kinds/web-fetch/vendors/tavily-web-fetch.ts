@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
-import type { VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter } from '../../kind-adapters.ts'
 import { isInteger, isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
@@ -28,7 +28,7 @@ const FORMATS = ['markdown', 'text'] as const
 /** In seconds. */
 const MAX_TIMEOUT_SECONDS = 60
 
-export const tavily: VendorForm<FetchRequest, FetchResponse> = {
+export const tavily: VendorAdapter<FetchRequest, FetchResponse> = {
   name: 'tavily',
   providers: ['tavily'],
   keyHeader: 'bearer',

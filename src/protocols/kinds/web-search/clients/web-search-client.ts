@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../../lib/json.ts'
 import { type Fields, readFields } from '../../../formats/canonical/canonical-fields.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import { noteNames, type Warnings } from '../../../formats/canonical/canonical-warnings.ts'
-import type { ClientForm, ClientReadContext } from '../../kind-forms.ts'
+import type { ClientAdapter, ClientReadContext } from '../../kind-adapters.ts'
 import { readInteger } from '../../web/web-fields.ts'
 import { truncateText } from '../../web/web-text.ts'
 import { featureNames, type Recency, type SearchRequest } from '../web-search.ts'
@@ -16,7 +16,7 @@ const MAX_DOMAINS = 300
 const RECENCIES = ['hour', 'day', 'week', 'month', 'year'] as const
 
 /** Perplexity's API, with additional fields. */
-export const searchClient: ClientForm<SearchRequest, SearchResponse> = {
+export const searchClient: ClientAdapter<SearchRequest, SearchResponse> = {
   read: readRequest,
   write({ id, results, pageFormat, charge, serverTime }, { request, provider, model, newId }): JsonObject {
     return omitUndefined({

@@ -2,7 +2,7 @@ import { gatewayError } from '../../../../errors.ts'
 import { isObject } from '../../../../lib/json.ts'
 import type { Warnings } from '../../../formats/canonical/canonical-warnings.ts'
 import { getTargetName } from '../../../providers/target.ts'
-import type { VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter } from '../../kind-adapters.ts'
 import { isFlag, isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, toUsage } from '../../web/web-responses.ts'
 import { getText } from '../../web/web-text.ts'
@@ -54,7 +54,7 @@ const MAX_CHARACTERS = 400
 const MAX_WORDS = 50
 const MAX_PAGE = 9
 
-export const brave: VendorForm<SearchRequest, SearchResponse> = {
+export const brave: VendorAdapter<SearchRequest, SearchResponse> = {
   name: 'brave',
   providers: ['brave'],
   keyHeader: 'x-subscription-token',

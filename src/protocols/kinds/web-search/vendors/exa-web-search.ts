@@ -1,6 +1,6 @@
 import { isObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
-import type { VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter } from '../../kind-adapters.ts'
 import { isFlag, isLineList, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
@@ -22,7 +22,7 @@ const OPTIONS: OptionChecks = {
 
 const FORMATS = ['text', 'html'] as const
 
-export const exa: VendorForm<SearchRequest, SearchResponse> = {
+export const exa: VendorAdapter<SearchRequest, SearchResponse> = {
   name: 'exa',
   providers: ['exa'],
   keyHeader: 'x-api-key',

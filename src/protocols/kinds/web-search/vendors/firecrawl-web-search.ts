@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
-import type { VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter } from '../../kind-adapters.ts'
 import { findFirecrawlError } from '../../web/firecrawl-web.ts'
 import { isFlag, isInteger, isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
@@ -24,7 +24,7 @@ const OPTIONS: OptionChecks = {
 
 const FORMATS = ['markdown', 'html'] as const
 
-export const firecrawl: VendorForm<SearchRequest, SearchResponse> = {
+export const firecrawl: VendorAdapter<SearchRequest, SearchResponse> = {
   name: 'firecrawl',
   providers: ['firecrawl'],
   keyHeader: 'bearer',

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
-import type { VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter } from '../../kind-adapters.ts'
 import { findJinaError } from '../../web/jina-web.ts'
 import { isFlag, isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, toUsage } from '../../web/web-responses.ts'
@@ -21,7 +21,7 @@ const OPTIONS: OptionChecks = {
 }
 
 /** Jina accepts options in the body and in headers. A client's free text only goes in the body. */
-export const jina: VendorForm<SearchRequest, SearchResponse> = {
+export const jina: VendorAdapter<SearchRequest, SearchResponse> = {
   name: 'jina',
   providers: ['jina'],
   keyHeader: 'bearer',

@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
 import { readCost } from '../../../formats/canonical/reported-cost.ts'
-import type { VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter } from '../../kind-adapters.ts'
 import { readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, toUsage } from '../../web/web-responses.ts'
 import { getText } from '../../web/web-text.ts'
@@ -16,7 +16,7 @@ const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
 const MAX_DOMAINS = 20
 
 /** Perplexity's API, which clients of the gateway use, too. */
-export const perplexity: VendorForm<SearchRequest, SearchResponse> = {
+export const perplexity: VendorAdapter<SearchRequest, SearchResponse> = {
   name: 'perplexity',
   keyHeader: 'bearer',
   providers: ['perplexity', 'perplexity-agent'],

@@ -1,5 +1,5 @@
 import { isObject } from '../../../../lib/json.ts'
-import type { VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter } from '../../kind-adapters.ts'
 import { isLine, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, toUsage } from '../../web/web-responses.ts'
 import { noteUnsupported, type SearchFeature, type SearchRequest } from '../web-search.ts'
@@ -16,7 +16,7 @@ const OPTIONS: OptionChecks = { safesearch: isWord(0, 1, 2), engines: isLine, ca
 const PAGE_SIZE = 10
 
 /** A self-hosted server. Its settings must include `json` in `search.formats`. */
-export const searxng: VendorForm<SearchRequest, SearchResponse> = {
+export const searxng: VendorAdapter<SearchRequest, SearchResponse> = {
   name: 'searxng',
   providers: ['searxng'],
   keyHeader: 'bearer',

@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
-import type { VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter } from '../../kind-adapters.ts'
 import { isFlag, isLine, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, toUsage } from '../../web/web-responses.ts'
 import { getAmount } from '../../web/web-text.ts'
@@ -14,7 +14,7 @@ const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
 const OPTIONS: OptionChecks = { location: isLine, autocorrect: isFlag }
 
 /** Serper returns Google's results. */
-export const serper: VendorForm<SearchRequest, SearchResponse> = {
+export const serper: VendorAdapter<SearchRequest, SearchResponse> = {
   name: 'serper',
   providers: ['serper'],
   keyHeader: 'x-api-key',

@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../../formats/canonical/canonical-values.ts'
-import type { VendorForm } from '../../kind-forms.ts'
+import type { VendorAdapter } from '../../kind-adapters.ts'
 import { isFlag, isInteger, isWord, type OptionChecks, readVendorOptions } from '../../web/web-options.ts'
 import { getList, getObject, pickFormat, toUsage } from '../../web/web-responses.ts'
 import { getAmount, getText } from '../../web/web-text.ts'
@@ -26,7 +26,7 @@ const OPTIONS: OptionChecks = {
 
 const FORMATS = ['markdown', 'text'] as const
 
-export const tavily: VendorForm<SearchRequest, SearchResponse> = {
+export const tavily: VendorAdapter<SearchRequest, SearchResponse> = {
   name: 'tavily',
   providers: ['tavily'],
   keyHeader: 'bearer',

@@ -1,4 +1,4 @@
-import { createKindForms } from '../create-kind-forms.ts'
+import { createKindAdapters } from '../create-kind-adapters.ts'
 import { aiSdk } from './clients/ai-sdk-embedding-client.ts'
 import { cohere as cohereClient } from './clients/cohere-embedding-client.ts'
 import { gemini, geminiBatch } from './clients/gemini-embedding-client.ts'
@@ -16,8 +16,8 @@ import { together } from './vendors/together-embedding.ts'
 import { vertex, vertexOne } from './vendors/vertex-embedding.ts'
 import { voyage } from './vendors/voyage-embedding.ts'
 
-/** The forms for embeddings. */
-export const embeddingForms = createKindForms({
+/** The adapters for embeddings. */
+export const embeddingAdapters = createKindAdapters({
   clients: { openai: openaiClient, cohere: cohereClient, gemini, 'gemini-batch': geminiBatch, 'ai-sdk': aiSdk },
   vendors: [
     bedrockCohere,

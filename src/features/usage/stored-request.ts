@@ -4,10 +4,10 @@ import type { RequestEnding, RequestLog } from '../../request/request-log.ts'
 import {
   formatIsoTime,
   getDefaultServedBy,
-  type KeptAttempt,
-  type KeptRequest,
-  type KeptSkip,
   OPTIONAL_COUNTS,
+  type StoredAttempt,
+  type StoredRequest,
+  type StoredSkip,
   sumUsageCosts,
 } from './request-record.ts'
 
@@ -17,28 +17,28 @@ const MAX_REASON = 300
 const MAX_NAME = 512
 
 /** Creates the record of a request, without anything from prompts or responses. */
-export function createKeptRequest(log: RequestLog, ending: RequestEnding & { durationMs: number }): KeptRequest {
+export function createStoredRequest(log: RequestLog, ending: RequestEnding & { durationMs: number }): StoredRequest {
   const { startedAt, route, caller, model, steps, warnings } = log
   const { key, account, token } = caller
   const { durationMs, status, end, error } = ending
-  const attempts: KeptAttempt[] = []
-  const skipped: KeptSkip[] = []
+  const attempts: StoredAttempt[] = []
+  const skipped: StoredSkip[] = []
   let message: string | undefined
   let firstByteMs: number | undefined
-  let promptCache: KeptRequest['promptCache']
+  let promptCache: StoredRequest['promptCache']
   for (const step of steps) {
     if (!('outcome' in step)) {
-      if (skipped.length < MAX_LISTED) skipped.push(createKeptSkip(step))
+      if (skipped.length < MAX_LISTED) skipped.push(createStoredSkip(step))
       continue
     }
     message = step.message ?? message
     promptCache = step.promptCache ?? promptCache
     if (step.outcome === 'answered') firstByteMs = step.startedAt - startedAt + step.durationMs
     // list every attempt that has usage, because the request's usage is the sum of its attempts
-    if (step.usage || attempts.length < MAX_LISTED) attempts.push(createKeptAttempt(step, startedAt))
+    if (step.usage || attempts.length < MAX_LISTED) attempts.push(createStoredAttempt(step, startedAt))
   }
   const spent = sumUsageCosts(attempts)
-  const request: KeptRequest = {
+  const request: StoredRequest = {
     id: log.id,
     time: formatIsoTime(startedAt),
     endpoint: route.path,
@@ -90,17 +90,17 @@ const getReason = ({ error, reason }: RequestEnding) =>
   error === 'INVALID_JSON' ? 'The request body is not valid JSON.' : reason
 
 /** Creates the record of a skipped target or entry. */
-export function createKeptSkip(step: Exclude<StepRecord, AttemptRecord>): KeptSkip {
+export function createStoredSkip(step: Exclude<StepRecord, AttemptRecord>): StoredSkip {
   if ('entry' in step) return { entry: truncate(step.entry, MAX_NAME), skipped: step.skipped }
   const { provider, model, connectionId, skipped } = step
   return { provider, model, connectionId, skipped }
 }
 
 /** Creates the record of an attempt. `startedAt` is when its request arrived, in epoch ms. */
-export function createKeptAttempt(record: AttemptRecord, startedAt: number): KeptAttempt {
+export function createStoredAttempt(record: AttemptRecord, startedAt: number): StoredAttempt {
   const { provider, model, connectionId, outcome, status, durationMs, message, usage, costUsd, costSource } = record
   const startMs = record.startedAt - startedAt
-  const attempt: KeptAttempt = { provider, model, connectionId, outcome, status, startMs, durationMs }
+  const attempt: StoredAttempt = { provider, model, connectionId, outcome, status, startMs, durationMs }
   if (message !== undefined) attempt.message = truncate(message, MAX_MESSAGE)
   if (!usage) return attempt
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0, units } = usage
@@ -123,7 +123,7 @@ export function createKeptAttempt(record: AttemptRecord, startedAt: number): Kep
 }
 
 /** Returns the target whose response the client got, or, if none, the last target called. */
-function getTarget({ target }: RequestLog, attempts: readonly KeptAttempt[]): KeptRequest['target'] {
+function getTarget({ target }: RequestLog, attempts: readonly StoredAttempt[]): StoredRequest['target'] {
   if (target) return { provider: target.provider, model: target.model, connectionId: target.connection.id }
   const last = attempts.at(-1)
   return last && { provider: last.provider, model: last.model, connectionId: last.connectionId }

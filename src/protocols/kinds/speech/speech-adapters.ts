@@ -1,5 +1,5 @@
 import { assignToMedium } from '../../formats/canonical/media-tokens.ts'
-import { createKindForms } from '../create-kind-forms.ts'
+import { createKindAdapters } from '../create-kind-adapters.ts'
 import { aiSdk } from './clients/ai-sdk-speech-client.ts'
 import { createGeminiSpeechClient } from './clients/gemini-speech-client.ts'
 import { countCharacters } from './speech.ts'
@@ -7,8 +7,8 @@ import { openai } from './speech-clients.ts'
 import { speechVendors } from './speech-vendors.ts'
 import { compatible } from './vendors/openai-speech.ts'
 
-/** The forms for speech. */
-export const speechForms = createKindForms({
+/** The adapters for speech. */
+export const speechAdapters = createKindAdapters({
   clients: {
     openai,
     'ai-sdk': aiSdk,

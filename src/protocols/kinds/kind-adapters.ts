@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { FormFile, FormPart } from '../../lib/multipart.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { FieldNames, ResponseWarnings, Warnings } from '../formats/canonical/canonical-warnings.ts'
-import type { AnswerReader, EmbeddedError, TokenUsage } from '../formats/format.ts'
+import type { EmbeddedError, ResponseReader, TokenUsage } from '../formats/format.ts'
 import type { ProviderTarget } from '../providers/target.ts'
 
 /** The fields that responses of all kinds share. */
@@ -13,9 +13,9 @@ export interface KindResponse {
 }
 
 /**
- * How clients of a kind write requests and read responses. All forms of the kind are translated to and from `Req`, `Res`, and the chunks of a stream.
+ * How clients of a kind write requests and read responses. All adapters of the kind are translated to and from `Req`, `Res`, and the chunks of a stream.
  */
-export interface ClientForm<Req, Res, Chunk = never> {
+export interface ClientAdapter<Req, Res, Chunk = never> {
   /** The client's names for the fields of `Req`, used in warnings and errors. */
   readonly fieldNames?: FieldNames
   /** Reads a request. Throws `INVALID_REQUEST` (`warnings.reject`) with the field's name if a field is malformed. */
@@ -87,16 +87,16 @@ export interface ClientWriteContext<Req> {
 }
 
 /** How a vendor expects requests of a kind, and how it writes responses. */
-export interface VendorForm<Req, Res extends KindResponse, Chunk = never> {
-  /** The form's name, which a connection can set as its `format` (`vendorForms` in src/types/unions.ts). */
+export interface VendorAdapter<Req, Res extends KindResponse, Chunk = never> {
+  /** The adapter's name, which a connection can set as its `format` (`vendorFormats` in src/types/unions.ts). */
   readonly name: string
-  /** The IDs of the providers that use this form. */
+  /** The IDs of the providers that use this adapter. */
   readonly providers?: readonly string[]
-  /** Whether a target uses this form, if that doesn't depend on its provider's ID. */
+  /** Whether a target uses this adapter, if that doesn't depend on its provider's ID. */
   matches?(target: ProviderTarget): boolean
   /** The vendor's base URL for this kind, if it differs from the one in the catalog. */
   readonly baseUrl?: string
-  /** Derives the base URL of the form's paths from the connection's base URL. Default: unchanged. */
+  /** Derives the base URL of the adapter's paths from the connection's base URL. Default: unchanged. */
   adaptBaseUrl?(baseUrl: string): string
   /** The header for the credential, in lowercase; default: the one of the provider or its format. */
   readonly keyHeader?: string
@@ -119,7 +119,7 @@ export interface VendorForm<Req, Res extends KindResponse, Chunk = never> {
   /** The field in which to wrap a whole response in bytes (image or audio), as base64. Its media type goes in `type`. */
   readonly bytesField?: string
   /** For vendors that respond with a job, which is polled until it is done. */
-  readonly job?: JobForm
+  readonly job?: JobPolling
   /** Creates the reader for the stream that this request returns. If absent, or if it returns `undefined`, the response isn't streamed. */
   createStream?(request: Req, target: ProviderTarget): VendorStream<Chunk> | undefined
   /** Returns the client's content type for a response in bytes. `vendorType` is the vendor's, if its response is in bytes, too. */
@@ -134,7 +134,7 @@ export interface VendorForm<Req, Res extends KindResponse, Chunk = never> {
 export type JobState = 'open' | 'done' | 'failed' | 'refused'
 
 /** How to poll a job for its result. */
-export interface JobForm {
+export interface JobPolling {
   /**
    * The vendor's domain. If the job was started in this domain, https URLs in it also get the credential. Default: only URLs of the same origin get
    * it.
@@ -158,14 +158,14 @@ export interface JobPoll {
 export interface CompletionTools {
   requestUrl: string
   /** Resolves to a job's result. Rejects if the job fails, is refused, takes too long, or has a URL that isn't the vendor's. */
-  awaitJob(poll: JobPoll, job: JobForm): Promise<JsonObject>
+  awaitJob(poll: JobPoll, job: JobPolling): Promise<JsonObject>
   /** Fetches an image without a credential. Resolves to `undefined` if its URL isn't public, or if the download fails. */
   download(url: string): Promise<{ bytes: Uint8Array; mediaType: string } | undefined>
 }
 
-/** How to pass requests through to a vendor that uses the client's form. */
+/** How to pass requests through to a vendor whose format is the client's. */
 export interface PassThrough<Req> {
-  /** The name of the client's form. */
+  /** The name of the client adapter. */
   readonly client: string
   path(target: ProviderTarget): string
   /** Body fields, one of which contains the entries. If absent, a request that must be split is translated instead. */
@@ -236,13 +236,13 @@ export interface RequestSplitter<Req, Res extends KindResponse> {
   createCheck?(): (response: Res) => string | undefined
 }
 
-/** Defines the forms of a kind. */
+/** Defines the adapters of a kind. */
 export interface KindDefinition<Req, Res extends KindResponse, Chunk = never> {
-  readonly clients: Readonly<Record<string, ClientForm<Req, Res, Chunk>>>
-  /** A target uses the first form that matches it. */
-  readonly vendors: readonly VendorForm<Req, Res, Chunk>[]
-  /** The form for all other targets. */
-  readonly fallback: VendorForm<Req, Res, Chunk>
+  readonly clients: Readonly<Record<string, ClientAdapter<Req, Res, Chunk>>>
+  /** A target uses the first adapter that matches it. */
+  readonly vendors: readonly VendorAdapter<Req, Res, Chunk>[]
+  /** The adapter for all other targets. */
+  readonly fallback: VendorAdapter<Req, Res, Chunk>
   readonly splitter?: RequestSplitter<Req, Res>
   /** Set if input tokens have a price. They are estimated if a provider doesn't report them. */
   readonly estimatesTokens?: true
@@ -260,7 +260,7 @@ export interface KindDefinition<Req, Res extends KindResponse, Chunk = never> {
 
 /** A client's request to one target. */
 export interface KindCall {
-  /** The name of the client's form. */
+  /** The name of the client adapter. */
   client: string
   body: JsonObject
   /** The text of the body, with the target's name for the model. */
@@ -280,16 +280,16 @@ export interface KindCall {
 /** One of a request's calls. */
 export interface PreparedPart {
   request: Omit<VendorRequest, 'body' | 'form' | 'bytes'> & { body?: string | Uint8Array | undefined }
-  answers: AnswerReader
+  answers: ResponseReader
   /** Waits for the result of a job, and downloads images that the response only links to. Absent if the vendor never needs either. */
   completeResponse?(json: JsonObject, tools: CompletionTools): Promise<JsonObject>
 }
 
 /** A call to a target: its requests, and how to translate the responses for the client. */
 export interface PreparedCall {
-  /** How the vendor's form changes the target's URL and key header. */
+  /** How the vendor adapter changes the target's URL and key header. */
   urlOverrides: {
-    [Name in 'baseUrl' | 'adaptBaseUrl' | 'keyHeader']?: VendorForm<unknown, KindResponse>[Name] | undefined
+    [Name in 'baseUrl' | 'adaptBaseUrl' | 'keyHeader']?: VendorAdapter<unknown, KindResponse>[Name] | undefined
   } & { configField?: KindDefinition<unknown, KindResponse>['configField'] | undefined }
   /** At least one; several if the request is split. */
   parts: readonly PreparedPart[]
@@ -326,14 +326,14 @@ export interface PreparedStream {
   getUsage(reported: TokenUsage | undefined, header: (name: string) => string | undefined): TokenUsage | undefined
 }
 
-/** The forms of a kind, ready for requests. */
-export interface KindForms {
+/** The adapters of a kind, ready for requests. */
+export interface KindAdapters {
   /** Throws `INVALID_REQUEST` if the request is malformed or the target doesn't support it. */
   prepare(call: KindCall, target: ProviderTarget): PreparedCall
   /** Lists the URLs of images that the target needs as bytes. Throws like `prepare` if the request is malformed. */
   getImageUrls(call: KindCall, target: ProviderTarget): readonly string[]
-  /** The names of the client forms. */
+  /** The names of the client adapters. */
   readonly clients: readonly string[]
-  /** The names of the vendor forms. */
+  /** The names of the vendor adapters. */
   readonly vendors: readonly string[]
 }

@@ -1,10 +1,10 @@
-import { createKindForms } from '../create-kind-forms.ts'
+import { createKindAdapters } from '../create-kind-adapters.ts'
 import { clients } from './rerank-clients.ts'
 import * as vendors from './rerank-vendors.ts'
 import { compatible } from './vendors/compatible-rerank.ts'
 
-/** The forms for reranking. */
-export const rerankForms = createKindForms({
+/** The adapters for reranking. */
+export const rerankAdapters = createKindAdapters({
   clients,
   vendors: Object.values(vendors),
   fallback: compatible,

@@ -34,7 +34,7 @@ export interface Content {
 }
 
 /** Converts between the records of a collection and their synced content. */
-export interface RecordForm {
+export interface SyncCodec {
   /** Whether the records have an active flag, which is merged separately. */
   hasActive: boolean
   /** Returns the synced content of a record. Throws an error with a user-facing message if it can't be synced. */
@@ -51,8 +51,8 @@ export const listSyncedFields = (fields: RecordFields): string[] =>
     [isStored, isShown, isSynced].includes(false) ? [] : [name],
   )
 
-/** Creates the form for records that are synced unchanged. */
-export function createPlainForm(fields: RecordFields, getId: (record: JsonObject) => string): RecordForm {
+/** Creates the codec for records that are synced unchanged. */
+export function createPlainCodec(fields: RecordFields, getId: (record: JsonObject) => string): SyncCodec {
   const names = listSyncedFields(fields)
   return {
     hasActive: false,
@@ -80,9 +80,9 @@ function replaceFields(before: object | undefined, given: JsonObject, names: rea
 const CONNECTION = listSyncedFields(connectionFields)
 const KEY = listSyncedFields(keyFields)
 
-/** Creates the form for groups, which are synced unchanged if a gateway with this secret wrote them. */
-export function createGroupForm(store: Pick<WritableStore, 'isSignedGroup'>): RecordForm {
-  const plain = createPlainForm(groupFields, ({ id }) => String(id))
+/** Creates the codec for groups, which are synced unchanged if a gateway with this secret wrote them. */
+export function createGroupCodec(store: Pick<WritableStore, 'isSignedGroup'>): SyncCodec {
+  const plain = createPlainCodec(groupFields, ({ id }) => String(id))
   return {
     ...plain,
     async read(item) {
@@ -92,9 +92,9 @@ export function createGroupForm(store: Pick<WritableStore, 'isSignedGroup'>): Re
   }
 }
 
-/** Creates the form for guards, which are synced unchanged if a gateway with this secret wrote them. */
-export function createGuardForm(store: Pick<WritableStore, 'isSignedGuard'>): RecordForm {
-  const plain = createPlainForm(guardFields, ({ name }) => String(name))
+/** Creates the codec for guards, which are synced unchanged if a gateway with this secret wrote them. */
+export function createGuardCodec(store: Pick<WritableStore, 'isSignedGuard'>): SyncCodec {
+  const plain = createPlainCodec(guardFields, ({ name }) => String(name))
   return {
     ...plain,
     async read(item) {
@@ -104,8 +104,8 @@ export function createGuardForm(store: Pick<WritableStore, 'isSignedGuard'>): Re
   }
 }
 
-/** Creates the form for connections. Credentials are synced, too; each side encrypts them for their destination. */
-export function createConnectionForm(store: Pick<WritableStore, 'keyring' | 'code'>): RecordForm {
+/** Creates the codec for connections. Credentials are synced, too; each side encrypts them for their destination. */
+export function createConnectionCodec(store: Pick<WritableStore, 'keyring' | 'code'>): SyncCodec {
   const { keyring } = store
   return {
     hasActive: true,
@@ -136,13 +136,13 @@ const MISPLACED = 'The key is not stored under its value. Delete it and create a
 const UNPROVEN_GUARD = 'The guard was not written by a gateway with this secret. Save it again, or delete it.'
 
 /**
- * Creates the form for keys, which are synced as digests. Only the gateway keeps their values. The cloud has the value of a key that was created
+ * Creates the codec for keys, which are synced as digests. Only the gateway keeps their values. The cloud has the value of a key that was created
  * there until the gateway has it.
  */
-export function createKeyForm(
+export function createKeyCodec(
   store: WritableStore,
   side: Side,
-): RecordForm & {
+): SyncCodec & {
   getSlot(content: Content, before: SyncItem | undefined): Promise<string>
 } {
   const dropValue = ({ sealedKey, ...rest }: Partial<KeyRecord>, sha256: string) => ({

@@ -13,7 +13,7 @@ import type { Identity } from '../../request/identity.ts'
 import type { Clock, Storage } from '../../types.ts'
 import { type KnownAccount, toKnownAccount } from './known-accounts.ts'
 
-interface Sighting {
+interface AccountUse {
   ref: string
   identity: Identity
   /** The day of the request, in UTC. */
@@ -25,9 +25,9 @@ interface Sighting {
  * Stores an account that your app has named, or renews its record, which otherwise expires. Keeps fields that the management API has set. Resolves to
  * the stored account, or to `undefined` if another write came first or if the record is unsigned and therefore left unchanged.
  */
-export async function recordSighting(
+export async function recordAccountUse(
   { storage, keyring, clock }: { storage: Storage; keyring: Keyring; clock: Clock },
-  { ref, identity, day, idleDays }: Sighting,
+  { ref, identity, day, idleDays }: AccountUse,
 ): Promise<KnownAccount | undefined> {
   const { record: found, version = null } = (await readAccount(storage, ref)) ?? {}
   if (found && !(await isSignedAccount(keyring, ref, found))) return undefined

@@ -1,12 +1,12 @@
 import { isObject } from '../../../lib/json.ts'
 import { readTokenCount } from '../../formats/canonical/canonical-values.ts'
-import { createKindForms } from '../create-kind-forms.ts'
-import type { ClientForm, KindResponse, VendorForm } from '../kind-forms.ts'
+import { createKindAdapters } from '../create-kind-adapters.ts'
+import type { ClientAdapter, KindResponse, VendorAdapter } from '../kind-adapters.ts'
 
 /** Document requests are never translated. */
 type DocumentRequest = Readonly<Record<never, never>>
 
-const mistralClient: ClientForm<DocumentRequest, KindResponse> = {
+const mistralClient: ClientAdapter<DocumentRequest, KindResponse> = {
   read({ document }, { warnings }) {
     return isObject(document) ? {} : warnings.reject('document', 'is required: an object with the document or its URL.')
   },
@@ -16,7 +16,7 @@ const mistralClient: ClientForm<DocumentRequest, KindResponse> = {
 }
 
 /** https://docs.mistral.ai/api/endpoint/ocr, and compatible servers. */
-const mistral: VendorForm<DocumentRequest, KindResponse> = {
+const mistral: VendorAdapter<DocumentRequest, KindResponse> = {
   name: 'mistral',
   passThrough: [{ client: 'mistral', path: () => '/ocr' }],
   writeRequest() {
@@ -36,5 +36,5 @@ const mistral: VendorForm<DocumentRequest, KindResponse> = {
   },
 }
 
-/** The forms for extracting text from documents. */
-export const ocrForms = createKindForms({ clients: { mistral: mistralClient }, vendors: [], fallback: mistral })
+/** The adapters for extracting text from documents. */
+export const ocrAdapters = createKindAdapters({ clients: { mistral: mistralClient }, vendors: [], fallback: mistral })

@@ -1,5 +1,5 @@
-import { createKindForms } from '../create-kind-forms.ts'
-import type { KindForms } from '../kind-forms.ts'
+import { createKindAdapters } from '../create-kind-adapters.ts'
+import type { KindAdapters } from '../kind-adapters.ts'
 import { fetchClient } from './clients/web-fetch-client.ts'
 import { exa } from './vendors/exa-web-fetch.ts'
 import { firecrawl } from './vendors/firecrawl-web-fetch.ts'
@@ -8,8 +8,8 @@ import { jina } from './vendors/jina-web-fetch.ts'
 import { tavily } from './vendors/tavily-web-fetch.ts'
 import { pageSplitter } from './web-fetch.ts'
 
-/** The forms for fetching pages. */
-export const webFetchForms: KindForms = createKindForms({
+/** The adapters for fetching pages. */
+export const webFetchAdapters: KindAdapters = createKindAdapters({
   configField: 'fetchConfig',
   clients: { fetch: fetchClient },
   vendors: [exa, firecrawl, jina, tavily],

@@ -1,5 +1,5 @@
-import { createKindForms } from '../create-kind-forms.ts'
-import type { KindForms } from '../kind-forms.ts'
+import { createKindAdapters } from '../create-kind-adapters.ts'
+import type { KindAdapters } from '../kind-adapters.ts'
 import { searchClient } from './clients/web-search-client.ts'
 import { brave } from './vendors/brave-web-search.ts'
 import { exa } from './vendors/exa-web-search.ts'
@@ -12,8 +12,8 @@ import { serper } from './vendors/serper-web-search.ts'
 import { tavily } from './vendors/tavily-web-search.ts'
 import { querySplitter } from './web-search-results.ts'
 
-/** The forms for web search. */
-export const webSearchForms: KindForms = createKindForms({
+/** The adapters for web search. */
+export const webSearchAdapters: KindAdapters = createKindAdapters({
   configField: 'searchConfig',
   clients: { search: searchClient },
   vendors: [brave, exa, firecrawl, jina, perplexity, searxng, serper, tavily],

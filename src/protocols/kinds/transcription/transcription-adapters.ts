@@ -1,13 +1,13 @@
 import { assignToMedium } from '../../formats/canonical/media-tokens.ts'
-import { createKindForms } from '../create-kind-forms.ts'
+import { createKindAdapters } from '../create-kind-adapters.ts'
 import { estimateDuration, getDuration } from '../sound/audio-duration.ts'
 import { aiSdk } from './clients/ai-sdk-transcription-client.ts'
 import { clients } from './transcription-clients.ts'
 import { transcriptionVendors } from './transcription-vendors.ts'
 import { compatible } from './vendors/openai-transcription.ts'
 
-/** The forms for transcription. */
-export const transcriptionForms = createKindForms({
+/** The adapters for transcription. */
+export const transcriptionAdapters = createKindAdapters({
   clients: { ...clients, 'ai-sdk': aiSdk },
   vendors: transcriptionVendors,
   fallback: compatible,

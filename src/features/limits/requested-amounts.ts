@@ -4,7 +4,7 @@ import { getTargetName } from '../../protocols/providers/target.ts'
 import type { StoredSettings } from '../../records/stored-settings.ts'
 import type { AttemptControls } from '../../request/steps.ts'
 import type { LimitUnit } from '../../types/limits.ts'
-import type { Amounts, LimitedScope, WantedAmounts } from './ledger/ledger.ts'
+import type { Amounts, LimitedScope, RequestedAmounts } from './ledger/ledger.ts'
 import { createUnknownPriceError } from './limit-errors.ts'
 
 /** The settings that control how limits are applied. */
@@ -17,11 +17,11 @@ interface LimitedAttempt {
 }
 
 /** Estimates the worst case of an attempt in the limited units. Throws `REQUEST_TOO_EXPENSIVE` if a required price is unknown. */
-export function estimateWantedAmounts(
+export function estimateRequestedAmounts(
   { request: { call }, target }: LimitedAttempt,
   { inputTokens, outputTokens, answers, isOutputRequested, usd }: WorstCase,
   { isPriced, rules }: { isPriced: boolean; rules: LimitRules },
-): WantedAmounts {
+): RequestedAmounts {
   if (isPriced && !usd && rules.whenPriceUnknown !== 'allow') throw createUnknownPriceError(getTargetName(target))
   const fixed: Amounts = { tokens: inputTokens }
   if (isPriced) fixed.usd = usd?.fixed ?? 0
@@ -43,7 +43,7 @@ export function requireKnownPrice(
 }
 
 /** Returns the minimum of a unit that a request needs. */
-export function getMinimumAmount(unit: LimitUnit, { fixed, output }: WantedAmounts): number {
+export function getMinimumAmount(unit: LimitUnit, { fixed, output }: RequestedAmounts): number {
   if (unit !== 'tokens' && unit !== 'usd') return 1
   const { minTokens: least = 0, usdPerToken = 0 } = output ?? {}
   return (fixed[unit] ?? 0) + least * (unit === 'tokens' ? 1 : usdPerToken)

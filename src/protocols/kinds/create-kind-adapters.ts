@@ -5,24 +5,24 @@ import { addEventCharges } from '../formats/canonical/reported-cost.ts'
 import { toContentFields } from '../formats/format.ts'
 import type { ProviderTarget } from '../providers/target.ts'
 import type {
-  ClientForm,
+  ClientAdapter,
   ClientStream,
   ClientWriteContext,
+  KindAdapters,
   KindCall,
   KindDefinition,
-  KindForms,
   KindResponse,
   PreparedStream,
-  VendorForm,
+  VendorAdapter,
   VendorStream,
-} from './kind-forms.ts'
+} from './kind-adapters.ts'
 import { addEstimatedUnits, preparePassedPart, prepareTranslatedPart } from './prepare-parts.ts'
 import { joinResponses, pickEntries, splitRequest } from './split-request.ts'
 
-/** Creates the forms of a kind from their definition. All kinds share this code. */
-export function createKindForms<Req, Res extends KindResponse, Chunk = never>(
+/** Creates the adapters of a kind from their definition. All kinds share this code. */
+export function createKindAdapters<Req, Res extends KindResponse, Chunk = never>(
   definition: KindDefinition<Req, Res, Chunk>,
-): KindForms {
+): KindAdapters {
   const { clients, vendors, fallback, splitter, configField, estimateUsage, completeResponse, addPriceFacts } =
     definition
   const contentFields = definition.estimatesTokens ? toContentFields() : undefined // no output fields, because only the input has tokens
@@ -124,9 +124,9 @@ export function createKindForms<Req, Res extends KindResponse, Chunk = never>(
     },
   }
 
-  function findClient(call: KindCall): ClientForm<Req, Res, Chunk> {
+  function findClient(call: KindCall): ClientAdapter<Req, Res, Chunk> {
     const client = clients[call.client]
-    if (!client) throw new TypeError(`There is no form "${call.client}" of clients.`)
+    if (!client) throw new TypeError(`There is no client adapter "${call.client}".`)
     return client
   }
 
@@ -139,8 +139,8 @@ export function createKindForms<Req, Res extends KindResponse, Chunk = never>(
     })
   }
 
-  function findVendor(target: ProviderTarget): VendorForm<Req, Res, Chunk> {
-    const named = target.form && vendors.find(({ name }) => name === target.form)
+  function findVendor(target: ProviderTarget): VendorAdapter<Req, Res, Chunk> {
+    const named = target.vendorFormat && vendors.find(({ name }) => name === target.vendorFormat)
     return (
       named ||
       vendors.find(({ matches, providers }) =>
@@ -191,9 +191,12 @@ function prepareStream<Res, Chunk>(
 }
 
 const findPassThrough = <Req, Res extends KindResponse, Chunk>(
-  { passThrough = [] }: VendorForm<Req, Res, Chunk>,
+  { passThrough = [] }: VendorAdapter<Req, Res, Chunk>,
   { client, request, target, isSplit }: { client: string; request: Req; target: ProviderTarget; isSplit: boolean },
 ) =>
   passThrough.find(
-    (form) => form.client === client && (!isSplit || form.listFields) && form.accepts?.(request, target) !== false,
+    (candidate) =>
+      candidate.client === client &&
+      (!isSplit || candidate.listFields) &&
+      candidate.accepts?.(request, target) !== false,
   )

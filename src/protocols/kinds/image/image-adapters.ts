@@ -1,4 +1,4 @@
-import { createKindForms } from '../create-kind-forms.ts'
+import { createKindAdapters } from '../create-kind-adapters.ts'
 import { aiSdk } from './clients/ai-sdk-image-client.ts'
 import { createGeminiImageClient } from './clients/gemini-image-client.ts'
 import { imageSplitter } from './image.ts'
@@ -14,7 +14,7 @@ import { together } from './vendors/together-image.ts'
 import { xai } from './vendors/xai-image.ts'
 
 /** How each vendor writes image requests and responses. */
-export const imageForms = createKindForms({
+export const imageAdapters = createKindAdapters({
   clients: {
     ...clients,
     'ai-sdk': aiSdk,
