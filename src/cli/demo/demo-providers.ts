@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { createGateway } from '../../gateway.ts'
 import { KEYRING, SETTINGS } from '../../records/record-collections.ts'
-import type { Catalog, Logger, Storage } from '../../types.ts'
+import type { Catalog, Clock, Logger, Storage } from '../../types.ts'
 
 /** The base URL of the demo's providers. RFC 2606 reserves `.invalid`, so requests to it never leave the machine. */
 export const DEMO_BASE_URL = 'http://demo.invalid/v1'
@@ -50,8 +50,9 @@ export async function withDemoRecords(
   base: Storage,
   logger: Logger,
   writeHistory: (storage: Storage) => Promise<void>,
+  clock?: Clock,
 ): Promise<Storage> {
-  const demo = await createDemoRecords()
+  const demo = await createDemoRecords(clock)
   // Keys are encrypted with the user's secret, so that the gateway can decrypt them; only demo keys are written.
   await writeHistory(overlayStorage(demo, base, { isInTop: (key) => key !== KEYRING && key !== SETTINGS }))
   for (const { key } of await demo.list('combos/')) {
@@ -62,9 +63,9 @@ export async function withDemoRecords(
 }
 
 /** Creates the demo's records in a storage, in the form in which a gateway writes them. Each combo tries the failing target first. */
-async function createDemoRecords(): Promise<Storage> {
+async function createDemoRecords(clock?: Clock): Promise<Storage> {
   const storage = memoryStorage()
-  const gateway = createGateway({ storage, catalog: demoCatalog, logger: false })
+  const gateway = createGateway({ storage, catalog: demoCatalog, logger: false, ...(clock && { clock }) })
   for (const name of Object.keys(demoCatalog)) {
     await gateway.api.connections.create({ provider: name, prices: PRICES })
     await gateway.api.combos.create({ name, models: [`${name}/${BROKEN}`, `${name}/${STORYTELLER}`] })

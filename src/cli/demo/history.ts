@@ -5,7 +5,7 @@ import { BROKEN, DEMO, DEMO_FLAKY, demoCatalog, FLAKY, STORYTELLER } from './dem
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAYS = 5
-/** The number of requests in one day, by UTC hour. */
+/** The number of requests on an average day, by UTC hour. */
 const REQUESTS_BY_HOUR = [1, 0, 0, 0, 0, 1, 1, 2, 4, 5, 6, 5, 3, 4, 6, 5, 4, 3, 2, 2, 1, 2, 1, 1]
 const WHOLE = { messages: [{ role: 'user', content: 'Tell me about a signal box and the trains that pass it.' }] }
 
@@ -67,7 +67,8 @@ export async function writeHistory({
   const weightedClients = clients.flatMap((client) => Array.from({ length: client.share }, () => client))
 
   for (let hour = Math.ceil(clock.now() / HOUR_MS) * HOUR_MS; hour + HOUR_MS / 2 < now; hour += HOUR_MS) {
-    const count = REQUESTS_BY_HOUR[new Date(hour).getUTCHours()] ?? 0
+    const average = REQUESTS_BY_HOUR[new Date(hour).getUTCHours()] ?? 0
+    const count = Math.round(average * (0.6 + 0.8 * random()))
     for (let nth = 0; nth < count; nth++) {
       clock.advanceTo(hour + ((nth + random()) / count) * (HOUR_MS / 2))
       const { key = '', users = [], models = [] } = pickRandom(weightedClients) ?? {}

@@ -66,7 +66,11 @@ const UNITS: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
 /** Formats a time relative to now: "5 min. ago", "in 3 days". */
 export function formatRelativeTime(time: string | number, now = Date.now()): string {
   const seconds = (new Date(time).getTime() - now) / 1_000
-  const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1]
+  // 59.6 minutes are an hour, not 60 minutes.
+  const [unit, size] = UNITS.find(([, each], at) => Math.abs(seconds) >= each - (UNITS[at + 1]?.[1] ?? 0) / 2) ?? [
+    'second',
+    1,
+  ]
   return relative.format(Math.round(seconds / size), unit)
 }
 

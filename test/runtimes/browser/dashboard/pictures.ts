@@ -33,8 +33,11 @@ export async function takePictures(
     sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
   }
   const silent = { warn() {}, error() {} }
-  const storage = await withDemoRecords(memoryStorage(), silent, (own) =>
-    writeHistory({ storage: own, secret: undefined, upstream, now: NOW }),
+  const storage = await withDemoRecords(
+    memoryStorage(),
+    silent,
+    (own) => writeHistory({ storage: own, secret: undefined, upstream, now: NOW }),
+    clock,
   )
   const gateway = createGateway({
     storage,

@@ -65,8 +65,8 @@ const costSources = {
 } as const
 
 const priceSources = {
-  connection: 'from the connection',
-  custom: 'from the custom model',
+  connection: 'set on the connection',
+  custom: 'set on the custom model',
   live: 'from the refreshed catalog',
   'built-in': 'from the catalog',
 } as const
@@ -93,7 +93,7 @@ function describePromptCache({ by, read, written, savedUsd, stoodDown }: NonNull
 function RequestFacts({ request, names }: { request: StoredRequest; names: ReadonlyMap<string, string> }) {
   const { tokens, costUsd, costSource, promptCache, guardUsd, error, reason, warnings = [] } = request
   const prices = request.attempts.flatMap(({ price }) =>
-    price ? [`${price.of} ${priceSources[price.by]}${price.asOf ? ` of ${price.asOf}` : ''}`] : [],
+    price ? [`${price.of} ${priceSources[price.by]}${price.asOf ? `, as of ${price.asOf}` : ''}`] : [],
   )
   const named = (id: string | undefined) => (id === undefined ? undefined : (names.get(id) ?? id))
   const facts: Array<[string, ComponentChild]> = [
@@ -120,7 +120,7 @@ function RequestFacts({ request, names }: { request: StoredRequest; names: Reado
           : undefined
         : `${formatMoney(costUsd)}${costSource ? `, ${costSources[costSource]}` : ''}`,
     ],
-    ['Prices', prices.length > 0 ? prices.join(', ') : undefined],
+    ['Prices', prices.length > 0 ? prices.join('; ') : undefined],
     ['Cost of guards', guardUsd === undefined ? undefined : formatMoney(guardUsd)],
     ['Prompt cache', promptCache && describePromptCache(promptCache)],
     ['Warnings', warnings.length > 0 ? warnings.join(', ') : undefined],
