@@ -102,7 +102,7 @@ test('a text that a guard rejects in a stream is not kept for later requests', a
     'data: [DONE]\n\n',
   ]
   const guard = words({ name: 'w', words: [WORD], on: ['answer'] })
-  const { send, upstream } = await openWorld([guard], { events })
+  const { send, upstream } = await openWorld([guard], { events: [events.join('')] }) // the item is complete at once
   const text = await (await send('/v1/responses', { model: 'one/m', input: 'Hi', stream: true })).text()
   assert.match(text, 'response.incomplete')
   const id = /"id":"(msg_[^"]+)"/.exec(text)?.[1]
