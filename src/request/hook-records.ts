@@ -150,6 +150,8 @@ export interface RequestRecord {
   guards?: readonly GuardEntry[]
   /** Cost of the models that guards called, in USD, in addition to `costUsd`; absent if none was called or the cost is unknown. */
   guardUsd?: number
+  /** The longest time that guards held back an event of the stream, in ms; absent if nothing was held. */
+  guardHeldMs?: number
   /** What the provider's prompt cache did for the last attempt that has a report. */
   promptCache?: PromptCacheRecord
   /** Why no further target was tried although there was one. */

@@ -3,8 +3,9 @@ import { judge, words } from '../../src/features/guards/guards.ts'
 import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions, RequestRecord } from '../../src/index.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
-import { type Call, fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { chatAnswer, chatChunk } from '../pipeline/support/answers.ts'
+import { type Call, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { WORD } from './world.ts'
 
@@ -108,4 +109,29 @@ test('metrics count guard verdicts, without content', async () => {
   ])
     assert.ok(text.includes(line), `${line}\n${text.split('\n').filter((one) => one.includes('guard'))}`)
   assert.not.match(text, /SESAME/)
+})
+
+test('the longest time that guards hold back a stream is recorded and measured', async () => {
+  const clock = fakeClock()
+  async function* events() {
+    yield chatChunk({ content: 'Open SES' })
+    await clock.advance(300)
+    yield chatChunk({ content: 'AM' })
+    await clock.advance(200)
+    yield chatChunk({ content: ' now.' })
+    yield chatChunk({}, 'stop')
+    yield 'data: [DONE]\n\n'
+  }
+  const fetch = fakeUpstream(() => sse(events()))
+  const { gateway, records } = open([words({ name: 'word', words: [WORD] })], { fetch, clock })
+  const response = await gateway.fetch('http://gateway/v1/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'one/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] }),
+  })
+  assert.match(await response.text(), 'SES')
+  assert.is(records[0]?.guardHeldMs, 500)
+  const reply = await gateway.fetch('http://gateway/metrics', { headers: { authorization: `Bearer ${TOKEN}` } })
+  const text = await reply.text()
+  assert.match(text, 'signalbox_guard_held_seconds_sum{gen_ai_operation_name="chat"} 0.5')
 })

@@ -54,6 +54,8 @@ export class EventQueue {
   readonly #uncheckedEvents = new Set<HeldEvent>()
   /** The time since which something has been held without a check. */
   heldSince: number | undefined = undefined
+  /** The longest time that an event has been held. */
+  longestMs = 0
   /** The length of all held events. */
   length = 0
   /** The length of the texts that have arrived, whether or not they have been sent. */
@@ -112,7 +114,8 @@ export class EventQueue {
   #enqueue(held: HeldEvent) {
     this.#events.push(held)
     this.length += held.block.length
-    this.heldSince ??= this.#terms.now()
+    held.takenAt = this.#terms.now()
+    this.heldSince ??= held.takenAt
   }
 
   #addText(held: HeldEvent, content: ReadEvent['texts'][number]) {
@@ -310,6 +313,7 @@ export class EventQueue {
   release(): string {
     let events = ''
     let count = 0
+    const now = this.#terms.now()
     const sent = new Map<Channel, number>() // the pieces that are dequeued, at the end all together
     for (const held of this.#events) {
       if (held.whole.length > 0 || held.opens.some((call) => this.#openCalls.has(call))) break
@@ -318,6 +322,7 @@ export class EventQueue {
       if (!channels.every(isCleared)) break
       count++
       this.length -= held.block.length
+      this.longestMs = Math.max(this.longestMs, now - held.takenAt)
       for (const channel of channels) sent.set(channel, this.#sendPieces(channel, held, sent.get(channel) ?? 0))
       const { json, event, block } = held
       if (json) this.#terms.observe(json)

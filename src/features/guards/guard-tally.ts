@@ -18,9 +18,14 @@ export class GuardTally {
   }
 
   /** Returns the fields of the record. */
-  toRecord(): Pick<RequestRecord, 'guards' | 'guardUsd'> {
+  toRecord(): Pick<RequestRecord, 'guards' | 'guardUsd' | 'guardHeldMs'> {
     const guards = this.#runs.flatMap(listEntries)
-    return { ...(guards.length > 0 && { guards }), ...(this.#usd !== undefined && { guardUsd: this.#usd }) }
+    const heldMs = this.#runs.find((run) => run.heldMs !== undefined)?.heldMs
+    return {
+      ...(guards.length > 0 && { guards }),
+      ...(this.#usd !== undefined && { guardUsd: this.#usd }),
+      ...(heldMs !== undefined && { guardHeldMs: heldMs }),
+    }
   }
 }
 

@@ -100,6 +100,7 @@ export class GuardedStream implements RelayedStream {
       }
       if (this.#hasFailed) continue
       const events = this.#passed + this.#queue.release()
+      this.#terms.run.heldMs = this.#queue.longestMs
       this.#passed = ''
       const end = refused ?? this.#findEnd()
       if (events !== '') this.#sentAt = this.#terms.clock.now()

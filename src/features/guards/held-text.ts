@@ -38,6 +38,8 @@ export interface HeldEvent {
   readonly opens: readonly string[]
   readonly closes: readonly string[]
   isChanged: boolean
+  /** When it arrived. */
+  takenAt: number
 }
 
 export const createHeldEvent = (
@@ -45,7 +47,17 @@ export const createHeldEvent = (
   event: SseEvent,
   more: Partial<Pick<HeldEvent, 'json' | 'opens' | 'closes' | 'isChanged'>> = {},
 ): HeldEvent => ({
-  ...{ block, event, json: undefined, channels: new Set(), whole: [], opens: [], closes: [], isChanged: false },
+  ...{
+    block,
+    event,
+    json: undefined,
+    channels: new Set(),
+    whole: [],
+    opens: [],
+    closes: [],
+    isChanged: false,
+    takenAt: 0,
+  },
   ...more,
 })
 

@@ -56,6 +56,8 @@ export class GuardRun {
   readonly notes: GuardNote[] = []
   /** How much each guard has checked, by stage and name. */
   readonly checks = new Map<string, GuardCheck>()
+  /** The longest time that an event of the stream has been held back; `undefined` if the response isn't a stream. */
+  heldMs: number | undefined = undefined
   readonly #guards: readonly Guard[]
   readonly #deps: RunDependencies
   readonly #memory = new Map<unknown, unknown>()

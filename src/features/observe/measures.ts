@@ -244,6 +244,14 @@ export const measures = {
     labels: ['signalbox.guard', 'signalbox.stage'],
     buckets: HTTP_SECONDS,
   },
+  guardHeld: {
+    name: 'signalbox.guard.held',
+    kind: 'histogram',
+    unit: 's',
+    help: 'Longest time that guards held an event of a stream.',
+    labels: ['gen_ai.operation.name'],
+    buckets: HTTP_SECONDS,
+  },
   losses: {
     name: 'signalbox.losses',
     kind: 'counter',
