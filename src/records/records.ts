@@ -12,9 +12,12 @@ import {
 
 /** The records of one type, one per storage key, all in memory. Unusable ones are skipped. */
 export interface Records<T> {
-  /** Returns all records in order of creation; the same array until something changes. Rejects with `STORAGE_FAILED`. */
-  all(): Promise<readonly T[]>
-  /** Returns all records with their ids and order; `fresh` rereads the storage. */
+  /**
+   * Returns all records in order of creation; the same array until something changes. While a slow storage is being reread, returns the records in
+   * memory, unless `isLatest` is set. Rejects with `STORAGE_FAILED`.
+   */
+  all(options?: { isLatest?: boolean }): Promise<readonly T[]>
+  /** Returns all records with their ids and order, waiting for a slow storage; `fresh` rereads it. */
   entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<StoredEntry<T>>>
   get(id: string): Promise<T | undefined>
   /** Used by `writableRecords` to change the records. */
@@ -62,10 +65,10 @@ export function createRecords<T extends object>(
   freshness.onGap(view.expire)
 
   return {
-    all: () => getRecords(view.current()),
+    all: ({ isLatest = false } = {}) => getRecords(isLatest ? view.latest() : view.current()),
 
     async entries({ fresh = false } = {}) {
-      return (await (fresh ? view.reread() : view.current())).entries
+      return (await (fresh ? view.reread() : view.latest())).entries
     },
 
     async get(id) {
@@ -84,6 +87,7 @@ interface LoadedRecords<T> {
 
 interface RecordView<T> {
   current(): Promise<LoadedRecords<T>>
+  latest(): Promise<LoadedRecords<T>>
   reread(): Promise<LoadedRecords<T>>
   expire(): void
   /** Applies this gateway's change to the entries in memory. They are reread before use unless `change` returns true, meaning they are complete. */
@@ -95,9 +99,10 @@ function createRecordView<T>(
   deps: { clock: Clock; freshness: Freshness; staleFallback: StaleFallback },
 ): RecordView<T> {
   const cached = createCache<LoadedRecords<T>>(async () => ({ entries: await list() }), deps)
-  const { current, expire } = cached
+  const { current, latest, expire } = cached
   return {
     current,
+    latest,
     reread() {
       expire() // a pending read may miss the latest write
       return cached.reread()

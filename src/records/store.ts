@@ -210,7 +210,7 @@ function createCombos(records: Records<ComboRecord>): Records<ComboRecord> {
     if (last?.records !== records) last = { records, valid: filterValidCombos(records) }
     return last.valid
   })
-  return { ...records, all: () => getValid(records.all()) }
+  return { ...records, all: (options) => getValid(records.all(options)) }
 }
 
 /** Returns the valid records: one per combo, even during a rename. */
