@@ -10,10 +10,10 @@ export const times = (whole: number): number => (isCi ? whole : Math.ceil(whole 
 export const isFull = process.env.SIGNALBOX_TEST_RUNS === 'full'
 
 /**
- * Returns the number of random cases: `local` on a developer's machine, three tenths of `full` in continuous integration, whose seed never changes, and
+ * Returns the number of random cases: `local` on a developer's machine, 15% of `full` in continuous integration, whose seed never changes, and
  * `full` if the tests try all cases.
  */
 export const randomCases = (full: number, local: number): number => {
   if (isFull) return full
-  return isCi ? Math.ceil(full * 0.3) : local
+  return isCi ? Math.ceil(full * 0.15) : local
 }
