@@ -122,7 +122,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
    */
   endRequestsOfPausedKeys?: boolean
   /**
-   * Stores a record of each request and aggregates usage (src/features/usage/README.md). Default `true`, unless the storage can't handle that many
+   * Stores a record of each request and aggregates usage (docs/src/content/docs/reference/usage-records.md). Default `true`, unless the storage can't handle that many
    * writes, as with Workers KV.
    */
   usage?: boolean

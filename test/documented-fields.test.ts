@@ -60,5 +60,9 @@ test('the documentation mentions each field that can be changed', () => {
   const missing = listMissing((field) =>
     [`\`${field}\``, `"${field}"`, `${field}:`].some((name) => text.includes(name)),
   )
-  assert.equal(missing, [], 'Describe each in src/admin/README.md, or on the page of the feature that it is for.')
+  assert.equal(
+    missing,
+    [],
+    'Describe each in docs/src/content/docs/reference/management-api.md, or on the page of the feature that it is for.',
+  )
 })

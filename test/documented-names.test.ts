@@ -111,16 +111,20 @@ function callsOf(rows: object): string[] {
   })
 }
 
-test('src/cli/README.md mentions each command', () => {
-  const page = read('src/cli/README.md')
+test('the page of the CLI mentions each command', () => {
+  const page = read('docs/src/content/docs/reference/cli.md')
   assert.equal(
     Object.keys(listCommands()).filter((name) => !new RegExp(`\`(?:npx signalbox )?${name}\\b`).test(page)),
     [],
   )
 })
 
-test('src/pricing/README.md lists what each model family adds to a request', () => {
-  const rows = [...read('src/pricing/README.md').matchAll(/^ +\| (?!Models|-)[\w .-]+?[^|]*\| ([\d,]+) +\|/gm)]
+test('the page of token estimates lists what each model family adds to a request', () => {
+  const rows = [
+    ...read('docs/src/content/docs/reference/token-estimates.md').matchAll(
+      /^ +\| (?!Models|-)[\w .-]+?[^|]*\| ([\d,]+) +\|/gm,
+    ),
+  ]
   const named = rows.map(([, tokens = '']) => Number(tokens.replaceAll(',', '')))
   const all = [...modelAdditions, unknownAdditions].map(({ base }) => base)
   assert.equal([...new Set(named)].sort(), [...new Set(all)].sort())

@@ -43,7 +43,7 @@ export type Client<Input = never> = Omit<WithIfMatch<Management<Input>>, 'cloud'
     disable(input?: DisableCloud | Input): Promise<DisabledCloud>
   }
   /**
-   * Follows the live events of the gateway (src/features/usage/README.md). The iteration never ends: if the connection is lost, it reconnects and
+   * Follows the live events of the gateway (docs/src/content/docs/reference/usage-records.md). The iteration never ends: if the connection is lost, it reconnects and
    * continues after the last event. It throws a `ClientError` if the gateway rejects the connection with a 4xx.
    */
   live(options?: LiveOptions): AsyncIterable<LiveEvent>

@@ -84,7 +84,7 @@ export interface Management<Input = never> {
   catalog: CatalogOperations<Input>
   /** Cloud sync with the proxy at the setting `cloudUrl`. */
   cloud: CloudOperations<Input>
-  /** Usage: request records and aggregates (src/features/usage/README.md). */
+  /** Usage: request records and aggregates (docs/src/content/docs/reference/usage-records.md). */
   usage: UsageOperations<Input>
   /** Explains how a request would be routed: its targets and their order. Calls no provider and doesn't change round-robin positions. */
   explain(request: ExplainedRequest | Input): Promise<Explanation>

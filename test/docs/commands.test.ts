@@ -129,14 +129,19 @@ test('the requests to the demo run as written', async () => {
   }
 })
 
-test('the config file in src/cli/README.md is applied at startup', async () => {
+test('the config file in the guide is applied at startup', async () => {
   const [block] = pages
-    .filter(({ path }) => path === 'src/cli/README.md')
+    .filter(({ path }) => path === `${SITE}guides/configure-from-a-file.md`)
     .flatMap(({ blocks }) => blocks.filter(({ language }) => language === 'yaml'))
   const folder = await temporaryFolder()
   const file = join(folder, 'signalbox.yaml')
   await writeFile(file, block?.code ?? '')
-  const env = { OPENAI_API_KEY: 'sk-openai', APP_KEY: `sbx_${'k'.repeat(40)}` }
+  const env = {
+    OPENAI_API_KEY: 'sk-openai',
+    ANTHROPIC_API_KEY: 'sk-anthropic',
+    APP_KEY: `sbx_${'k'.repeat(40)}`,
+    NOTEBOOK_KEY: `sbx_${'n'.repeat(40)}`,
+  }
   const command = signalbox(['--config', file, '--data', join(folder, 'data')], { env })
   const answer = await fetch(`${await command.baseUrl()}/v1/models`, {
     headers: { authorization: `Bearer ${env.APP_KEY}` },

@@ -13,9 +13,7 @@ const REFERENCES = [
   'docs/src/content/docs/concepts/security-model.md',
   'src/README.md',
   'src/features/cloud-sync/proxy/README.md',
-  'src/admin/README.md',
   'src/ai/README.md',
-  'src/cli/README.md',
   'src/request/routing/FAILURES.md',
 ]
 const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 18_000, 'CONTRIBUTING.md': 6_000 }
@@ -23,7 +21,7 @@ const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 18
 /** Pages for contributors, which are not in the package. */
 const isForDevelopers = ({ path }: Page) =>
   /^src\/(?:features\/(?:dashboard|limits|observe)|protocols\/formats)\/README\.md$/.test(path) ||
-  path === 'adapters/storage/README.md' ||
+  /^(?:adapters\/storage|src\/(?:features\/usage|pricing))\/README\.md$/.test(path) ||
   /^src\/[\w-]+\.md$/.test(path) ||
   path.startsWith('test/') ||
   path.startsWith('docs/') || // the site's sidebar links to these

@@ -21,7 +21,7 @@ test("a file that doesn't belong in the package is detected", () => {
     'package.json',
     'dist/index.js',
     'dist/storage/file.d.ts',
-    'src/cli/README.md',
+    'docs/src/content/docs/reference/cli.md',
     'src/features/usage/README.md',
     'docs/src/content/docs/guides/fallbacks.md',
     'examples/next/app/ai/[...path]/route.js',
