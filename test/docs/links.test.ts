@@ -13,7 +13,6 @@ const REFERENCES = [
   'docs/src/content/docs/concepts/security-model.md',
   'src/README.md',
   'src/features/cloud-sync/proxy/README.md',
-  'src/ai/README.md',
   'src/request/routing/FAILURES.md',
 ]
 const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 18_000, 'CONTRIBUTING.md': 6_000 }

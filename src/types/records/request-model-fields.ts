@@ -34,7 +34,7 @@ export interface RequestModels
     Partial<Pick<Combo, 'strategy'>> {}
 
 /**
- * Options of one AI SDK call, as `providerOptions.signalbox` (src/ai/README.md): the fields of a model list, which can also be set individually for
+ * Options of one AI SDK call, as `providerOptions.signalbox` (docs/src/content/docs/reference/ai-sdk-provider.md): the fields of a model list, which can also be set individually for
  * the call's model, and the equivalents of the headers `x-signalbox-timeout-ms`, `x-signalbox-strict`, and `x-signalbox-session`, and of the end user
  * in other formats.
  */
