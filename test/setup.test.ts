@@ -68,9 +68,7 @@ for (const [args, installed] of [
     ['test/runtimes', 'test/huge'],
   ],
 ] as const) {
-  test(`\`test ${args.join(' ')}\` installs ${installed.join(', ') || 'no packages of a folder'}`, async ({
-    folder,
-  }) => {
+  test(`\`test ${args.join(' ')}\` installs ${installed.join(', ') || "no folder's packages"}`, async ({ folder }) => {
     const place = await project(await mkdtemp(join(folder, 'heavy-')), {
       ...BUILDS,
       'test/heavy.json': '["big", "huge"]',

@@ -23,7 +23,7 @@ const huge = () => {
 
 const broken: Record<string, () => Promise<Response>> = {
   'is unreachable': () => Promise.reject(new TypeError('fetch failed')),
-  'never answers': () => new Promise(() => {}),
+  'never responds': () => new Promise(() => {}),
   'returns a 500': async () => new Response('no', { status: 500 }),
   'returns HTML': async () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
   'returns truncated JSON': async () => new Response('{"openai":{"models":{"gpt'),

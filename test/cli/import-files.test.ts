@@ -60,8 +60,12 @@ const malformed: [what: string, content: string | Uint8Array, says: RegExp][] = 
     /is nested (?:more than 100 levels deep|too deeply)/,
   ],
   ['YAML with 10,000 levels', `model_list: ${'['.repeat(10_000)}`, /is nested too deeply|is not valid YAML or JSON/],
-  ['anchors that multiply', bomb.join('\n'), /has too many YAML aliases/],
-  ['an anchor within itself', 'model_list: &a\n  - *a\n', /is nested more than 100 levels deep, or refers to itself/],
+  ['anchors that expand exponentially', bomb.join('\n'), /has too many YAML aliases/],
+  [
+    'an anchor that contains itself',
+    'model_list: &a\n  - *a\n',
+    /is nested more than 100 levels deep, or refers to itself/,
+  ],
   ['prototype property names', '{"__proto__": {"model_list": []}, "constructor": {"targets": []}}', /This is not /],
 ]
 for (const [what, content, says] of malformed)

@@ -65,7 +65,11 @@ const strange: Array<[name: string, answer: () => Response, says: string]> = [
   ['truncated JSON', () => page(200, '{"keys":[', 'application/json'), '200 with application/json instead of JSON'],
   ['an empty response', () => new Response(null, { status: 204 }), '204 with no body instead of JSON'],
   ['an error without a message', () => Response.json({ ok: false }, { status: 500 }), '500 without an error message'],
-  ['an error with an empty text', () => Response.json({ error: '' }, { status: 500 }), '500 without an error message'],
+  [
+    'an error with an empty message',
+    () => Response.json({ error: '' }, { status: 500 }),
+    '500 without an error message',
+  ],
 ]
 
 for (const [name, answer, says] of strange) {

@@ -12,7 +12,7 @@ const w = words({ name: 'w', words: ['sesame', 'open door', 'pass*'], older: 're
 const refusedTexts: Record<string, string> = {
   'the word': 'Say SESAME now',
   'a phrase': 'an Open Door here',
-  'the rest of a word': 'my passphrase',
+  'a word with other letters around it': 'my passphrase',
   'check 14: a zero-width character': 'SE\u200bSAME',
   'check 15: full-width letters': 'ＳＥＳＡＭＥ',
   'check 16: tag characters': Array.from('SESAME', (letter) =>

@@ -122,7 +122,7 @@ for (const [title, encode, headers] of [
     { 'content-type': 'application/json; charset=utf-16le' },
   ],
   ['compressed', (text: string) => gzipSync(text), { 'content-encoding': 'gzip' }],
-  ['compressed, without saying so', (text: string) => gzipSync(text), {}],
+  ['compressed without a content-encoding header', (text: string) => gzipSync(text), {}],
   ['with an unknown encoding', (text: string) => Buffer.from(text), { 'content-encoding': 'secret' }],
 ] as const)
   test(`check 27: a body ${title} never reaches the provider unchecked`, async () => {

@@ -13,9 +13,9 @@ const toFile = (data: string) => toChat([{ type: 'file', file: { file_data: data
 const inLines = btoa(`${'a line '.repeat(20)}${WORD} `).replace(/(.{40})/g, '$1\n')
 
 const hidden: Record<string, [path: string, body: unknown]> = {
-  'a text that begins like a data URL': ['/v1/chat/completions', toChat(`data: ${WORD}`)],
-  'a text that is a data URL of an image': ['/v1/chat/completions', toChat(`data:image/png;base64,${WORD}`)],
-  'a document whose text is a data URL': [
+  'text that begins like a data URL': ['/v1/chat/completions', toChat(`data: ${WORD}`)],
+  'text that is an image data URL': ['/v1/chat/completions', toChat(`data:image/png;base64,${WORD}`)],
+  'a document with a data URL as its text': [
     '/v1/messages',
     toMessage([{ type: 'document', title: 'data:,a', source: { type: 'text', data: `data:,${WORD}` } }]),
   ],
@@ -25,7 +25,7 @@ const hidden: Record<string, [path: string, body: unknown]> = {
     '/v1/chat/completions',
     toFile(`data:application/octet-stream;base64,${btoa(`Say ${WORD}`)}`),
   ],
-  'a text file in lines of base64': [
+  'a text file in base64 with line breaks': [
     '/v1/messages',
     toMessage([{ type: 'document', source: { type: 'base64', media_type: 'text/plain', data: inLines } }]),
   ],
@@ -55,7 +55,7 @@ const hidden: Record<string, [path: string, body: unknown]> = {
     '/v1/chat/completions',
     { model: 'one/m', messages: [{ role: 'user', name: 'sesame', content: 'Hi' }] },
   ],
-  'two texts with an image between them': [
+  'two text blocks with an image between them': [
     '/v1/messages',
     toMessage([
       { type: 'text', text: 'SES' },
@@ -63,14 +63,14 @@ const hidden: Record<string, [path: string, body: unknown]> = {
       { type: 'text', text: 'AME' },
     ]),
   ],
-  'two texts with an unknown field between them': [
+  'two text blocks with an unknown field between them': [
     '/v1/chat/completions',
     toChat([
       { type: 'text', text: 'SES', x_note: 'zzz' },
       { type: 'text', text: 'AME' },
     ]),
   ],
-  'a text and the result of a tool': [
+  'a text block and a tool result': [
     '/v1/messages',
     {
       ...toMessage('Hi'),
@@ -87,20 +87,20 @@ const hidden: Record<string, [path: string, body: unknown]> = {
       ],
     },
   ],
-  'an array of an array': ['/v1/chat/completions', { ...toChat('Hi'), x: [[['sesame']]] }],
+  'a nested array': ['/v1/chat/completions', { ...toChat('Hi'), x: [[['sesame']]] }],
   'JSON with a byte order mark and unusual whitespace': [
     '/v1/chat/completions',
     `\ufeff{\r\n\t"model" :"one/m" ,"messages"\n: [ {"role":\t"user","content"\r:"S\\u0045SAME"} ] }`,
   ],
-  'a field whose name is a number': [
+  'a field with a numeric name': [
     '/v1/chat/completions',
     `{"b":"","2":"${WORD}","1":"","model":"one/m","messages":[]}`,
   ],
-  'a field whose name has an escape': [
+  'a field with an escaped name': [
     '/v1/chat/completions',
     '{"model":"one/m","messages":[{"role":"user","content":"Hi"}],"s\\u0065same":1}',
   ],
-  'a field that appears twice with different types': [
+  'a duplicate field with different types': [
     '/v1/chat/completions',
     `{"model":"one/m","messages":[{"role":"user","content":[{"type":"text","text":"${WORD}"}],"content":"Hi"}]}`,
   ],

@@ -54,7 +54,7 @@ for (const client of clientNames)
 for (const [title, event] of Object.entries({
   'is not JSON': `data: ${WORD}\n\n`,
   'is an array': `data: ["${WORD}"]\n\n`,
-  'is a ping with a text': `data: {"type":"ping","x":"${WORD}"}\n\n`,
+  'is a ping with text': `data: {"type":"ping","x":"${WORD}"}\n\n`,
   'has an ID': `id: ${WORD}\ndata: {"choices":[]}\n\n`,
   'has a name': `event: ${WORD}\ndata: {"choices":[]}\n\n`,
   'has a comment': `: ${WORD}\ndata: {"choices":[]}\n\n`,

@@ -61,7 +61,7 @@ const fail = (work: Promise<unknown>): Promise<unknown> =>
 
 for (const [name, { create }] of Object.entries(clients)) {
   for (const stream of [false, true]) {
-    const manner = stream ? 'streamed' : 'whole'
+    const manner = stream ? 'streamed' : 'not streamed'
 
     test(`check 1: a rejected request returns a 400 (${name}, ${manner})`, async () => {
       const { fetch, world } = await open([refuseQuestion])

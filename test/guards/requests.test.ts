@@ -101,7 +101,7 @@ const places: Record<string, [path: string, body: unknown, headers?: Record<stri
     { model: 'one/m', messages: [{ role: 'user', content: WORD }] },
   ],
   'check 5: a compaction': ['/v1/responses/compact', { model: 'one/m', input: WORD }],
-  'check 8: two texts that spell the word together': [
+  'check 8: a word split across two text blocks': [
     '/v1/chat/completions',
     {
       ...chat,

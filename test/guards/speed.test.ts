@@ -50,12 +50,12 @@ async function measureGuard(text: string, body: JsonObject): Promise<number> {
 }
 
 for (const [title, content] of [
-  ['long texts', sentence.repeat(400)],
+  ['long strings', sentence.repeat(400)],
   ['50-character messages', sentence.slice(0, 50)],
-  ['long texts with escapes', 'one "line"\n'.repeat(2_000)],
+  ['long strings with escapes', 'one "line"\n'.repeat(2_000)],
   ['50-character blocks', [{ type: 'text', text: sentence.slice(0, 50) }]],
-  ['messages of one block', [{ type: 'text', text: sentence.repeat(4) }]],
-  ['texts with umlauts', 'Schöne Grüße aus Köln. '.repeat(500)],
+  ['single-block messages', [{ type: 'text', text: sentence.repeat(4) }]],
+  ['strings with umlauts', 'Schöne Grüße aus Köln. '.repeat(500)],
 ] as const)
   test(`a word guard takes a few milliseconds for a megabyte of ${title}`, async () => {
     const text = createBody(content)

@@ -54,14 +54,14 @@ const refusal = (work: Promise<unknown>) =>
 const keys = suite('the signature of a key')
 
 const keyChanges: Record<string, Change> = {
-  'whose isActive was set to true': (record) => Object.assign(record, { isActive: true }),
-  'whose isActive was removed': (record) => delete record.isActive,
-  'whose isActive and signature were removed': (record) => {
+  'with isActive set to true': (record) => Object.assign(record, { isActive: true }),
+  'without isActive': (record) => delete record.isActive,
+  'without isActive and a signature': (record) => {
     delete record.isActive
     delete record.mac
   },
-  'whose signature is not a string': (record) => Object.assign(record, { isActive: true, mac: 5 }),
-  'whose signature is all zeros': (record) => Object.assign(record, { isActive: true, mac: `${'A'.repeat(43)}=` }),
+  "with a signature that isn't a string": (record) => Object.assign(record, { isActive: true, mac: 5 }),
+  'with an all-zero signature': (record) => Object.assign(record, { isActive: true, mac: `${'A'.repeat(43)}=` }),
 }
 
 for (const [how, changing] of Object.entries(keyChanges)) {
@@ -132,7 +132,7 @@ keys("a key's signature is not valid for another key", async () => {
 const settings = suite('the signature of the settings')
 
 const settingsChanges: Record<string, Change> = {
-  'were changed to require no key': (record) => Object.assign(record, { requireApiKey: false }),
+  'were changed so that no key is required': (record) => Object.assign(record, { requireApiKey: false }),
   'lost requireApiKey': (record) => delete record.requireApiKey,
   'lost requireApiKey and their signature': (record) => {
     delete record.requireApiKey

@@ -58,7 +58,7 @@ async function budgeted(model: string, price: Price, answer: (call: Call) => Res
 const sound = () => new Response(new Uint8Array(2_000), { headers: { 'content-type': 'audio/mpeg' } })
 
 const speakers: Record<string, Price> = {
-  'by the character': { character: 0.0001 },
+  'by character': { character: 0.0001 },
   'by unreported tokens': { input: 1, output: 100 },
 }
 

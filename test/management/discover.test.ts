@@ -195,7 +195,7 @@ const problems: Array<[what: string, handler: RequestHandler, warning: string, i
   ],
   ['requires a key', status(401), `${AT} returned status 401 because it requires a key: set "apiKey". ${AGAIN}`],
   ['rejects the key', status(403), `${AT} returned status 403: check "apiKey". ${AGAIN}`, { apiKey: 'sk-2' }],
-  ['has no such path', status(404), `${AT} returned status 404: ${CHECK}. ${AGAIN}`],
+  ['returns a 404 for the path', status(404), `${AT} returned status 404: ${CHECK}. ${AGAIN}`],
   ['is loading its model', status(503), `${AT} returned status 503: wait until it is ready. ${AGAIN}`],
   [
     'sends a web page',

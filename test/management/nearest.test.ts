@@ -48,7 +48,11 @@ const many = (nameAt: (at: number) => string) => Array.from({ length: 3_000 }, (
 
 for (const [what, word, candidates] of [
   ['that differs from all others', letters(200), many(() => `provider/${letters(190)}`)],
-  ['that shares nearly all letters with each other name', `x${shared}99xx9`, many((at) => `p/${shared}${at + 10_000}`)],
+  [
+    'that shares nearly all letters with every other name',
+    `x${shared}99xx9`,
+    many((at) => `p/${shared}${at + 10_000}`),
+  ],
   ['that repeats one letter', `b${'a'.repeat(190)}bbbb`, many((at) => `${'a'.repeat(190)}${at + 10_000}`)],
   ['with the same letters', `q${'ba'.repeat(90)}cccc`, many(() => `p${'ab'.repeat(90)}${letters(4)}`)],
   ['with a hundred letters', `x${shared.slice(0, 90)}99xx9`, many((at) => `p/${shared.slice(0, 90)}${at + 10_000}`)],

@@ -18,7 +18,7 @@ const puts: ReadonlyArray<readonly [key: string, put: (api: Management) => Promi
 
 const damages = {
   'text that is not JSON': '{"order":1,',
-  'an empty text': '',
+  'an empty string': '',
   'no record': '{"order":1,"record":null}',
   'an empty record': '{"order":1,"record":{}}',
 }

@@ -100,7 +100,7 @@ const empty: Record<string, () => Response> = {
   'an error before the first content in the same chunk': () =>
     sse(`data: {"error":{"message":"Over","code":529}}\n\n${chatEvents().join('')}`),
   'a stream that ends directly after its first content': () => sse(chatEvents().slice(0, 2).join('').trimEnd()),
-  'half an event': () => sse(chatEvents('Hello').join('').slice(0, 150)),
+  'an incomplete event': () => sse(chatEvents('Hello').join('').slice(0, 150)),
   'a stream that breaks off before any content': () => sse(chatEvents().slice(0, 1), 'error'),
   'events that are not JSON': () => sse('data: <html>\n\n'),
   'JSON sent as an event stream': () => sse('{"error":{"message":"Over"}}'),

@@ -148,7 +148,7 @@ test('audio, videos, and documents by URL stay URLs if the target accepts URLs',
 for (const [what, kind, model, uri, why] of [
   ['Ogg audio', 'google', 'plain/m', at('a.ogg'), /only accepts audio as WAV or MP3 data\.$/],
   [
-    'a web page in place of audio',
+    'a web page instead of audio',
     'google',
     'plain/m',
     at('page.mp3'),
@@ -156,7 +156,7 @@ for (const [what, kind, model, uri, why] of [
   ],
   ['a video without a type', 'video', 'google/g', at('data.bin'), /it is not a video\. Send it as base64\.$/],
   [
-    'audio in place of a document',
+    'audio instead of a document',
     'document',
     'google/g',
     at('a.mp3'),

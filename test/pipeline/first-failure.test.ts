@@ -16,7 +16,7 @@ const responses: Record<string, { stream: boolean; status?: number; body: string
     body: json({ error: { message: 'Slow down.', code: 'rate_limit' } }),
   },
   'an error status of a stream': { stream: true, status: 503, body: json({ error: { message: 'Overloaded.' } }) },
-  'an error in a success': { stream: false, body: json({ error: { message: 'Too many tokens.', code: 429 } }) },
+  'an error in a 200': { stream: false, body: json({ error: { message: 'Too many tokens.', code: 429 } }) },
   'an error without a name': {
     stream: false,
     body: json({ detail: "This model's maximum context length is 8 tokens." }),
@@ -47,7 +47,7 @@ const responses: Record<string, { stream: boolean; status?: number; body: string
     body: events(chunk('Hi'), { error: {} }, { error: { message: 'Quota.' } }),
   },
   'a failed choice': { stream: true, body: events(chunk('Hi'), end('network_error'), '[DONE]') },
-  'an error without its blank line': {
+  'an error without a blank line': {
     stream: true,
     body: `${events(chunk('Hi'))}data: ${json({ error: { message: 'Slow down.', code: 'rate_limit_exceeded' } })}`,
   },
@@ -55,7 +55,7 @@ const responses: Record<string, { stream: boolean; status?: number; body: string
     stream: true,
     body: `${events(chunk('Hi'))}${json({ error: { message: 'Slow down.', code: 'rate_limit_exceeded' } })}`,
   },
-  'a stream that is cut': { stream: true, body: events(chunk('Hi')) },
+  'a stream that is cut off': { stream: true, body: events(chunk('Hi')) },
   'a web page': { stream: false, body: '<html>Sign in</html>' },
 }
 

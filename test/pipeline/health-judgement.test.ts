@@ -300,7 +300,7 @@ test('a 403 without a reason does not count against the key if only one client g
 
 for (const [what, headers, metadata, waitMs] of [
   ['with Retry-After', { 'retry-after': '7' }, {}, 7_000],
-  ['of OpenRouter’s requests under way', {}, { limit_source: 'openrouter_in_flight_budget' }, 1_100],
+  ['of OpenRouter about in-flight requests', {}, { limit_source: 'openrouter_in_flight_budget' }, 1_100],
 ] as const)
   test(`a 402 ${what} starts a cooldown like a 429, and does not count against the key`, async () => {
     const { down, ask, pass } = await failing()

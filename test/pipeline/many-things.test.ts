@@ -137,14 +137,15 @@ const between = (count: number, begin: (nth: number) => object, more: object) =>
   ])
 
 Object.assign(streams, {
-  'chat, with words between them': (count: number) => between(count, (nth) => begun(nth, '{"at":'), { content: '.' }),
-  'chat, with thoughts between them': (count: number) =>
+  'chat, with text between the calls': (count: number) =>
+    between(count, (nth) => begun(nth, '{"at":'), { content: '.' }),
+  'chat, with reasoning between the calls': (count: number) =>
     between(count, (nth) => begun(nth, '{"at":'), { reasoning_content: '.' }),
-  'chat, with words between calls without arguments': (count: number) =>
+  'chat, with text between calls without arguments': (count: number) =>
     between(count, (nth) => begun(nth, ''), { content: '.' }),
-  'chat, with words between whole calls': (count: number) =>
+  'chat, with text between complete calls': (count: number) =>
     between(count, (nth) => begun(nth, `{"at":${nth}}`), { content: '.' }),
-  'chat, all under one id': (count: number) =>
+  'chat, all with one id': (count: number) =>
     between(count, (nth) => ({ ...begun(nth, `{"at":${nth}}`), id: 'call_0' }), {}),
   'chat, all in one event': (count: number) =>
     chunked([

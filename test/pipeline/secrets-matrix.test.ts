@@ -153,7 +153,7 @@ for (const [name, spelt] of Object.entries(forms)) {
   })
 }
 
-for (const [name, spelt] of Object.entries({ 'its own form': (key: string) => key, ...forms })) {
+for (const [name, spelt] of Object.entries({ 'plain text': (key: string) => key, ...forms })) {
   test(`a key encoded in ${name} never appears in the error of a failed connection`, async () => {
     const world = await openQuoting()
     for (const key of [OWN, OTHER, SHAPE]) {

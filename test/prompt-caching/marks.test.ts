@@ -45,8 +45,8 @@ const result = (id: string, more: JsonObject = {}) => ({
 })
 
 const blanks: Record<string, JsonObject> = {
-  'a blank text': text(' \n'),
-  'an empty text': text(''),
+  'blank text': text(' \n'),
+  'empty text': text(''),
   thinking: { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
   'redacted thinking': { type: 'redacted_thinking', data: 'ZGF0YQ==' },
 }

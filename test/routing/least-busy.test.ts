@@ -94,8 +94,8 @@ const ends: Array<
 > = [
   ['has been read to the end', () => sse(events), (response) => response.text()],
   ['is cut off', () => sse(events.slice(0, 3), 'error'), (response) => response.text()],
-  ['loses its client', () => sse(events.slice(0, 3), 'hang'), async (_, leave) => leave.abort()],
-  ['is cancelled by your app', () => sse(events.slice(0, 3), 'hang'), async (response) => response.body?.cancel()],
+  ['is aborted by a client disconnect', () => sse(events.slice(0, 3), 'hang'), async (_, leave) => leave.abort()],
+  ['is canceled by your app', () => sse(events.slice(0, 3), 'hang'), async (response) => response.body?.cancel()],
 ]
 for (const [how, answer, end] of ends) {
   test(`a stream counts as load until it ${how}`, async () => {

@@ -59,15 +59,15 @@ const failing: Record<string, Case> = {
   },
   'a left-over .only': { fixture: 'left-over-only', counts: [1, 2, 0], says: /\.only was left/ },
   'an unhandled rejection': { fixture: 'unhandled-rejection', counts: [1, 1, 0], says: /nobody listens/ },
-  'an error thrown when its test is over': {
+  'an error thrown after its test': {
     fixture: 'unhandled-late',
     counts: [1, 1, 0],
     says: /thrown later/,
     isAlone: true,
   },
-  'a test that waits for ever': { fixture: 'hangs', counts: [1, 1, 0], says: /took longer than 50 ms/ },
-  'a hook that waits for ever': { fixture: 'hook-hangs', counts: [0, 2, 0], says: /took longer than 50 ms/ },
-  'a file that waits for ever': {
+  'a test that never settles': { fixture: 'hangs', counts: [1, 1, 0], says: /took longer than 50 ms/ },
+  'a hook that never settles': { fixture: 'hook-hangs', counts: [0, 2, 0], says: /took longer than 50 ms/ },
+  'a file that never finishes loading': {
     fixture: 'never-loads',
     counts: [0, 1, 0],
     says: /took longer than 900 ms/,
@@ -84,7 +84,7 @@ const failing: Record<string, Case> = {
     counts: [2, 1, 0],
     says: /ends the process\n +ended its process \(exit code 0\)/,
   },
-  'a file that throws at its top; the next file still runs': {
+  'a file that throws while loading; the next file still runs': {
     fixture: 'does-not-load',
     counts: [1, 1, 0],
     says: /broken at the top/,

@@ -64,7 +64,7 @@ test(`file storage returns the written values, or reports the damage, for ${ON_D
 const harms: Array<[how: string, harm: (path: string) => Promise<unknown> | unknown]> = [
   ['is empty', (path) => writeFile(path, '')],
   ['is cut off', (path) => truncate(path, 20_000)],
-  ['contains something else', (path) => writeFile(path, 'nonsense'.repeat(9_000))],
+  ['contains other data', (path) => writeFile(path, 'nonsense'.repeat(9_000))],
   ['belongs to another program', (path) => rm(path).then(() => changed(path, 'CREATE TABLE t (a)'))],
   ['lacks a record', (path) => changed(path, "DELETE FROM records WHERE key = 'key/7'")],
   [
@@ -180,9 +180,9 @@ const losses: Array<[how: string, harm: (path: string) => Promise<unknown>]> = [
   ['was removed', (path) => rm(path, { recursive: true })],
   ['was moved away', (path) => rename(path, `${path}-away`)],
   ['was replaced by an empty one', (path) => rename(path, `${path}-away`).then(() => mkdir(path))],
-  ['has lost its database', (path) => rm(join(path, 'store.db'))],
-  ['has lost its log', (path) => rm(join(path, 'store.db-wal'))],
-  ['got another database', (path) => putBack(path)],
+  ['lost its database', (path) => rm(join(path, 'store.db'))],
+  ['lost its log', (path) => rm(join(path, 'store.db-wal'))],
+  ['contains another database', (path) => putBack(path)],
 ]
 for (const [how, harm] of losses)
   test(`file storage acknowledges no write and starts no new store after its folder ${how}`, () =>

@@ -33,7 +33,7 @@ async function openWith(requests: readonly StoredRequest[], days?: { requests: n
 for (const [what, query] of [
   ['the last 24 hours', {}],
   ['a filter', { keyId: 'k2' }],
-  ['whole days', { from: '2026-01-19', to: '2026-01-20' }],
+  ['full days', { from: '2026-01-19', to: '2026-01-20' }],
   ['an unfinished day', { from: '2026-01-20', to: '2026-01-21' }],
   ['part of an hour', { from: '2026-01-20T12:20:00Z', to: '2026-01-20T12:29:00Z' }],
   ['ten days', { from: '2026-01-10T07:15:00Z' }],

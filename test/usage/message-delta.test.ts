@@ -14,7 +14,7 @@ const input = (plain: number | null, read?: number | null, write?: number) => ({
 type Charged = readonly [input: number, read: number, write: number]
 
 const rows: ReadonlyArray<readonly [what: string, start: JsonObject, delta: JsonObject, charged: Charged]> = [
-  ['the delta has none', input(100), {}, [100, 0, 0]],
+  ['the delta has no count', input(100), {}, [100, 0, 0]],
   ['the delta has null', input(100, 20), input(null, null), [120, 20, 0]],
   ['the delta has 0', input(100), input(0), [100, 0, 0]],
   ['the delta has 0 everywhere', input(100, 50, 10), input(0, 0, 0), [160, 50, 10]],
@@ -28,7 +28,7 @@ const rows: ReadonlyArray<readonly [what: string, start: JsonObject, delta: Json
   ['the delta splits the total differently', input(60, 0, 40), input(20, 80), [100, 80, 0]],
   ['the start has 0', input(0), input(40, 60), [100, 60, 0]],
   ['the start has 0 everywhere', input(0, 0, 0), input(40), [40, 0, 0]],
-  ['the start has none', {}, input(40, 60), [100, 60, 0]],
+  ['the start has no count', {}, input(40, 60), [100, 60, 0]],
   ['the start reports all tokens as cached', input(0, 100), {}, [100, 100, 0]],
 ]
 

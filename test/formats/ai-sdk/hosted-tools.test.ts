@@ -72,7 +72,7 @@ const cases: Readonly<Record<string, Case>> = {
       ...{ type: 'web_fetch_tool_result_error', error_code: 'url_not_accessible' },
     }),
   },
-  'code in which Anthropic fetches a page, and which the application did not offer': {
+  'code that Anthropic runs to fetch a page without being offered by the app': {
     format: 'anthropic-messages',
     tools: { web_fetch: anthropic.tools.webFetch_20260209() },
     said: ran('code_execution', { code: 'fetch()' }, 'code_execution_tool_result', {

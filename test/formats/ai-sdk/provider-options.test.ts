@@ -122,7 +122,7 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
     { input: [{ content: [{ prompt_cache_breakpoint: { mode: 'explicit' } }] }] },
   ],
   [
-    'a cache for the whole request, the user, and the tier',
+    'a top-level cache breakpoint, the user, and the tier',
     'anthropic-messages',
     {
       providerOptions: {

@@ -38,7 +38,7 @@ const table: Record<string, [status: number, body: unknown, expected: Partial<Ca
     envelope('invalid_request_error', 'prompt is too long: 3333404 tokens > 200000 maximum'),
     { kind: 'context-overflow' },
   ],
-  'a rate limit with a wait': [
+  'a rate limit with a retry delay': [
     429,
     envelope('rate_limit_error', 'slow'),
     { kind: 'rate-limit', retryAfterMs: 7_000 },

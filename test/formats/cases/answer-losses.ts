@@ -99,12 +99,12 @@ export const lost: Readonly<Record<string, [told: Told, lost: Lost]>> = {
   ],
   'a source of an unknown kind': [message([text({ citations: [{ type: 'novel_location' }] })]), everyone('citations')],
   'a transcript without its audio': [chat({ audio: { id: 'a1', data: '', transcript: 'b' } }), everyone('audio')],
-  'sources without a text': [
+  'sources without text': [
     candidate([{ functionCall: { name: 'f', args: {} } }], { groundingMetadata: { groundingChunks: [{ web: {} }] } }),
     everyone('groundingMetadata'),
   ],
-  'tokens without a text': [candidate([{ functionCall: { name: 'f', args: {} } }], tokens), everyone('logprobsResult')],
-  'tokens of a text': [candidate([{ text: 'a' }], tokens), {}],
+  'tokens without text': [candidate([{ functionCall: { name: 'f', args: {} } }], tokens), everyone('logprobsResult')],
+  'tokens of text': [candidate([{ text: 'a' }], tokens), {}],
   'tokens of reasoning': [candidate([{ text: 'b', thought: true }], tokens), {}],
   'a draft of an image': [
     candidate([{ thought: true, ...inline('image/png') }, { text: 'a' }]),

@@ -78,11 +78,11 @@ const hour = mark('1h')
 
 /** The marks on the tool, the instructions and the turns, and those that a provider gets. */
 const fitted: Record<string, [given: JsonObject[], sent: string[]]> = {
-  'four marks': [
+  'four breakpoints': [
     [five, five, five, five],
     ['5m', '5m', '5m', '5m'],
   ],
-  'a fifth mark': [
+  'a fifth breakpoint': [
     [five, five, five, five, five],
     ['5m', '5m', '5m', '5m'],
   ],

@@ -37,7 +37,7 @@ const table: Record<string, [from: WireFormat, answer: JsonObject, heard: Heard]
     ['calls', ['f', {}], ['g', {}]],
   ],
   'a call without a name': ['openai-chat', chat([fn('', '{}')], 'tool_calls'), ['stop']],
-  'a call that the limit cut off': [
+  'a call cut off by the limit': [
     'openai-chat',
     chat([fn('f', '{"path":"/tm')], 'length'),
     ['length', ['f', { _raw: '{"path":"/tm' }]],

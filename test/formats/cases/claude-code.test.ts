@@ -19,7 +19,7 @@ const forms: Record<string, (nonce: number) => JsonObject> = {
   'the first line of the first block': (nonce) => ({
     system: [{ ...brief, text: `${billing(nonce)}\n\n${brief.text}` }],
   }),
-  'the first line of a text': (nonce) => ({ system: `${billing(nonce)}\n${brief.text}` }),
+  'the first line of a string': (nonce) => ({ system: `${billing(nonce)}\n${brief.text}` }),
 }
 
 const messages = (id: string): Catalog => ({ [id]: { baseUrl: 'http://x.test/v1', format: 'anthropic-messages' } })

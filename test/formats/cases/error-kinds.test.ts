@@ -53,7 +53,7 @@ const cases: Record<string, Case> = {
     status: 502,
     message: /rejected the connection's credentials/,
   },
-  'a text about money that the request may have contained': {
+  'text about money that may be from the request': {
     from: 'openai-chat',
     client: 'anthropic-messages',
     answer: refused(400, openai('Bad input: Your credit balance is too low')),
@@ -61,7 +61,7 @@ const cases: Record<string, Case> = {
     status: 400,
     error: { type: 'invalid_request_error' },
   },
-  'a text about an overflow that quotes the request': {
+  'text about an overflow that quotes the request': {
     from: 'openai-chat',
     client: 'openai-responses',
     answer: refused(400, openai("Invalid value: 'maximum context length'.")),

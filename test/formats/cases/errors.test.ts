@@ -142,13 +142,13 @@ const limits: Record<
     { 'openai-chat': 503, 'openai-responses': 503, gemini: 503, 'anthropic-messages': 529 },
     {},
   ],
-  'an overload with its wait': [
+  'an overload with a retry delay': [
     'openai-chat',
     () => json({ error: { message: 'busy', type: 'server_error' } }, 503, { 'retry-after': '3' }),
     { 'anthropic-messages': 529, gemini: 503 },
     { 'retry-after': '3' },
   ],
-  'a rate limit with its wait': [
+  'a rate limit with a retry delay': [
     'anthropic-messages',
     () => json({ type: 'error', error: { type: 'rate_limit_error', message: 'slow' } }, 429, { 'retry-after': '7' }),
     { 'openai-chat': 429, 'openai-responses': 429, gemini: 429 },

@@ -30,7 +30,7 @@ const lost: Record<string, [client: WireFormat, model: string, body: JsonObject,
     'clamped:temperature',
   ],
   'an unknown field': ['anthropic-messages', 'chat/m', { novelty: 1 }, 'dropped:novelty'],
-  'how a vendor keeps reasoning': [
+  "a vendor's reasoning retention option": [
     'openai-chat',
     'gemini/m',
     { thinking: { type: 'enabled', keep: 'all' } },

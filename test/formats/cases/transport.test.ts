@@ -69,7 +69,7 @@ const phases = {
     answer: () => sse(getEvents('anthropic-messages', said['anthropic-messages']('a')).slice(0, 3), 'hang'),
     stream: true,
   },
-  'during a whole response': {
+  'during a non-streaming response': {
     answer: () => new Response(bodyOf(['{'], 'hang'), { headers: { 'content-type': 'application/json' } }),
     stream: false,
   },

@@ -35,7 +35,7 @@ const table: [name: string, got: CanonicalError, expected: CanonicalError][] = [
     { kind: 'authentication', status: 400, message: 'no', code: 'INVALID_ARGUMENT' },
   ],
   [
-    'a limit, which Google calls a quota, with its wait',
+    'a limit, which Google calls a quota, with a retry delay',
     parse(429, google(429, 'RESOURCE_EXHAUSTED', quota, [{ retryDelay: '48s' }])),
     { kind: 'rate-limit', status: 429, message: quota, code: 'RESOURCE_EXHAUSTED', retryAfterMs: 48_000 },
   ],

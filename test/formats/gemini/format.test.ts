@@ -26,12 +26,12 @@ const finish = { candidates: [{ finishReason: 'STOP' }] }
 
 for (const [name, chunks, started, ended] of [
   ['text', [parts({ text: 'a' })], true, false],
-  ['an empty text', [parts({ text: '' })], false, false],
+  ['an empty text part', [parts({ text: '' })], false, false],
   ['only a signature', [parts({ text: '', thoughtSignature: 's' })], true, false],
   ['a call', [parts({ functionCall: { name: 'f' } })], true, false],
   ['only token counts', [{ usageMetadata: { trafficType: 'ON_DEMAND' } }], false, false],
   ['a finish reason', [finish], false, true],
-  ['a finish reason after a text', [parts({ text: 'a' }), finish], true, true],
+  ['a finish reason after text', [parts({ text: 'a' }), finish], true, true],
   ['a finish reason of a truncated response', [{ candidates: [{ finishReason: 'MAX_TOKENS' }] }], true, true],
   ['a blocked prompt', [{ promptFeedback: { blockReason: 'SAFETY' } }], true, true],
   ['invalid JSON', ['oops'], false, false],

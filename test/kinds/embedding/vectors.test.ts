@@ -48,7 +48,7 @@ for (const [what, embeddings] of Object.entries({
   'no numbers': [['x'], ['y']],
   'null in place of a number': [[null], [null]],
   'invalid base64': ['***', '***'],
-  'half a number in base64': ['AAAA', 'AAAA'],
+  'an incomplete number in base64': ['AAAA', 'AAAA'],
   'an object in place of a vector': [{}, {}],
 }))
   test(`a response is the provider's failure, not the client's, if it has ${what}`, async () => {

@@ -18,8 +18,12 @@ const json = (status: number, body: unknown) => async () =>
 
 /** Faults of a proxy and of the network, with the status and the message of the action's response. */
 export const faults: Readonly<Record<string, { answer: Answering; status: 502 | 504; says: RegExp }>> = {
-  'nobody listens': { answer: failing('ECONNREFUSED'), status: 502, says: /is unreachable \(ECONNREFUSED\)/ },
-  'its name is unknown': { answer: failing('ENOTFOUND'), status: 502, says: /is unreachable \(ENOTFOUND\).*DNS/ },
+  'the port is closed': { answer: failing('ECONNREFUSED'), status: 502, says: /is unreachable \(ECONNREFUSED\)/ },
+  "the host name doesn't resolve": {
+    answer: failing('ENOTFOUND'),
+    status: 502,
+    says: /is unreachable \(ENOTFOUND\).*DNS/,
+  },
   'the connection breaks': {
     answer: async () => {
       throw new TypeError('fetch failed: authorization: Bearer secret')
@@ -27,9 +31,9 @@ export const faults: Readonly<Record<string, { answer: Answering; status: 502 | 
     status: 502,
     says: /is unreachable\. Check "cloudUrl"/,
   },
-  'silence before the headers': { answer: deaf, status: 504, says: /did not respond within \d+ s/ },
-  'silence in the body': { answer: async () => bodyOf(() => {}), status: 504, says: /did not respond within/ },
-  'silence after half a body': {
+  'no headers arrive': { answer: deaf, status: 504, says: /did not respond within \d+ s/ },
+  'no body arrives': { answer: async () => bodyOf(() => {}), status: 504, says: /did not respond within/ },
+  'the body stalls': {
     answer: async () => bodyOf((body) => body.enqueue(new TextEncoder().encode('{"service":'))),
     status: 504,
     says: /did not respond within/,
@@ -39,7 +43,7 @@ export const faults: Readonly<Record<string, { answer: Answering; status: 502 | 
     status: 502,
     says: /is unreachable/,
   },
-  'a page in HTML': {
+  'an HTML page': {
     answer: async () => new Response('<h1>Welcome</h1>', { headers: { 'content-type': 'text/html' } }),
     status: 502,
     says: /There is no Signalbox cloud proxy at/,
@@ -71,7 +75,7 @@ export const faults: Readonly<Record<string, { answer: Answering; status: 502 | 
     status: 502,
     says: /without JSON/,
   },
-  'a huge answer': {
+  'a huge response': {
     answer: async () =>
       new Response(
         new ReadableStream(

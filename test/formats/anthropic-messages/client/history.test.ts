@@ -32,7 +32,7 @@ const blocks: Record<string, [blocks: JsonObject[], parts: AssistantPart[]]> = {
     [{ type: 'redacted_thinking', data: 'r' }],
     [{ type: 'reasoning', text: '', state: { origin: own, kind: 'redacted', data: 'r' } }],
   ],
-  'a text with citations': [
+  'text with citations': [
     [
       {
         ...text('a'),

@@ -98,7 +98,7 @@ const wishes: Record<string, [body: JsonObject, options: RequestOptions]> = {
   'a user': [{ metadata: { user_id: 'u' } }, { endUser: 'u' }],
   'the standard tier': [{ service_tier: 'standard_only' }, { serviceTier: 'default' }],
   speed: [{ service_tier: 'auto', speed: 'fast' }, { serviceTier: 'fast' }],
-  'caching of the whole request': [mark, { cacheOptions: { auto: cache } }],
+  'a top-level cache breakpoint': [mark, { cacheOptions: { auto: cache } }],
 }
 
 for (const [name, [body, expected]] of Object.entries(wishes)) {

@@ -31,8 +31,8 @@ const citation = {
 
 const blocks: Record<string, [block: unknown, parts: AssistantPart[]]> = {
   'a text': [{ type: 'text', text: 'a' }, [{ type: 'text', text: 'a' }]],
-  'an empty text': [{ type: 'text', text: '' }, []],
-  'a text with its citations': [
+  'an empty text block': [{ type: 'text', text: '' }, []],
+  'text with citations': [
     { type: 'text', text: 'a', citations: [citation] },
     [
       {

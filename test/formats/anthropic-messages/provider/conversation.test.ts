@@ -122,7 +122,7 @@ const history: Record<string, [part: AssistantPart, blocks: JsonObject[]]> = {
     { type: 'reasoning', text: '', state: state('redacted', 'r') },
     [{ type: 'redacted_thinking', data: 'r' }],
   ],
-  'no reasoning of other vendors': [{ type: 'reasoning', text: 'hm', state: state('encrypted', 'e') }, []],
+  "other vendors' reasoning": [{ type: 'reasoning', text: 'hm', state: state('encrypted', 'e') }, []],
   'a refusal as text': [{ type: 'refusal', text: 'no' }, [text('no')]],
   'the transcript of audio': [
     { type: 'audio', source: { type: 'base64', mediaType: 'audio/wav', data: 'AA' }, transcript: 'hi' },

@@ -86,7 +86,7 @@ const wishes: Record<string, [options: RequestOptions, fields: JsonObject, warni
     { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
   ],
   'adaptive reasoning': [{ reasoning: { budget: 'auto' } }, { thinking: { type: 'adaptive' } }],
-  'the display of reasoning': [
+  'the reasoning display option': [
     { reasoning: { effort: 'low', budget: 1024, show: 'none' } },
     { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'low' } },
   ],
@@ -113,7 +113,7 @@ const wishes: Record<string, [options: RequestOptions, fields: JsonObject, warni
   'the priority tier': [{ serviceTier: 'priority' }, { service_tier: 'auto' }, ['replaced:service_tier']],
   'no flex tier': [{ serviceTier: 'flex' }, {}, ['dropped:service_tier']],
   speed: [{ serviceTier: 'fast' }, { speed: 'fast' }],
-  'caching of the whole request': [
+  'a top-level cache breakpoint': [
     { cacheOptions: { auto: { ttl: '5m' } } },
     { cache_control: { type: 'ephemeral', ttl: '5m' } },
   ],

@@ -69,7 +69,7 @@ const wholeStart = beginOf({ content: [{ ...TEXT, text: 'a' }, tool({ input: { x
 
 /** Streams of different providers, with the expected parts and finish reason. */
 const table: Record<string, [events: object[], parts: string[], finish?: string]> = {
-  'a text': [[begin, start(0, TEXT), text(0, 'a'), text(0, 'b'), stop(0), finish('end_turn'), end], ['text: ab']],
+  text: [[begin, start(0, TEXT), text(0, 'a'), text(0, 'b'), stop(0), finish('end_turn'), end], ['text: ab']],
   'a ping': [[begin, { type: 'ping' }, start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn'), end], ['text: a']],
   'no message_stop': [[begin, start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn')], ['text: a']],
   'neither a reason nor message_stop, because it was cut off': [
@@ -82,11 +82,11 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
     [begin, delta(0, { type: 'thinking_delta', thinking: 'hm' }), text(1, 'a'), finish('end_turn'), end],
     ['reasoning: hm', 'text: a'],
   ],
-  'text in the start of the block': [
+  "text in the block's start event": [
     [begin, start(0, { type: 'text', text: 'a' }), text(0, 'b'), stop(0), finish('end_turn'), end],
     ['text: ab'],
   ],
-  'an empty text, which is dropped': [[begin, start(0, TEXT), text(0, ''), stop(0), finish('end_turn'), end], []],
+  'an empty text block, which is dropped': [[begin, start(0, TEXT), text(0, ''), stop(0), finish('end_turn'), end], []],
   'consecutive calls': [
     [
       ...[begin, start(0, tool()), json(0, ''), json(0, '{"x"'), json(0, ':1}'), stop(0)],
@@ -100,7 +100,7 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
     ['f#a: '],
     'tool-calls',
   ],
-  'a call that is complete in the start of its block': [
+  "a call that is complete in its block's start event": [
     [begin, start(0, tool({ input: { x: 1 } })), stop(0), finish('tool_use'), end],
     ['f#a: {"x":1}'],
     'tool-calls',
@@ -115,7 +115,7 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
     ['f#toolu_id1: {}'],
     'tool-calls',
   ],
-  'a call that the limit cut off': [
+  'a call cut off by the limit': [
     [begin, start(0, tool()), json(0, '{"path":"/tm'), stop(0), finish('max_tokens'), end],
     ['f#a: {"path":"/tm'],
     'length',
@@ -179,9 +179,9 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
     ['text: a'],
     'error',
   ],
-  'a whole message in its start': [[wholeStart, end], ['text: a', 'f#a: {"x":1}'], 'tool-calls'],
-  'a whole message that starts twice': [[wholeStart, wholeStart, end], ['text: a', 'f#a: {"x":1}'], 'tool-calls'],
-  'a start with an empty text that its block repeats': [
+  'an entire message in its start event': [[wholeStart, end], ['text: a', 'f#a: {"x":1}'], 'tool-calls'],
+  'an entire message that starts twice': [[wholeStart, wholeStart, end], ['text: a', 'f#a: {"x":1}'], 'tool-calls'],
+  'a start event with an empty text that its block repeats': [
     [beginOf({ content: [TEXT] }), start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn'), end],
     ['text: a'],
   ],

@@ -100,7 +100,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
       additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 1_024 } },
     },
   ],
-  'an effort for a model that decides how much to think': [
+  'an effort for a model with adaptive reasoning': [
     NEW_CLAUDE,
     { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
     {
@@ -109,7 +109,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
       additionalModelRequestFields: { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
     },
   ],
-  'reasoning that the client wants to see': [
+  'visible reasoning': [
     NEW_CLAUDE,
     { thinking: { type: 'adaptive', display: 'summarized' } },
     {
@@ -146,7 +146,7 @@ const cases: Record<string, [model: string, request: JsonObject, body: JsonObjec
     { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
     { messages: output, inferenceConfig: limit, additionalModelRequestFields: { reasoning_config: 'high' } },
   ],
-  'reasoning for a model without any': [
+  'reasoning for a model without reasoning support': [
     LLAMA,
     { thinking: { type: 'enabled', budget_tokens: 1_024 } },
     { messages: output, inferenceConfig: limit },

@@ -38,7 +38,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [user('q'), assistant(call('a')), assistant('wait'), user('and'), assistant('so'), tool(result('a', '1'))],
     [user('q'), assistant(call('a'), 'wait', 'so'), tool(named('a', '1')), user('and')],
   ],
-  'text after a result in its place, even if another result of the same call follows': [
+  'text after a result in its position, even if another result of the same call follows': [
     [user('q'), assistant(call('a')), tool(result('a', '1')), assistant('so'), user('and'), tool(result('a', '2'))],
     [user('q'), assistant(call('a')), tool(named('a', '2')), assistant('so'), user('and')],
   ],
@@ -130,7 +130,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
       user(FROM_ANSWER, image),
     ],
   ],
-  "the target's own reasoning, and nobody else's": [
+  "only the target's own reasoning": [
     [user('q'), assistant(thought('anthropic/1'), thought('anthropic/2'), 'a')],
     [user('q'), assistant(thought('anthropic/1'), 'a')],
   ],
@@ -144,7 +144,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [user('q'), assistant(call('b')), tool(named('b', '2'))],
     { traits: { reasoning: replaying('never') } },
   ],
-  'late instructions in their place': [
+  'late instructions in their position': [
     [system('s'), user('q'), system('t'), user('r')],
     [system('s'), user('q'), system('t'), user('r')],
   ],
@@ -180,12 +180,12 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [user('q'), assistant('a'), user('(continue)')],
     { traits: { prefill: false } },
   ],
-  'the last cache marks if there are too many': [
+  'the last cache breakpoints if there are too many': [
     [user({ ...text('a'), cache: {} }, { ...text('b'), cache: {} }), user({ ...text('c'), cache: {} })],
     [user('a', { ...text('b'), cache: {} }), user({ ...text('c'), cache: {} })],
     { traits: { cacheMarks: 'cache_control', maxCacheMarks: 2 } },
   ],
-  'no cache marks if the target does not support them': [[user({ ...text('a'), cache: {} })], [user('a')]],
+  "no cache breakpoints if the target doesn't support them": [[user({ ...text('a'), cache: {} })], [user('a')]],
 }
 
 function replaying(replay: 'never' | 'tool-loop' | 'always') {

@@ -33,7 +33,7 @@ for (const [name, part, expected] of [
     { type: 'video', source: base64('video/mp4', 'AAAA'), fps: 2, startOffset: '1.5s' },
   ],
   [
-    'a text in URL-safe base64',
+    'text in URL-safe base64',
     { inlineData: { mimeType: 'text/plain', data: toBase64Url(encodeUtf8('ÿþ?')) } },
     { type: 'file', source: { type: 'text', mediaType: 'text/plain', text: 'ÿþ?' } },
   ],

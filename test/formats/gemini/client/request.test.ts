@@ -36,7 +36,7 @@ const table: Record<string, [body: JsonObject, expected: CanonicalRequest['optio
     { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } },
     { reasoning: { effort: 'none' } },
   ],
-  'thinking that the model decides': [
+  'adaptive thinking': [
     { generationConfig: { thinkingConfig: { thinkingBudget: -1, includeThoughts: true } } },
     { reasoning: { budget: 'auto', show: 'summary' } },
   ],

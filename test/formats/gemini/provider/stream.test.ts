@@ -14,7 +14,7 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     'length',
   ],
   'a finish reason without parts': [[text('a'), { candidates: [{ finishReason: 'STOP' }] }], ['text: a']],
-  'no finish: it was cut': [[text('a')], ['text: a'], 'error'],
+  'no finish reason, because the stream was cut off': [[text('a')], ['text: a'], 'error'],
   'an unspecified finish reason after the last text': [
     [text('a'), text('', { finishReason: 'FINISH_REASON_UNSPECIFIED' })],
     ['text: a'],
@@ -28,12 +28,16 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     ['text: a'],
     'length',
   ],
-  'a text under such a finish: it was cut': [
+  'text in a chunk with an unspecified finish reason, because the stream was cut off': [
     [text('a', { finishReason: 'FINISH_REASON_UNSPECIFIED' })],
     ['text: a'],
     'error',
   ],
-  'an end mark without a finish: it was cut': [[text('a'), '[DONE]'], ['text: a'], 'error'],
+  'an end marker without a finish reason, because the stream was cut off': [
+    [text('a'), '[DONE]'],
+    ['text: a'],
+    'error',
+  ],
   'only a finish reason': [[stop], []],
   'invalid JSON': [['oops', text('a'), stop], ['text: a']],
   'a chunk in an array': [[[text('a'), stop]], ['text: a']],
@@ -42,7 +46,7 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     ['reasoning: hm', 'text: a'],
   ],
   'a signature on the last text': [[text('a'), chunk([{ text: 'b', thoughtSignature: 's' }]), stop], ['text: ab <s>']],
-  'a signature on an empty text at the end': [
+  'a signature on an empty text part at the end': [
     [text('a'), chunk([{ text: '', thoughtSignature: 's' }], { finishReason: 'STOP' })],
     ['text: a <s>'],
   ],
@@ -51,7 +55,7 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     ['f#call_id1: {}', 'text:  <s>'],
     'tool-calls',
   ],
-  'a signature between texts': [
+  'a signature between text parts': [
     [chunk([{ text: 'a', thoughtSignature: 's' }]), text('b'), stop],
     ['text: a <s>', 'text: b'],
   ],
@@ -72,7 +76,7 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     'tool-calls',
   ],
   'text after a call': [[call({ name: 'f' }), text('a'), stop], ['f#call_id1: {}', 'text: a'], 'tool-calls'],
-  'a call that the limit cut off': [
+  'a call cut off by the limit': [
     [call({ name: 'f' }), text('', { finishReason: 'MAX_TOKENS' })],
     ['f#call_id1: {}'],
     'length',
@@ -112,7 +116,7 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
     ['f#call_id1: {"a":2}'],
     'tool-calls',
   ],
-  'pieces with empty texts between them': [
+  'pieces with empty text parts between them': [
     [
       call({ name: 'f', willContinue: true }),
       text(''),

@@ -13,11 +13,11 @@ const parts: Record<string, [part: object, expected: object]> = {
     { type: 'text', text: 'a' },
     { type: 'text', text: 'a' },
   ],
-  'a cache mark': [
+  'a cache breakpoint': [
     { type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '1h' } },
     { type: 'text', text: 'a', cache: { ttl: '1h' } },
   ],
-  "OpenAI's cache mark": [
+  "OpenAI's cache breakpoint": [
     { type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } },
     { type: 'text', text: 'a', cache: {} },
   ],

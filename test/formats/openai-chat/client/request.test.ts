@@ -6,7 +6,10 @@ import { parse } from '../support/parse-request.ts'
 const options = suite('Chat Completions request options')
 
 const table: Record<string, [body: JsonObject, expected: CanonicalRequest['options']]> = {
-  'the new limit, which wins over the old one': [{ max_completion_tokens: 5, max_tokens: 9 }, { maxOutputTokens: 5 }],
+  'the new limit, which takes precedence over the old one': [
+    { max_completion_tokens: 5, max_tokens: 9 },
+    { maxOutputTokens: 5 },
+  ],
   'the old limit': [{ max_tokens: 9 }, { maxOutputTokens: 9 }],
   'a single stop string': [{ stop: 'a' }, { stop: ['a'] }],
   'null, which counts as unset': [{ stop: null, seed: null, temperature: 0 }, { temperature: 0 }],

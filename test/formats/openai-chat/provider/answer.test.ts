@@ -52,7 +52,7 @@ const messages: Record<string, [message: object, content: AssistantPart[]]> = {
     { content: 'a', reasoning_content: 'hm' },
     [{ type: 'reasoning', text: 'hm', state: own('text') }, text('a')],
   ],
-  'reasoning details, which win over plain text': [
+  'reasoning details, which take precedence over plain text': [
     { content: 'a', reasoning: 'hm', reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: 's' }] },
     [{ type: 'reasoning', text: 'hm', state: own('detail', '{"type":"reasoning.text","signature":"s"}') }, text('a')],
   ],

@@ -14,7 +14,7 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
   ],
   'no [DONE]': [[delta({ content: 'a' }), stop], ['text: a']],
   'no finish reason': [[delta({ content: 'a' }), '[DONE]'], ['text: a']],
-  'neither, because it was cut off': [[delta({ content: 'a' })], ['text: a'], 'error'],
+  'neither finish reason nor [DONE], because the stream was cut off': [[delta({ content: 'a' })], ['text: a'], 'error'],
   'a first chunk without choices, and a choice without delta': [
     [noChoices, delta({ content: 'a' }), stop, { choices: [{ index: 0, finish_reason: 'stop' }] }],
     ['text: a'],
@@ -89,7 +89,7 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
     'tool-calls',
   ],
   'null arguments': [[call({ index: 0, id: 'a', ...fn('f', 'null') }), stop], ['f#a: {}'], 'tool-calls'],
-  'a call that the limit cut off': [
+  'a call cut off by the limit': [
     [call({ index: 0, id: 'a', ...fn('f', '{"path":"/tm') }), delta({}, 'length')],
     ['f#a: {"path":"/tm'],
     'length',

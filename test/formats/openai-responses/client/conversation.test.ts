@@ -36,7 +36,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
       assistant([text('a')]),
     ],
   ],
-  'items of the model become one turn, and results another': [
+  "the model's items become one turn, and results another": [
     [
       { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 't' }], encrypted_content: 'g' },
       {

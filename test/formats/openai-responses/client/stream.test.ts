@@ -37,7 +37,7 @@ const orders: Record<string, [content: AssistantPart[], names: string[]]> = {
       'output_item.done',
     ],
   ],
-  'a cited text and a refusal in one message': [
+  'cited text and a refusal in one message': [
     [text('abc', { citations: [{ url: 'https://a' }, { document: 1 }] }), { type: 'refusal', text: 'no' }],
     [
       'output_item.added',

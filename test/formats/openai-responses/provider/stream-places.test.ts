@@ -76,7 +76,7 @@ const table: Record<string, [events: object[], content: object[]]> = {
       called('{}'),
     ],
   ],
-  'arguments that only the whole response has, at another index': [
+  'arguments that only the complete response has, at another index': [
     [
       added(call({ name: undefined }), 1),
       added(call({ call_id: 'c2' }), 2),
@@ -84,11 +84,11 @@ const table: Record<string, [events: object[], content: object[]]> = {
     ],
     [called('{"a":2}', { id: 'c2' }), called('{"a":1}')],
   ],
-  'two messages, the first of which only the whole response has': [
+  'two messages, the first only in the complete response': [
     [delta('b', { output_index: 1 }), completed(message('a'), message('b'))],
     [text('b'), text('a')],
   ],
-  'a whole response that lacks earlier content': [
+  'a complete response that lacks earlier content': [
     [
       added(message(), 0),
       delta('a', { output_index: 0 }),

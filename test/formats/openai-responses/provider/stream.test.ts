@@ -29,7 +29,7 @@ const table: Record<
   string,
   [events: (object | '[DONE]')[], content: object[], finish?: string, responseWarnings?: string[]]
 > = {
-  'a text with all its events': [
+  'text with all its events': [
     [
       created,
       added(message()),
@@ -43,28 +43,31 @@ const table: Record<
     ],
     [text('ab')],
   ],
-  'a text with only its deltas': [[delta('a'), delta('b'), completed()], [text('ab')]],
-  'a text with only its end': [[{ type: 'response.output_text.done', ...at, text: 'ab' }, completed()], [text('ab')]],
-  'a text with a gap in its deltas': [
+  'text with only its deltas': [[delta('a'), delta('b'), completed()], [text('ab')]],
+  'text with only its end event': [
+    [{ type: 'response.output_text.done', ...at, text: 'ab' }, completed()],
+    [text('ab')],
+  ],
+  'text with a gap in its deltas': [
     [delta('a'), { type: 'response.output_text.done', ...at, text: 'ab' }, done(message(output('abc'))), completed()],
     [text('abc')],
   ],
-  'a text whose end differs from its deltas': [
+  'text that differs between its end event and its deltas': [
     [delta('a'), { type: 'response.output_text.done', ...at, text: 'bc' }, completed()],
     [text('a')],
   ],
-  'a text with only its item': [[done(message(output('ab'))), completed()], [text('ab')]],
-  'a text with only the whole response': [[completed(message(output('ab')))], [text('ab')]],
-  'an open item that the whole response completes': [
+  'text with only its item': [[done(message(output('ab'))), completed()], [text('ab')]],
+  'text with only the complete response': [[completed(message(output('ab')))], [text('ab')]],
+  'an open item that the complete response finishes': [
     [added(message()), delta('ab'), completed(message(output('ab', { annotations: [citation] })))],
     [text('ab', { citations: [{ url: 'https://a', title: 'A', start: 0, end: 1 }] })],
   ],
-  'an item that only the whole response has': [
+  'an item that only the complete response has': [
     [delta('ab'), completed(message(output('ab')), call({ arguments: '{}' }))],
     [text('ab'), called('{}')],
     'tool-calls',
   ],
-  'two texts of a message, one of them empty, and a refusal': [
+  'a message with two text parts, one of them empty, and a refusal': [
     [
       added({ ...message(), phase: 'commentary' }),
       delta('a'),
@@ -97,7 +100,7 @@ const table: Record<
     [called('{"a":1}')],
     'tool-calls',
   ],
-  'a call with whole arguments': [
+  'a call with complete arguments': [
     [added(call()), { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{}' }, completed()],
     [called('{}')],
     'tool-calls',
@@ -185,7 +188,7 @@ const table: Record<
     [{ type: 'server-tool', tool: 'web-search', id: 'ws_1', query: 'q', results: [] }],
   ],
   '[DONE] without the response': [[delta('a'), '[DONE]'], [text('a')]],
-  'a response that the limit cut off': [
+  'a response cut off by the limit': [
     [
       added(call()),
       args('{"pa'),
