@@ -103,7 +103,7 @@ test('counters reset on the gateway are reset at the cloud', async () => {
   await ends.close()
 })
 
-test('usage at the cloud still counts after the replica is removed, and in the next replica', async () => {
+test('usage at the cloud still counts after the replica is removed and recreated', async () => {
   const { ends, api, id, atCloud } = await opened({ key: { requests: { total: 3 } } })
   assert.is((await atCloud()).status, 200)
   await api.cloud.disable()

@@ -8,7 +8,7 @@ import { root } from './built.ts'
 
 /* The types of a configuration in code, as the editors of apps see them. The release check reads the same program with each TypeScript since 5.6. */
 
-const test = suite('the types of a configuration', { folder: '' })
+const test = suite('configuration types', { folder: '' })
 
 const compilerOptions = {
   module: 'esnext',

@@ -23,7 +23,7 @@ test('an image counts the same in the body of every format', () => {
   near(estimateTokens({ contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data } }] }] }), 1_600)
 })
 
-test('base64 of any length is recognized by its first and last characters', () => {
+test('recognizes base64 of any length by its first and last characters', () => {
   const base64 = 'x'.repeat(20_000_000)
   near(estimateTokens({ data: base64 }), 1_600)
   near(estimateTokens({ data: `Some text, then ${base64}` }), 5_000_004)

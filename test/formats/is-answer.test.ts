@@ -21,7 +21,7 @@ const empty = [
 ]
 
 for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'bedrock-converse'] as const) {
-  test(`a response is recognized, and any other body is not (${name})`, async () => {
+  test(`recognizes a response, and no other body (${name})`, async () => {
     const format = await loadUpstreamFormat(name)
     const { isAnswer } = getResponseReader(format, operations.generate)
     for (const answer of answers[name]) assert.is(isAnswer(answer), true, JSON.stringify(answer))

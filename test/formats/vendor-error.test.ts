@@ -62,5 +62,4 @@ const table: [name: string, got: object, expected: object][] = [
   ],
 ]
 
-for (const [name, got, expected] of table)
-  test(`a vendor's error is parsed: ${name}`, () => assert.equal(got, expected))
+for (const [name, got, expected] of table) test(`parses a vendor's error: ${name}`, () => assert.equal(got, expected))

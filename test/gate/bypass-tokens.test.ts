@@ -68,7 +68,7 @@ const ways: Record<string, [path: string, body: object]> = {
 }
 
 for (const [title, [path, body]] of Object.entries(ways))
-  test(`a request with ${title} stays within its budget, even if the provider returns as much as possible`, async () => {
+  test(`a request stays within its budget, even if the provider returns as much as possible: ${title}`, async () => {
     const reported = { tokens: 0 }
     const { post, used, reserved } = await openGate({
       limits: { tokens: { total: LIMIT } },

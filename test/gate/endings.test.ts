@@ -34,7 +34,7 @@ test('a request whose client disconnects before the headers counts once', async 
   assert.is((await usedOf(world)).requests, 1)
 })
 
-test('a client that disconnects mid-stream pays for the streamed output', async () => {
+test('a client that disconnects mid-stream pays for the output so far', async () => {
   for (const end of ['hang', 'close'] as const) {
     const world = await openGate({ limits: LIMITS, answer: () => sse(begun, end) })
     const reader = (await world.chat(stream)).body?.getReader()

@@ -52,7 +52,7 @@ const refused = [
 
 for (const guard of [w, builtIn])
   for (const [title, events] of Object.entries({ 'in many chunks': refused, 'in one chunk': [refused.join('')] }))
-    test(`check 42: in a stream ${title}, only the rejected choice ends (${guard.name})`, async () => {
+    test(`check 42: in a stream sent ${title}, only the rejected choice ends (${guard.name})`, async () => {
       const { text } = await stream([guard], events)
       const choices = readChoices(text)
       assert.equal(choices['0'], { text: 'Fine so far.', finish: 'stop' })

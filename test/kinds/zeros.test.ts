@@ -198,7 +198,7 @@ for (const [name, { model, path, body, answers }] of Object.entries(rows)) {
     return { world, send }
   }
 
-  test(`usage is estimated: ${name}`, async () => {
+  test(`estimates usage: ${name}`, async () => {
     for (const [nth, answer] of answers.entries()) {
       const { world, send } = await ask(answer, false)
       const response = await send()

@@ -160,7 +160,7 @@ for (const [what, answer, expected] of [
   ['text', 'models', []],
   ['null', null, []],
 ] as const) {
-  test(`the model list is parsed from a response with ${what}`, async () => {
+  test(`parses the model list from a response with ${what}`, async () => {
     assert.equal((await ask(compatible(), () => HttpResponse.json(answer))).ids, expected)
   })
 }

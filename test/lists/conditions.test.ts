@@ -135,7 +135,7 @@ test('the client gets the last unwanted response unchanged if there is no other,
   }
 })
 
-test('"schema" has no effect without an output format, or for a tool call', async () => {
+test('"schema" has no effect without an output format or for a tool call', async () => {
   const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
   const calling = {
     ...chatAnswer(),
@@ -376,7 +376,7 @@ const schemas: Array<[what: string, schema: object, value: unknown, isMatch: boo
   ['an unresolvable reference', { $ref: '#/nowhere' }, 5, true],
 ]
 for (const [what, given, value, isMatch] of schemas)
-  test(`a value is checked against its schema: ${what}`, () => assert.is(matchesSchema(value, { ...given }), isMatch))
+  test(`validates a value against its schema: ${what}`, () => assert.is(matchesSchema(value, { ...given }), isMatch))
 
 test('checking against a schema that would take years stops quickly', () => {
   const $defs: Record<string, object> = { d0: { type: 'string' } }

@@ -324,7 +324,7 @@ test('the options of a list in a header also apply, and its models come first', 
   assert.equal([...new Set(up.providers)], ['two', 'three'])
 })
 
-test('null options are the same as none', async () => {
+test('null options are treated as missing', async () => {
   const { ask, up } = await open()
   const nothing = { order: null, only: null, sort: null, models: null, tags: null, byok: null, has: null }
   assert.equal(await warningsOf(await ask({ ...nothing, zeroDataRetention: null, quotaEntityId: null })), [])

@@ -28,7 +28,7 @@ const native = {
   usage: { input_tokens: 30, output_tokens: 10, total_tokens: 40 },
 }
 
-test('a target that has the endpoint is passed through, and its tokens are counted', async () => {
+test('a target with this endpoint gets the request unchanged, and its tokens are counted', async () => {
   const { world, up, sent } = await open(() => json(native))
   assert.equal(await answerOf(await world.post(PATH, { model: 'openai/m', ...asked })), native)
   assert.is(up.calls[0]?.url.href, 'http://openai.test/v1/responses/compact')
@@ -104,7 +104,7 @@ test("when a conversation is compacted again, the next summary includes the earl
   )
 })
 
-test("the last 64,000 tokens of the user's messages are kept, and all instructions", async () => {
+test("the last 64,000 tokens of the user's messages are kept, along with all instructions", async () => {
   const { world } = await open()
   const words = (name: string) => ({ role: 'user', content: `${name} ${'quack '.repeat(20_000)}` })
   const input = [{ role: 'developer', content: 'Be kind.' }, words('first'), words('second'), words('third')]
@@ -206,7 +206,7 @@ for (const [name, answer] of Object.entries(empty))
     assert.equal(up.providers, ['chat', 'messages'])
   })
 
-test("the provider's rejection is in the client's format", async () => {
+test("the client gets the provider's rejection in its own format", async () => {
   const { world } = await open(() =>
     json({ type: 'error', error: { type: 'rate_limit_error', message: 'Slow down' } }, 429),
   )
@@ -216,7 +216,7 @@ test("the provider's rejection is in the client's format", async () => {
   assert.equal([error.type, error.code], ['rate_limit_error', 'rate_limit_exceeded'])
 })
 
-test('references to stored state are rejected, and so is a request without an input', async () => {
+test('references to stored state and requests without an input are rejected', async () => {
   const { world, up } = await open()
   for (const [body, param] of [
     [{ ...asked, previous_response_id: 'resp_1' }, 'previous_response_id'],
@@ -228,7 +228,7 @@ test('references to stored state are rejected, and so is a request without an in
   assert.is(up.calls.length, 0)
 })
 
-test('the call for the summary ends when the client disconnects', async () => {
+test('a client disconnect ends the call for the summary', async () => {
   const { world, up } = await open(never)
   const abort = new AbortController()
   const coming = world.post(PATH, { model: models.messages, ...asked }, { signal: abort.signal })

@@ -158,7 +158,7 @@ test('the official client streams a compaction and a response', async () => {
   )
 })
 
-test("the user's last message is kept, regardless of its size, and earlier ones up to half of the threshold", async () => {
+test("the user's last message is kept regardless of its size, and earlier messages up to half of the threshold", async () => {
   const { world, sent } = await open()
   const words = (name: string) => ({ role: 'user', content: `${name} ${'quack '.repeat(1_500)}` })
   const names = ['first', 'second', 'third', 'fourth', 'fifth']

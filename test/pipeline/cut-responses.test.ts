@@ -46,7 +46,7 @@ for (const [how, end] of [
       assert.ok(heard instanceof Error && /early|before the response was complete/.test(heard.message), String(heard))
     })
 
-test('the failure is a complete response according to the schema', async () => {
+test('the failure event contains a complete response according to the schema', async () => {
   const problems = createValidator()
   const { told } = await cut(numbered.slice(0, 6))
   assert.equal(problems('ResponseResource', told.at(-1)?.response), [])

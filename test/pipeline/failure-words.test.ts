@@ -267,7 +267,7 @@ test('an account without credit is recognized with any status', async () => {
   assert.match((await told(400, elsewhere)).message, /not allowed to call from this location/)
 })
 
-test('an account is not out of credit if its router has no credit at the provider behind it', async () => {
+test('an account is not out of credit if its router lacks credit at an upstream provider', async () => {
   const raw = JSON.stringify(openai('You exceeded your current quota', { code: 'insufficient_quota' }))
   const body = { error: { code: 429, message: 'Provider returned error', metadata: { raw, provider_name: 'OpenAI' } } }
   assert.is((await told(429, body)).class, 'rate-limit')

@@ -13,7 +13,7 @@ const inward = [
   'data:image/png;base64,iVBORw0KGgo=',
 ]
 for (const location of inward) {
-  test(`a redirect to ${location} is not followed`, async () => {
+  test(`redirects to ${location} are not followed`, async () => {
     const { message, fetched } = await refusal(() => redirect(location))
     assert.match(message, /it redirects, but /)
     assert.equal(fetched, [ADDRESS])

@@ -43,7 +43,7 @@ for (const stream of [false, true])
     assert.is(world.told.attempts.length, 2, 'once each')
   })
 
-test('both attempts are reported once if the client disconnects just as one has won', async () => {
+test('both attempts are reported once if the client disconnects just as one succeeds', async () => {
   const abort = new AbortController()
   const told: string[] = []
   const onAttempt = ({ provider, outcome }: AttemptRecord) => {

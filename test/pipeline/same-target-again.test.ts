@@ -80,7 +80,7 @@ test('if nothing was sent, the same target is retried once more, without a wait'
   assert.match(await response.text(), /The provider \\"one\\" is unreachable \(ECONNREFUSED\)/)
 })
 
-test('the same target is retried no more often than a request has attempts', async () => {
+test('a request retries the same target no more often than its number of attempts', async () => {
   const { up, world } = await lone([refused(503, { 'x-should-retry': 'true' })])
   const { status, attempts, tookMs } = await asked(world, up)
   assert.is(status, 503)
@@ -142,7 +142,7 @@ test('the same target is retried after the wait that the response requests', asy
   }
 })
 
-test('a target whose last attempt also fails is reported with its last message', async () => {
+test('a target whose last attempt also fails is reported with the latest message', async () => {
   const last = json({ error: { message: 'still not' } }, 503)
   const { up, world } = await lone([refused(503, { 'retry-after': '0' }), () => last])
   const { status, text, attempts, header } = await asked(world, up)

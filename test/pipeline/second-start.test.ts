@@ -99,7 +99,7 @@ function helperOf(gateway: Gateway) {
 
 for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
   for (const [how, cut] of Object.entries(cuts)) {
-    test(`Anthropic's helper reads a single passed-through message: second start ${name}, ${how}`, async () => {
+    test(`Anthropic's helper reads a single passed-through message despite a second start ${name} (${how})`, async () => {
       const { gateway } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
@@ -114,7 +114,7 @@ for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
       assert.is(stop_reason, 'end_turn')
     })
 
-    test(`a Chat Completions client reads a single response: second start ${name}, ${how}`, async () => {
+    test(`a Chat Completions client reads a single response despite a second start ${name} (${how})`, async () => {
       const { chat } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
@@ -132,7 +132,7 @@ for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
 
 for (const [name, [events, expected]] of Object.entries(cutTable)) {
   for (const [how, cut] of Object.entries(cuts)) {
-    test(`a passed-through stream ends with an error at the second start ${name}, ${how}`, async () => {
+    test(`a second start ${name} ends a passed-through stream with an error (${how})`, async () => {
       const { messages, told } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
@@ -152,7 +152,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
       assert.is(told.requests[0]?.status, 500)
     })
 
-    test(`Anthropic's helper rejects a stream with a second start ${name}, ${how}`, async () => {
+    test(`Anthropic's helper rejects a stream with a second start ${name} (${how})`, async () => {
       const { gateway } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
@@ -164,7 +164,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
 
     for (const format of wireFormats) {
       if (format === 'anthropic-messages') continue
-      test(`a client of ${format} gets an error and no incomplete tool call at the second start ${name}, ${how}`, async () => {
+      test(`a second start ${name} gives a ${format} client an error and no incomplete tool call (${how})`, async () => {
         const world = await openWorld({
           fetch: fakeUpstream(() => sse(cut(written(events)))),
           catalog: streamCatalog,
@@ -188,7 +188,7 @@ for (const [name, events] of Object.entries({
   'of another message, directly after the first': [start(), start({}, 'm2'), ...text(0, 'again'), ...finish],
   'after the start of an empty block': [start(), begin(0), start(), ...text(0, 'again'), ...finish],
 }))
-  test(`a second start ${name} falls back to the next target, because no content has been sent`, async () => {
+  test(`a second start ${name} falls back to the next target, because no content was sent`, async () => {
     const up = fakeUpstream(({ provider }) => (provider === 'claude' ? sse(written(events)) : json(chatAnswer('two'))))
     const { messages, chat } = await openWorld({
       fetch: up,

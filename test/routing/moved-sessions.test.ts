@@ -71,7 +71,7 @@ test("a session that was moved between a provider's connections returns when the
   assert.is(used.at(-1), home)
 })
 
-test('a session stays where it is if its entry does not support one of its requests', async () => {
+test("a session stays with its entry even if the entry doesn't support one of its requests", async () => {
   const { world, asks } = await openPool(
     { models: ['one/m', 'claude/c'], strategy: 'sticky' },
     { answer: ({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()) },

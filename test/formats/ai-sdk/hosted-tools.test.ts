@@ -187,7 +187,7 @@ const sorted = (list: unknown): unknown[] =>
   Array.isArray(list) ? list.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length) : []
 
 for (const [what, given] of Object.entries(cases))
-  test(`the call and the result match the AI SDK’s own package: ${what}`, async () => {
+  test(`the call and the result match the AI SDK’s own package for ${what}`, async () => {
     const { format, tools, isCited, words } = given
     const { model, create } = vendors[format]
     const { up, name, fetch } = await openBefore(format, answerOf(format, given.said))

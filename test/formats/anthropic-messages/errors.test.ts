@@ -55,7 +55,7 @@ const table: Record<string, [status: number, body: unknown, expected: Partial<Ca
 }
 
 for (const [name, [status, body, expected, headers]] of Object.entries(table)) {
-  read(`the parser reads an error: ${name}`, () => {
+  read(`parses ${name}`, () => {
     const told = parse(status, body, { ...headers })
     const picked = Object.fromEntries(Object.entries(told).filter(([field]) => field in expected))
     assert.equal(picked, expected)

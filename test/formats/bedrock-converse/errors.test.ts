@@ -59,7 +59,7 @@ const cases: [status: number, body: unknown, type: string | undefined, error: ob
 ]
 
 for (const [status, body, type, error] of cases) {
-  test(`an error is parsed: ${status} ${JSON.stringify(body)}`, () => assert.equal(parsed(status, body, type), error))
+  test(`parses ${status} ${JSON.stringify(body)}`, () => assert.equal(parsed(status, body, type), error))
 }
 
 test('an error in a response is detected', () => {

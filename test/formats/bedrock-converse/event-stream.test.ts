@@ -28,7 +28,7 @@ test('the parser returns the same frames no matter where the bytes are split', (
   assert.equal(read(Array.from(bytes, (byte) => Uint8Array.of(byte))), whole)
 })
 
-test('exceptions and errors are parsed by their names', () => {
+test('parses exceptions and errors by name', () => {
   const error = { ':message-type': 'error', ':error-code': 'throttlingException', ':error-message': 'slow' }
   assert.equal(read([exceptionFrame('modelStreamErrorException', 'broken'), frame(error, '')]), [
     { event: 'modelStreamErrorException', data: '{"message":"broken"}' },

@@ -27,7 +27,7 @@ function understood(parts: readonly AssistantPart[]) {
 
 const finishes: Record<string, string> = { end_turn: 'stop', tool_use: 'tool-calls', max_tokens: 'length' }
 
-test('recorded non-streaming responses are parsed', () => {
+test('parses recorded non-streaming responses', () => {
   let count = 0
   for (const { name, status, answer } of recorded()) {
     if (status !== 200 || !isObject(answer) || !isObject(answer.output) || !isObject(answer.output.message)) continue
@@ -84,7 +84,7 @@ for (const [how, size] of [
   ['byte by byte', 1],
   ['in pieces', 37],
 ] as const) {
-  test(`recorded streams are parsed ${how}`, () => {
+  test(`parses recorded streams ${how}`, () => {
     let count = 0
     for (const { name, bytes } of recorded()) {
       if (!bytes) continue

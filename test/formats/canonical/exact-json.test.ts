@@ -41,7 +41,7 @@ test('long numbers in arguments keep all digits, as an object and as a string', 
   assert.is(stringifyArguments(parseArguments(text)), text)
 })
 
-test('JSON without long numbers is parsed once', () => {
+test('parses JSON without long numbers once', () => {
   const parsed = { a: 1 }
   assert.is(parseExactObject('{"a":1}', parsed), parsed)
 })

@@ -36,12 +36,12 @@ const table: Record<string, [given: AssistantPart, expected: AssistantPart, fini
 const test = suite('undoing request changes in the response')
 
 for (const [name, [given, expected, reason]] of Object.entries(table)) {
-  test(`a response is restored: ${name}`, () => {
+  test(`restores a response: ${name}`, () => {
     const answer: Answer = { choices: [{ content: [given], finish: { reason: 'tool-calls' } }] }
     assert.equal(restoreAnswer(answer, restoration).choices, [{ content: [expected], finish: { reason } }])
   })
 
-  test(`a stream is restored: ${name}`, () => {
+  test(`restores a stream: ${name}`, () => {
     const events: StreamEvent[] = []
     const take = restoreStream(restoration)((event) => events.push(event))
     const message = given.type === 'tool-call' ? given.arguments : ''

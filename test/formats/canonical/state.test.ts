@@ -34,7 +34,7 @@ seal('sealed state with any content is read back unchanged', () => {
   )
 })
 
-seal('sealed state of every provider format is read back', () => {
+seal('sealed state of every provider format can be read back', () => {
   for (const format of providerFormats) {
     const state: OpaqueState = { origin: { format, account: 'a' }, kind: 'text', data: 'd' }
     assert.equal(unsealState(sealState(state), bare), state)

@@ -17,7 +17,7 @@ const { world } = await openDoor(() => getStream(from, events))
 const ask = (client: WireFormat) => request(world, { client, model: `${providerOf[from]}/m`, stream: true })
 
 for (const [name, [origin, sent, calls, finish = 'calls']] of Object.entries(callCases)) {
-  test(`every client gets the same calls: ${name}`, async () => {
+  test(`every client gets the same calls with ${name}`, async () => {
     from = origin
     events = sent
     for (const client of wireFormats) {

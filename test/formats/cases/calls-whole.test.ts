@@ -119,7 +119,7 @@ const read: Readonly<
 }
 
 for (const [name, [from, answer, [finish, ...calls]]] of Object.entries(table)) {
-  test(`every client reads the same calls: ${name}`, async () => {
+  test(`every client reads the same calls with ${name}`, async () => {
     for (const client of wireFormats) {
       if (client === from) continue // its client gets the provider's bytes
       const { response } = await ask({ client, model: `${providerOf[from]}/m`, answer: () => json(answer) })

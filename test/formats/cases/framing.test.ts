@@ -78,7 +78,7 @@ const rewritten: Record<string, (text: string) => string[]> = {
 
 for (const [name, rewrite] of Object.entries(rewritten)) {
   for (const from of wireFormats) {
-    test(`the client gets the same response: ${name} (${from} provider)`, async () => {
+    test(`the client gets the same response with ${name} (${from} provider)`, async () => {
       const text = getEvents(from, said[from]('one', ' é\u0001two')).join('')
       for (const client of wireFormats) {
         const result = await readResult(from, client, rewrite(text).map(encodeUtf8))
@@ -88,7 +88,7 @@ for (const [name, rewrite] of Object.entries(rewritten)) {
   }
 }
 
-test('an event of several megabytes is parsed even if it arrives in tiny chunks', async () => {
+test('parses an event of several megabytes even if it arrives in tiny chunks', async () => {
   const long = 'x'.repeat(2_000_000)
   const bytes = encodeUtf8(
     getEvents('openai-chat', [delta({ role: 'assistant', content: long }), delta({}, 'stop')]).join(''),

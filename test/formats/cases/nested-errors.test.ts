@@ -163,7 +163,7 @@ for (const [what, [error, reason]] of Object.entries(nested))
     for (const client of wireFormats) {
       const model = `${providerOf[from]}/m`
 
-      test(`${what} is recognized with any status (${from} provider, ${client} client)`, async () => {
+      test(`recognizes a nested error with any status: ${what} (${from} provider, ${client} client)`, async () => {
         for (const status of [200, 400, 500, 502]) {
           const answer = () => json(envelope[from](error), status)
           const { response, world } = await ask({ client, model, answer })
@@ -174,7 +174,7 @@ for (const [what, [error, reason]] of Object.entries(nested))
         }
       })
 
-      test(`${what} is recognized in a stream (${from} provider, ${client} client)`, async () => {
+      test(`recognizes a nested error in a stream: ${what} (${from} provider, ${client} client)`, async () => {
         const begin = getEvents(from, sayings[from]('a ', 'b ')).slice(0, 4)
         for (const events of [[inStream[from](error)], [...begin, inStream[from](error)]]) {
           const { response } = await ask({ client, model, stream: true, answer: () => sse(events) })
@@ -192,7 +192,7 @@ for (const [what, body, said] of [
   ['without an envelope', { code: 'InvalidParameter', message: LONG, request_id: 'r' }, LONG],
 ] as const)
   for (const client of wireFormats)
-    test(`an error ${what} is recognized in a body that is not a response (${client} client)`, async () => {
+    test(`recognizes an error ${what} in a body that is not a response (${client} client)`, async () => {
       for (const status of [200, 400]) {
         const { response } = await ask({ client, model: 'chat/m', answer: () => json(body, status) })
         assert.is(response.status, 400, `${status}`)

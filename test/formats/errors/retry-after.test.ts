@@ -112,14 +112,14 @@ const table: [what: string, wait: number | undefined, headers: Record<string, st
 ]
 
 for (const [what, wait, headers, body] of table)
-  test(`the requested wait is parsed: ${what}`, () => assert.is(getWait(headers, body), wait))
+  test(`parses the requested wait: ${what}`, () => assert.is(getWait(headers, body), wait))
 
 test('reset headers, which are always present, only count for a rate limit', () => {
   assert.is(getWait({ 'x-ratelimit-reset-requests': '6m0s' }, undefined, false), undefined)
   assert.is(getWait({}, openRouter({ 'X-RateLimit-Reset': '50' }), false), undefined)
 })
 
-test('the wait is parsed from the message of a rate limit if nothing else contains it', () => {
+test('parses the wait from the message of a rate limit if nothing else contains it', () => {
   const text = 'Please try again in 20s.'
   const words = { header: () => undefined, body: {}, now: NOW, text }
   assert.is(readWaitMs({ ...words, isRateLimit: true }), 20_000)

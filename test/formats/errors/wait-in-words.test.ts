@@ -25,7 +25,7 @@ for (const [text, ms] of [
   ['Limit 30000 per 20s', undefined],
   ['', undefined],
 ] as const)
-  test(`a retry delay is parsed from an error message: ${text}`, () => assert.is(parseWait(text), ms))
+  test(`parses a retry delay from an error message: ${text}`, () => assert.is(parseWait(text), ms))
 
 test('the retry delay from any error message is a nonnegative number or undefined', () => {
   const piece = fc.constantFrom(

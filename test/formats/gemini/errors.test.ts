@@ -62,7 +62,7 @@ const table: [name: string, got: CanonicalError, expected: CanonicalError][] = [
   ['nothing', parse(404, ''), { kind: 'not-found', status: 404, message: 'The provider returned status 404.' }],
 ]
 
-for (const [name, got, expected] of table) test(`a Gemini error is parsed: ${name}`, () => assert.equal(got, expected))
+for (const [name, got, expected] of table) test(`parses ${name}`, () => assert.equal(got, expected))
 
 const kinds: Record<CanonicalError['kind'], [status: number, name: string]> = {
   'bad-request': [400, 'INVALID_ARGUMENT'],
@@ -82,7 +82,7 @@ const kinds: Record<CanonicalError['kind'], [status: number, name: string]> = {
 }
 
 for (const [kind, [status, name]] of Object.entries(kinds) as [CanonicalError['kind'], [number, string]][]) {
-  test(`an error of kind ${kind} is written as ${name}`, () => {
+  test(`writes an error of kind ${kind} as ${name}`, () => {
     const written = geminiTranslator.writeError({ kind, status: 500, message: 'm' })
     assert.is(written.status, status)
     const { code, status: said } = Object(written.body.error)
@@ -118,7 +118,7 @@ test("an overflow message starts with Google's words, followed by the provider's
   )
 })
 
-test('written errors are parsed back unchanged', () => {
+test('parses written errors back unchanged', () => {
   for (const kind of ['rate-limit', 'overloaded', 'not-found', 'context-overflow', 'permission', 'timeout'] as const) {
     const { status, body, headers } = geminiTranslator.writeError({
       kind,

@@ -36,7 +36,7 @@ for (const [name, chunks, started, ended] of [
   ['a blocked prompt', [{ promptFeedback: { blockReason: 'SAFETY' } }], true, true],
   ['invalid JSON', ['oops'], false, false],
 ] as [string, unknown[], boolean, boolean][])
-  watching(`the start and the end of a response are detected: ${name}`, () => {
+  watching(`detects the start and the end of a response with ${name}`, () => {
     const result = watch(...chunks)
     assert.equal([result.started, result.ended, result.closed], [started, ended, false])
   })

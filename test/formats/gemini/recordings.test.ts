@@ -118,7 +118,7 @@ test('recorded responses keep their meaning when parsed and written again', () =
   assert.ok(understood > 400, String(understood))
 })
 
-test('recorded errors are parsed', () => {
+test('parses recorded errors', () => {
   const kinds = recordedExchanges(['gemini'])
     .filter(({ status, url, answer }) => status >= 400 && isGeneration(url) && isObject(answer))
     .map(

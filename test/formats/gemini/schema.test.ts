@@ -116,7 +116,7 @@ const table: Record<string, [schema: JsonObject, expected: JsonObject, losses?: 
 }
 
 for (const [name, [schema, expected, losses = []]] of Object.entries(table)) {
-  writing(`a schema is written: ${name}`, () => {
+  writing(`writes ${name}`, () => {
     const written = write(schema)
     assert.equal(written.schema, expected)
     assert.equal(written.losses, losses)
@@ -220,4 +220,4 @@ for (const [name, schema, expected] of [
     { type: 'object', $defs: { A: { type: 'string' } }, properties: { a: { $ref: '#/$defs/A' } } },
   ],
 ] as [string, JsonObject, JsonObject][])
-  reading(`a schema is parsed: ${name}`, () => assert.equal(toJsonSchema(schema), expected))
+  reading(`parses ${name}`, () => assert.equal(toJsonSchema(schema), expected))

@@ -150,7 +150,7 @@ const dates: Array<[given: string, read: string | undefined]> = [
   ['Foo 3, 2025', undefined],
 ]
 
-test('dates are parsed in every format, and invalid ones are omitted', async () => {
+test('parses dates in every format, and omits invalid ones', async () => {
   const organic = dates.map(([date], at) => ({ title: date, link: `https://${at}.example/`, snippet: 's', date }))
   const web = await openWeb({ answer: () => Response.json({ organic, credits: 1 }) })
   const response = await web.post('/v1/search', { model: 'serper', query: 'q', max_results: 50 })

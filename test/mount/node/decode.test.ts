@@ -49,7 +49,7 @@ const encodings: Array<[name: string, encode: (input: InputType) => Uint8Array]>
 ]
 
 for (const [name, encode] of encodings) {
-  test(`compressed responses are decompressed: ${name}${encode === encodings[5]?.[1] ? ', raw' : ''}`, async () => {
+  test(`decompresses ${name}${encode === encodings[5]?.[1] ? ', raw' : ''}`, async () => {
     const answer = await answering(name, encode(TEXT))
     assert.is(await textOf(answer.body), TEXT)
   })

@@ -30,7 +30,7 @@ test("Azure OpenAI is called at the resource's URL, with the connection's key", 
   assert.equal(JSON.parse(call?.body ?? ''), { ...hello, model: 'gpt-x' })
 })
 
-test('Azure OpenAI is called with a token if the credential is one', async () => {
+test('Azure OpenAI is called with a bearer token if the credential is a token', async () => {
   const apiKey = 'eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOiJ4In0.c2lnbmF0dXJl'
   const { up, world } = await open({ resource: 'mine' }, { apiKey })
   await world.chat(hello)

@@ -110,7 +110,7 @@ test("a private key that can't be parsed is reported", async () => {
   assert.is(up.calls.length, 0)
 })
 
-test('only a key file is parsed as a service account', () => {
+test('parses only a key file as a service account', () => {
   const file = {
     type: 'service_account',
     project_id: 'mine',

@@ -83,7 +83,7 @@ const conversations: Record<string, [body: JsonObject, turns: Turn[]]> = {
 }
 
 for (const [name, [body, expected]] of Object.entries(conversations)) {
-  turns(`the parser reads turns: ${name}`, () => assert.equal(parse(body).turns, expected))
+  turns(`parses turns with ${name}`, () => assert.equal(parse(body).turns, expected))
 }
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUg=='
@@ -127,7 +127,7 @@ const said: Record<string, [block: JsonObject, part: UserPart]> = {
 const parts = suite('user and tool content in a Messages request')
 
 for (const [name, [block, part]] of Object.entries(said)) {
-  parts(`the parser reads a block: ${name}`, () => {
+  parts(`parses ${name}`, () => {
     assert.equal(parse({ messages: [{ role: 'user', content: [block] }] }).turns, [user(part)])
     assert.equal(parse({ messages: [{ role: 'user', content: [result('a', { content: [block] })] }] }).turns, [
       { role: 'tool', results: [{ callId: 'a', content: [part] }] },

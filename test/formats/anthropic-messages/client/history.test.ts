@@ -92,7 +92,7 @@ const blocks: Record<string, [blocks: JsonObject[], parts: AssistantPart[]]> = {
 }
 
 for (const [name, [content, expected]] of Object.entries(blocks)) {
-  history(`the parser reads an earlier response: ${name}`, () =>
+  history(`parses ${name} in an earlier response`, () =>
     assert.equal(parse({ messages: [{ role: 'assistant', content }] }).turns, [
       { role: 'assistant', content: expected },
     ]),

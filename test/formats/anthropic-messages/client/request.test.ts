@@ -57,9 +57,7 @@ const declared: Record<string, [tool: JsonObject, tool: Tool | undefined]> = {
 }
 
 for (const [name, [tool, expected]] of Object.entries(declared)) {
-  tools(`the parser reads a tool: ${name}`, () =>
-    assert.equal(parse({ tools: [tool] }).tools, expected ? [expected] : []),
-  )
+  tools(`parses ${name}`, () => assert.equal(parse({ tools: [tool] }).tools, expected ? [expected] : []))
 }
 
 tools('deferred tools are declared immediately, with a warning', () => {
@@ -102,9 +100,7 @@ const wishes: Record<string, [body: JsonObject, options: RequestOptions]> = {
 }
 
 for (const [name, [body, expected]] of Object.entries(wishes)) {
-  options(`the parser reads an option: ${name}`, () =>
-    assert.equal(parse(body).options, { maxOutputTokens: 9, ...expected }),
-  )
+  options(`parses ${name}`, () => assert.equal(parse(body).options, { maxOutputTokens: 9, ...expected }))
 }
 
 options('the parser reads the output schema, even from its field in the beta', () => {

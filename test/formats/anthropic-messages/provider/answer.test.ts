@@ -66,7 +66,7 @@ const blocks: Record<string, [block: unknown, parts: AssistantPart[]]> = {
 }
 
 for (const [name, [block, parts]] of Object.entries(blocks)) {
-  read(`the parser reads a block: ${name}`, () => assert.equal(parse([block]).content, parts))
+  read(`parses ${name}`, () => assert.equal(parse([block]).content, parts))
 }
 
 read('the parser reads a web search with its results', () => {

@@ -138,7 +138,7 @@ options('reasoning is disabled with the value that the model accepts', () => {
   assert.equal(body.thinking, { type: 'between_tools' })
 })
 
-options('max_tokens is always set, with room for output after the reasoning', () => {
+options('max_tokens is always set, and leaves room for output after the reasoning', () => {
   const limit = (given: RequestOptions, traits?: Partial<Traits>) => write({ options: given }, traits).body.max_tokens
   assert.is(limit({ maxOutputTokens: 9 }), 9)
   assert.is(limit({}, { maxOutputTokens: 64_000 }), 64_000)

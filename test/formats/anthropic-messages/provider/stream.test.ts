@@ -193,7 +193,7 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
 }
 
 for (const [name, [events, parts, reason = 'stop']] of Object.entries(table)) {
-  test(`the reader understands a Messages stream: ${name}`, () => {
+  test(`parses a Messages stream with ${name}`, () => {
     const told = read(events)
     assert.equal(told.parts, parts)
     assert.is(told.finish, reason)

@@ -46,7 +46,7 @@ options('options whose loss would change the response are rejected', () => {
   )
 })
 
-options('allowing parallel calls causes no warning if they are allowed anyway', () => {
+options('allowing parallel calls causes no warning if the target allows them anyway', () => {
   const { request, warnings } = prepare({ options: { parallelToolCalls: true }, tools: [f] }, { supportedOptions: [] })
   assert.equal([request.options, warnings], [{}, []])
   assert.equal(prepare({ options: { parallelToolCalls: false }, tools: [f] }, { supportedOptions: [] }).warnings, [

@@ -36,7 +36,7 @@ const choices: Record<
 }
 
 for (const [name, [toolChoice, toolChoices, expected, names]] of Object.entries(choices)) {
-  tools(`the tool choice is prepared: ${name}`, () => {
+  tools(`prepares the tool choice: ${name}`, () => {
     const { request } = prepare({ tools: [f, g], toolChoice }, { traits: { toolChoices } })
     assert.equal(request.toolChoice, expected)
     assert.equal(

@@ -22,7 +22,7 @@ const getParts = (content: AssistantPart[], options?: RequestOptions) =>
 const foreign = { origin: { format: 'anthropic-messages', account: 'v/1' }, kind: 'signature', data: 'sig' } as const
 const thoughtSignature = toBase64(encodeUtf8(sealState(foreign)))
 
-writing('a response is written with all its content and separate reasoning tokens', () => {
+writing('writes a response with all its content and separate reasoning tokens', () => {
   const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"x":1}' }
   const answer = write({
     choices: [{ content: [{ type: 'text', text: 'a' }, call], finish: { reason: 'tool-calls' } }],
@@ -60,7 +60,7 @@ writing("any vendor's state is sealed on its part", () => {
   ])
 })
 
-writing('the input of a free-form tool is written as an argument', () => {
+writing('writes the input of a free-form tool as an argument', () => {
   const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: 'abc', isFreeForm: true }
   assert.equal(getParts([call]), [{ functionCall: { id: 'c', name: 'f', args: { input: 'abc' } } }])
 })
@@ -125,7 +125,7 @@ writing('sources are written once, with positions in bytes', () => {
   })
 })
 
-writing('a quoted web page is written as a web page', () => {
+writing('writes a quoted web page as a web page', () => {
   const page = { uri: 'https://a.com', title: 'A' }
   const { candidates } = write({
     content: [{ type: 'text', text: 'a', citations: [{ url: page.uri, title: page.title, quote: 'q' }] }],

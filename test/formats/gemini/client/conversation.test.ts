@@ -152,7 +152,7 @@ for (const [name, response, content, isError] of [
   ['a custom object', { a_b: 1, output: 2 }, '{"a_b":1,"output":2}', undefined],
   ['nothing', {}, undefined, undefined],
 ] as [string, object, string | undefined, true | undefined][])
-  results(`a function result is parsed: ${name}`, () => {
+  results(`parses ${name}`, () => {
     const actual = getTurns(
       QUESTION,
       model({ functionCall: { id: 'c', name: 'f' } }),

@@ -73,9 +73,7 @@ for (const [name, part, expected] of [
     { type: 'image', source: base64('image/png', PNG), detail: 'high' },
   ],
 ] as [string, object, object][])
-  media(`a media part is parsed: ${name}`, () =>
-    assert.equal(getTurns(user(part))[0], { role: 'user', content: [expected] }),
-  )
+  media(`parses ${name}`, () => assert.equal(getTurns(user(part))[0], { role: 'user', content: [expected] }))
 
 media('the resolution for all media applies to each image', () => {
   const { turns: told } = parse({

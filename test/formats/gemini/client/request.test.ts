@@ -51,7 +51,7 @@ const table: Record<string, [body: JsonObject, expected: CanonicalRequest['optio
 }
 
 for (const [name, [body, expected]] of Object.entries(table)) {
-  options(`options are parsed: ${name}`, () => {
+  options(`parses ${name}`, () => {
     const { options: understood, warnings } = parse(body)
     assert.equal(understood, expected)
     assert.equal(warnings, [])
@@ -98,7 +98,7 @@ for (const [what, body, message] of [
     /functionDeclarations\[0\].name": is required/,
   ],
 ] as [string, JsonObject, RegExp][])
-  options(`an option is rejected with its path: ${what}`, () => assert.throws(() => parse(body), message))
+  options(`rejects ${what} with its path`, () => assert.throws(() => parse(body), message))
 
 options('model, streaming, and the stream format come from the path', () => {
   const {
@@ -136,4 +136,4 @@ for (const [name, generationConfig, expected] of [
     { type: 'json-schema', schema },
   ],
 ] as [string, object, CanonicalRequest['output']][])
-  output(`the output format is parsed: ${name}`, () => assert.equal(config(generationConfig).output, expected))
+  output(`parses ${name}`, () => assert.equal(config(generationConfig).output, expected))

@@ -45,7 +45,7 @@ const end = (...reasons: ('stop' | 'length' | 'tool-calls')[]): StreamEvent => (
 const state = { origin: { format: 'anthropic-messages', account: 'v/1' }, kind: 'signature', data: 'sig' } as const
 const thoughtSignature = toBase64(encodeUtf8(sealState(state)))
 
-test('text is written as it arrives, and the finish reason and usage at the end, without an end marker', () => {
+test('writes text as it arrives, and the finish reason and usage at the end, without an end marker', () => {
   const usage = { inputTokens: 3, outputTokens: 4, reasoningTokens: 1 }
   const stop: StreamEvent = { type: 'end', finishes: [{ reason: 'stop' }], usage }
   assert.equal(
@@ -101,7 +101,7 @@ test('reasoning is marked, and each signature follows the content that it signs'
   assert.equal(getChunks(events, { options: { reasoning: { show: 'none' } } }), signed)
 })
 
-test('an image is written immediately, and candidates keep their indices', () => {
+test('writes an image immediately, and keeps the indices of candidates', () => {
   const source = { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const
   const events = [
     open(0, { type: 'image', source }),

@@ -53,6 +53,6 @@ for (const [calling, expected] of [
     { type: 'allowed', mode: 'auto', names: ['f'] },
   ],
 ] as [object, CanonicalRequest['toolChoice']][])
-  tools(`the tool choice is parsed from ${JSON.stringify(calling)}`, () =>
+  tools(`parses the tool choice from ${JSON.stringify(calling)}`, () =>
     assert.equal(parse({ toolConfig: { functionCallingConfig: calling } }).toolChoice, expected),
   )

@@ -106,7 +106,7 @@ reading('a call between text and its sources does not separate them', () => {
   )
 })
 
-reading('quoted sources are parsed from both of their names', () => {
+reading('parses quoted sources from both of their names', () => {
   for (const name of ['citationSources', 'citations']) {
     const { choices, responseWarnings } = parse({
       candidates: [
@@ -135,7 +135,7 @@ for (const [name, reason, expected] of [
   ['none', undefined, 'stop'],
   ['a pause', 'CONTINUATION', 'pause'],
 ] as const)
-  reading(`the finish reason is parsed: ${name}`, () => {
+  reading(`parses the finish reason: ${name}`, () => {
     assert.is(parse({ candidates: [{ content: {}, finishReason: reason }] }).choices[0]?.finish.reason, expected)
   })
 

@@ -106,7 +106,7 @@ turns("a participant's name is dropped", () => {
   assert.equal(send({ turns: [{ ...QUESTION, name: 'bob' }] }).warnings, ['dropped:messages.name'])
 })
 
-turns('a refusal is written as text', () => {
+turns('writes a refusal as text', () => {
   assert.equal(
     Object(contents(QUESTION, { role: 'assistant', content: [{ type: 'refusal', text: 'no' }] }, QUESTION))[1],
     {

@@ -20,7 +20,7 @@ for (const [name, part, expected] of [
     { fileData: { mimeType: 'video/mp4', fileUri: 'https://youtu.be/x' }, videoMetadata: { endOffset: '3s' } },
   ],
 ] as [string, UserPart, object][])
-  media(`a media part is written: ${name}`, () => {
+  media(`writes ${name}`, () => {
     assert.equal(contents({ role: 'user', content: [part] }), [{ role: 'user', parts: [expected] }])
   })
 

@@ -86,7 +86,7 @@ const table: Record<string, [options: RequestOptions, expected: object | undefin
 }
 
 for (const [name, [request, expected, traits]] of Object.entries(table))
-  options(`options are written: ${name}`, () => assert.equal(getConfig(request, traits), expected))
+  options(`writes ${name}`, () => assert.equal(getConfig(request, traits), expected))
 
 options('tier, store, and labels are written alongside the configuration if the target accepts them', () => {
   const request = { serviceTier: 'default', store: false, labels: { a: 'b' } } as const

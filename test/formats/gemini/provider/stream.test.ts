@@ -162,7 +162,7 @@ const table: Record<string, [chunks: unknown[], parts: string[], finish?: string
 }
 
 for (const [name, [chunks, parts, finish = 'stop']] of Object.entries(table)) {
-  test(`a Gemini stream is parsed: ${name}`, () => {
+  test(`parses a Gemini stream with ${name}`, () => {
     const result = read(chunks)
     assert.equal(result.parts, parts)
     assert.is(result.finish, finish)

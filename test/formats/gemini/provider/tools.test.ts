@@ -55,11 +55,11 @@ for (const [choice, expected] of [
     { mode: 'VALIDATED', allowedFunctionNames: ['f'] },
   ],
 ] as [ToolChoice, object][])
-  tools(`the tool choice is written: ${JSON.stringify(choice)}`, () => {
+  tools(`writes the tool choice ${JSON.stringify(choice)}`, () => {
     assert.equal(send({ tools: [f], toolChoice: choice }).body.toolConfig, { functionCallingConfig: expected })
   })
 
-tools('no tool choice is written for a single web search, which is not a function', () => {
+tools('writes no tool choice for a single web search, which is not a function', () => {
   const search: Tool = { type: 'web-search' }
   assert.is(send({ tools: [search], toolChoice: { type: 'auto' } }).body.toolConfig, undefined)
   const { body, warnings } = send({ tools: [search], toolChoice: { type: 'required' } })

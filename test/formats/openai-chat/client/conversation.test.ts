@@ -60,7 +60,7 @@ const parts: Record<string, [part: object, expected: object]> = {
 }
 
 for (const [name, [part, expected]] of Object.entries(parts)) {
-  content(`the parser reads content: ${name}`, () => assert.equal(said([part]), { role: 'user', content: [expected] }))
+  content(`parses ${name}`, () => assert.equal(said([part]), { role: 'user', content: [expected] }))
 }
 
 content('content is a string or parts, and empty text parts are omitted', () => {

@@ -40,7 +40,7 @@ const table: Record<string, [body: JsonObject, expected: CanonicalRequest['optio
 }
 
 for (const [name, [body, expected]] of Object.entries(table)) {
-  options(`the parser reads the options: ${name}`, () => {
+  options(`parses ${name}`, () => {
     const { options: understood, warnings } = parse(body)
     assert.equal(understood, expected)
     assert.equal(warnings, [])

@@ -162,7 +162,7 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
 }
 
 for (const [name, [chunks, parts, finish = 'stop']] of Object.entries(table)) {
-  test(`the reader understands ${name}`, () => {
+  test(`parses ${name}`, () => {
     const told = read(chunks)
     assert.equal(told.parts, parts)
     assert.is(told.finish, finish)

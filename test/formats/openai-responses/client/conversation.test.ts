@@ -209,7 +209,7 @@ const conversations: Record<string, [items: object[], turns: object[]]> = {
 }
 
 for (const [name, [items, turns]] of Object.entries(conversations))
-  test(`the input is parsed: ${name}`, () => assert.equal(turnsOf(...items), turns))
+  test(`parses the input: ${name}`, () => assert.equal(turnsOf(...items), turns))
 
 test('reasoning from other formats comes back complete, and state goes back to its part', () => {
   const thought = { origin: { format: 'anthropic-messages', account: 'a/1' }, kind: 'signature', data: 's:1' } as const

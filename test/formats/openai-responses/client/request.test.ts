@@ -63,7 +63,7 @@ const options: Record<string, [fields: object, options: object]> = {
 }
 
 for (const [name, [fields, expected]] of Object.entries(options))
-  test(`the parser reads the options: ${name}`, () => {
+  test(`parses ${name}`, () => {
     const { options, warnings } = parse(fields)
     assert.equal(options, expected)
     assert.equal(warnings, [])

@@ -163,7 +163,7 @@ const endings: Record<string, [body: object, reason: FinishReason]> = {
 }
 
 for (const [name, [body, reason]] of Object.entries(endings))
-  test(`the parser reads the finish reason: ${name}`, () => assert.is(parse(body).finish?.reason, reason))
+  test(`parses the finish reason: ${name}`, () => assert.is(parse(body).finish?.reason, reason))
 
 test('the parser throws for a failed response, and for a body that is not a response', () => {
   const error = { code: 'rate_limit_exceeded', message: 'slow down' }

@@ -207,7 +207,7 @@ const table: Record<
 }
 
 for (const [name, [events, content, finish = 'stop', responseWarnings = []]] of Object.entries(table))
-  test(`the reader understands ${name}`, () => {
+  test(`parses ${name}`, () => {
     const told = read(...events)
     assert.equal(told.content, content)
     assert.is(told.finish?.reason, finish)
