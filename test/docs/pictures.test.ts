@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('pictures of the documentation')
+
+for (const scheme of ['light', 'dark']) {
+  test(`the ${scheme} animation of a failover is small and stops by itself`, () => {
+    const url = new URL(`../../src/features/dashboard/pictures/failover-${scheme}.webp`, import.meta.url)
+    const webp = readFileSync(url)
+    const animation = webp.indexOf('ANIM')
+    assert.ok(webp.byteLength < 300_000, `${webp.byteLength} bytes`)
+    assert.ok(animation > 0, 'it is a still picture')
+    assert.is(webp.readUInt16LE(animation + 12), 2)
+  })
+}
