@@ -27,8 +27,8 @@ function membersOf(file: string, name: string): string[] {
 
 const missing = (names: readonly string[], rows: readonly string[]) => names.filter((name) => !rows.includes(name))
 
-test('each strategy has a row in src/request/routing/README.md', () => {
-  assert.equal(missing(strategies, rowsOf('src/request/routing/README.md')), [])
+test('each strategy has a row in docs/src/content/docs/reference/combos-and-strategies.md', () => {
+  assert.equal(missing(strategies, rowsOf('docs/src/content/docs/reference/combos-and-strategies.md')), [])
 })
 
 test('each format has a row in docs/src/content/docs/reference/formats.md', () => {
@@ -61,8 +61,8 @@ test('the page of options has one row for each option, limit, and hook, and no o
   assert.equal(missing(rows, [...options, ...limits, ...accounts, ...others]), [])
 })
 
-test('src/protocols/providers/README.md lists the prefixes of each catalog provider', () => {
-  const named = [...read('src/protocols/providers/README.md').matchAll(/^\| (`[^|]+`) +\|/gm)].map(
+test('docs/src/content/docs/reference/providers.md lists the prefixes of each catalog provider', () => {
+  const named = [...read('docs/src/content/docs/reference/providers.md').matchAll(/^\| (`[^|]+`) +\|/gm)].map(
     ([, cell = '']) => cell,
   )
   const prefixes = named.flatMap((cell) => [...cell.matchAll(/`([\w-]+)\/`/g)].map(([, prefix = '']) => prefix))

@@ -2,7 +2,7 @@ import type { RouteCall, RouteContext } from '../request/route-call.ts'
 import type { RequestModels } from '../types.ts'
 import type { CodeListModel, ModelName } from './code-config.ts'
 
-/** The models to use for a request, with the options of a model list (src/request/routing/LISTS.md). */
+/** The models to use for a request, with the options of a model list (docs/src/content/docs/reference/request-options.md). */
 export interface RouteModels extends Omit<RequestModels, 'models'> {
   models: readonly CodeListModel[]
 }

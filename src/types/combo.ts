@@ -1,7 +1,7 @@
 import type { Effort } from '../traits.ts'
 import type { PromptCaching } from './records/caching-fields.ts'
 
-/** How a combo orders its models for a request, or a provider its connections (src/request/routing/README.md). */
+/** How a combo orders its models for a request, or a provider its connections (docs/src/content/docs/reference/combos-and-strategies.md). */
 export type Strategy =
   | 'fallback'
   | 'round-robin'

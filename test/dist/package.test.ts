@@ -99,7 +99,7 @@ test('the package contains every documentation page, and every file they link to
     'README.md',
     'SECURITY.md',
     'docs/src/content/docs/reference/options.md',
-    'src/request/routing/FAILURES.md',
+    'docs/src/content/docs/reference/failures.md',
     'examples/README.md',
   ])
     assert.ok(

@@ -16,8 +16,8 @@ const RECIPES = /^docs\/src\/content\/docs\/guides\/recipes\//
 const RUNS: [page: RegExp, languages: string[], test: string][] = [
   [/^README\.md$/, ['js', 'sh'], 'test/docs/front-page.test.ts'],
   [/^src\/features\/README\.md$/, ['js'], 'test/extend/page.test.ts'],
-  [/^src\/protocols\/kinds\/WEB\.md$/, ['sh'], 'test/kinds/web/page.test.ts'],
-  [/^src\/protocols\/kinds\/IMAGES\.md$/, ['sh'], 'test/kinds/image/page.test.ts'],
+  [/^docs\/src\/content\/docs\/reference\/web-search\.md$/, ['sh'], 'test/kinds/web/page.test.ts'],
+  [/^docs\/src\/content\/docs\/reference\/images\.md$/, ['sh'], 'test/kinds/image/page.test.ts'],
   [/^docs\/src\/content\/docs\/start\/other-frameworks\.md$/, ['js'], 'test/hosts/readme.test.ts'],
   [/^docs\/src\/content\/docs\/start\/first-answer\.md$/, ['sh'], 'test/docs/commands.test.ts'],
   [/^docs\/src\/content\/docs\/start\/local-models\.md$/, ['js', 'sh', 'yaml'], 'test/cli/local-recipes.test.ts'],

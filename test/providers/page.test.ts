@@ -8,8 +8,8 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 const test = suite('the providers page')
 
 test('the page about providers has a row for each catalog provider that serves chat', () => {
-  const [table] = /^\| Prefix [\s\S]*?(?=\n\n)/m.exec(read('src/protocols/providers/README.md')) ?? []
-  assert.is(table, providerTable(defaultCatalog), 'Add the rows to src/protocols/providers/README.md.')
+  const [table] = /^\| Prefix [\s\S]*?(?=\n\n)/m.exec(read('docs/src/content/docs/reference/providers.md')) ?? []
+  assert.is(table, providerTable(defaultCatalog), 'Run `node docs/references.ts`.')
 })
 
 test('the front page lists the prefixes of all catalog providers that serve chat, and no others', () => {

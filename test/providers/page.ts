@@ -10,7 +10,7 @@ const FORMATS = {
   'bedrock-converse': 'Converse',
 }
 
-/** The table of src/protocols/providers/README.md: every chat provider in the catalog, by the prefix of its models. */
+/** The table of docs/src/content/docs/reference/providers.md: every chat provider in the catalog, by the prefix of its models. */
 export function providerTable(catalog: Catalog): string {
   const rows = Object.entries(catalog)
     .filter(([, definition]) => servesChats(definition))

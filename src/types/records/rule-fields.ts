@@ -32,7 +32,7 @@ const timeouts = {
   totalMs: { shape: ms, isOptional: true },
 } as const
 
-/** When failures put a target in cooldown (circuit breaker), and for how long (src/request/routing/README.md). Times in ms. */
+/** When failures put a target in cooldown (circuit breaker), and for how long (docs/src/content/docs/reference/combos-and-strategies.md). Times in ms. */
 export interface HealthTerms extends Required<ObjectOf<typeof healthTerms>> {}
 
 /** Timeouts of one call to a provider, in ms. */

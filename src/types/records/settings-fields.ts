@@ -72,7 +72,7 @@ export const settingsFields = {
     isSynced: false,
     inputs: { update: 'merged' },
   },
-  /** Accepts requests with their own list of models (src/request/routing/LISTS.md); default `true`. With `false`, they fail with a 403. */
+  /** Accepts requests with their own list of models (docs/src/content/docs/reference/request-options.md); default `true`. With `false`, they fail with a 403. */
   allowRequestModels: {
     shape: flag,
     formerName: 'requestModels',

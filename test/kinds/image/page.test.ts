@@ -4,7 +4,7 @@ import { imageVendors, openImages } from './vendors.ts'
 
 const test = suite('the images page')
 
-const page = readPages().find(({ path }) => path === 'src/protocols/kinds/IMAGES.md')
+const page = readPages().find(({ path }) => path === 'docs/src/content/docs/reference/images.md')
 const scripts = (page?.blocks ?? []).filter(({ language }) => language === 'sh').map(({ code }) => code)
 
 test('the commands on the page create a combo and request an image', async () => {

@@ -4,7 +4,7 @@ import { openWeb } from './open-web.ts'
 
 const test = suite('the search and fetch page')
 
-const page = readPages().find(({ path }) => path === 'src/protocols/kinds/WEB.md')
+const page = readPages().find(({ path }) => path === 'docs/src/content/docs/reference/web-search.md')
 const scripts = (page?.blocks ?? []).filter(({ language }) => language === 'sh').map(({ code }) => code)
 
 test('the commands on the page create and call a combo, and responses have the fields shown on the page', async () => {
