@@ -50,7 +50,7 @@ const CHARACTERS_PER_TOKEN = 4
 
 /** The fields with which clients set marks or choose a cached prompt. They can't occur in a string, where quotes are escaped. */
 const CLIENT_MARKS =
-  /"(?:cache_?control|cacheControl|cachePoint|prompt_cache_breakpoint|promptCacheBreakpoint|prompt_cache_options|promptCacheOptions|cached_?[cC]ontent)"\s*:/
+  /"(?:cache_?control|cacheControl|cachePoint|prompt_cache_breakpoint|promptCacheBreakpoint|prompt_cache_options|promptCacheOptions|cached_?[cC]ontent)"\s*:\s*[^\sn]/
 
 /** The reasons for which nothing can be expected to be read. */
 const EXPECTED_MISSES = new Set<CachingSkipReason | undefined>(['short', 'single', 'unsupported', 'hedge'])
@@ -69,6 +69,9 @@ export class CachedCall {
   readonly #isMoved: boolean
   #stoodDown: CachingSkipReason | undefined
   #isMarked = false
+  /** Whether the body has a field that the client didn't send. */
+  #isChanged = false
+  #isRepeated = false
   #isUnsent = false
 
   constructor(attempt: ExplainedAttempt, memory: CacheMemory) {
@@ -88,7 +91,7 @@ export class CachedCall {
   /** Encodes the request with marks, where they pay. `encode` may be called again, without marks. */
   async encode(encode: Encode): Promise<Codec> {
     const { request } = this.#attempt
-    if (this.#stoodDown) return encode(request)
+    if (!this.#addsFields) return encode(request)
     const key = await this.#createSessionKey()
     const codec = await encode({
       ...request,
@@ -97,7 +100,7 @@ export class CachedCall {
     this.#markPassedThrough(codec, key)
     const { sessionHeader } = this.#traits
     if (sessionHeader && key !== undefined) codec.request.headers = { [sessionHeader]: key, ...codec.request.headers }
-    return this.#isMarked ? this.#retryWithoutMarks(codec, encode) : codec
+    return this.#isChanged ? this.#retryUnchanged(codec, encode) : codec
   }
 
   /** Explains what `encode` would do. Remembers nothing. */
@@ -105,7 +108,7 @@ export class CachedCall {
     const { request } = this.#attempt
     this.#isUnsent = true
     let fields: MarkedFields = {}
-    if (!this.#stoodDown) {
+    if (this.#addsFields) {
       const codec = await encode({
         ...request,
         editBody: (body) => {
@@ -117,7 +120,7 @@ export class CachedCall {
     }
     const { takesKey, sessionHeader } = this.#traits
     const session = sessionHeader ?? (takesKey && 'prompt_cache_key')
-    const isNamed = !this.#stoodDown && session && this.#memory.sessions.getSession(request) !== ''
+    const isNamed = this.#addsFields && session && this.#memory.sessions.getSession(request) !== ''
     return {
       marks: listMarkPaths(fields),
       ...(isNamed && { session }),
@@ -133,8 +136,9 @@ export class CachedCall {
 
   #createRecord({ outcome, usage }: AttemptRecord): PromptCacheRecord | undefined {
     const { request, route } = this.#attempt
-    const { sessions, shares, pauses, catalog } = this.#memory
+    const { sessions, shares, pauses, rejecting, catalog } = this.#memory
     if (outcome === 'answered') sessions.note(request, route.target, this.#ttlMs)
+    if (outcome === 'answered' && this.#isRepeated) rejecting.set(this.#targetKey, true)
     if (!usage) return undefined
     const { cacheReadTokens: read = 0, cacheWriteTokens: written = 0 } = usage
     const of = { caller: request.owner, target: route.target }
@@ -150,6 +154,12 @@ export class CachedCall {
       ...(this.#stoodDown && { stoodDown: this.#stoodDown }),
       ...(this.#isMoved && { moved: true as const }),
     }
+  }
+
+  /** A client that sets its own marks still needs a key or header that keeps its session on one server. */
+  get #addsFields(): boolean {
+    const { takesKey, sessionHeader } = this.#traits
+    return !this.#stoodDown || (this.#stoodDown === 'client' && Boolean(takesKey || sessionHeader))
   }
 
   get #ttl() {
@@ -192,17 +202,20 @@ export class CachedCall {
   #getFields(body: JsonObject, { key, isPassThrough }: { key: string | undefined; isPassThrough: boolean }) {
     const fields = this.#mark(body, isPassThrough)
     const needsKey = this.#traits.takesKey && key !== undefined && body.prompt_cache_key === undefined
-    return needsKey ? { ...fields, prompt_cache_key: key } : fields
+    const added = needsKey ? { ...fields, prompt_cache_key: key } : fields
+    this.#isChanged ||= Object.keys(added).length > 0
+    return added
   }
 
   #mark(body: JsonObject, isPassThrough: boolean): MarkedFields {
     const { marks } = this.#traits
     const { pauses, prompts, sessions } = this.#memory
-    if (!marks) return {}
+    if (!marks || this.#stoodDown === 'client') return {}
     const session = sessions.getSession(this.#attempt.request)
     if (this.#isUnsent ? pauses.wouldPause(this.#pair, session) : pauses.isPaused(this.#pair, session)) {
       this.#stoodDown = 'unprofitable'
-      return marks.form === 'breakpoint' ? { prompt_cache_options: { mode: 'explicit' } } : {} // otherwise the provider writes on its own
+      const isExclusive = body.prompt_cache_retention !== undefined // together with options, it is an error
+      return marks.form === 'breakpoint' && !isExclusive ? { prompt_cache_options: { mode: 'explicit' } } : {} // otherwise the provider writes on its own
     }
     const single = findSinglePrompt(body)
     const isKnown = (instructions: unknown) =>
@@ -218,16 +231,16 @@ export class CachedCall {
     return fields
   }
 
-  /** Repeats the request once without marks if the target rejects them, and doesn't mark its requests for an hour. */
-  #retryWithoutMarks(marked: Codec, encode: Encode): Codec {
+  /** Repeats the request once as the client sent it if the target rejects what was added. If that helps, the target's requests stay unchanged for an hour. */
+  #retryUnchanged(changed: Codec, encode: Encode): Codec {
     return {
-      ...marked,
+      ...changed,
       followUp: async (received) => {
         if (received.kind !== 'failure' || !rejectsMarks(received)) {
-          const next = await marked.followUp?.(received)
-          return next && this.#retryWithoutMarks(next, encode)
+          const next = await changed.followUp?.(received)
+          return next && this.#retryUnchanged(next, encode)
         }
-        this.#memory.rejecting.set(this.#targetKey, true)
+        this.#isRepeated = true
         this.#isMarked = false
         this.#stoodDown = 'rejected'
         return encode(this.#attempt.request)

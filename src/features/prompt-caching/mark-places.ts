@@ -180,9 +180,10 @@ function markChatInstructions({ messages }: JsonObject): MarkedFields {
   return place ? { messages: changeBlocks(list, [place], (part) => [{ ...part, ...BREAKPOINT }]) } : {}
 }
 
-function markResponsesInstructions({ instructions, input }: JsonObject): MarkedFields {
+function markResponsesInstructions({ instructions, input, prompt }: JsonObject): MarkedFields {
   const items: unknown[] = Array.isArray(input) ? input : [{ type: 'message', role: 'user', content: input }]
   if (hasWords(instructions)) {
+    if (isObject(prompt)) return {} // its messages come after the instructions, and before the input
     const content = [{ type: 'input_text', text: instructions, ...BREAKPOINT }]
     return { instructions: undefined, input: [{ type: 'message', role: 'developer', content }, ...items] }
   }

@@ -1,0 +1,127 @@
+import type { JsonObject } from '../../src/lib/json.ts'
+import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
+import type { Catalog } from '../../src/types.ts'
+import { whole } from '../formats/cases/answers.ts'
+import { openDoor } from '../formats/cases/support.ts'
+import { type Answering, json } from '../pipeline/support/upstream.ts'
+import { fakeClock } from '../support/clock.ts'
+import { createRandom } from '../support/random.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clientWriters, createConversation, listRequestEnds } from './support/conversations.ts'
+
+const test = suite('prompt caching: requests with cache fields of their own')
+
+const steps = createConversation(createRandom(3), 4)
+const conversation = steps.slice(0, listRequestEnds(steps)[3])
+const openaiResponses: Catalog = { openai: { ...defaultCatalog.openai, format: 'openai-responses' } }
+
+interface Sent {
+  path: string
+  body: JsonObject
+  catalog?: Catalog
+  answer: Answering
+}
+
+async function send({ path, body, catalog = defaultCatalog, answer }: Sent) {
+  const [provider = ''] = String(body.model).split('/')
+  const { up, world } = await openDoor(answer, { catalog, connections: [provider] })
+  await world.api.settings.update({ promptCaching: 'auto' })
+  const response = await world.post(path, body, { headers: { 'x-signalbox-session': 's' } })
+  assert.is(response.status, 200, await response.clone().text())
+  const call = up.calls[0]
+  return { call, sent: JSON.parse(call?.body ?? '{}'), record: world.told.requests[0]?.promptCache }
+}
+
+const messages = clientWriters['anthropic-messages'](conversation)
+const marked = { ...messages, cache_control: { type: 'ephemeral' } }
+
+const chat = () => json(whole['openai-chat'])
+const others: Record<string, { answer: Answering; catalog?: Catalog; field: string }> = {
+  'xai/grok-4': { answer: chat, field: 'x-grok-conv-id' },
+  'fireworks/accounts/fireworks/models/kimi-k2': { answer: chat, field: 'x-session-affinity' },
+  'openrouter/anthropic/claude-sonnet-4.5': { answer: chat, field: 'x-session-id' },
+  'mistral/mistral-large-latest': { answer: chat, field: 'prompt_cache_key' },
+  'openai/gpt-5.4': {
+    answer: () => json(whole['openai-responses']),
+    catalog: openaiResponses,
+    field: 'prompt_cache_key',
+  },
+  'openai/gpt-5.6': {
+    answer: () => json(whole['openai-responses']),
+    catalog: openaiResponses,
+    field: 'prompt_cache_key',
+  },
+}
+for (const [model, { field, ...target }] of Object.entries(others))
+  test(`a client that sets marks still stays on one server of ${model}`, async () => {
+    const { call, sent, record } = await send({ path: '/v1/messages', body: { ...marked, model }, ...target })
+    assert.ok(field === 'prompt_cache_key' ? sent[field] : call?.headers.get(field), field)
+    const breakpoints = JSON.stringify(sent).match(/"prompt_cache_breakpoint"/g) ?? []
+    assert.ok(breakpoints.length <= 1)
+    assert.is.not(record?.by, 'gateway')
+  })
+
+test('a cache field that is null is not a mark', async () => {
+  const body = { ...messages, cache_control: null, model: 'anthropic/claude-sonnet-4-5' }
+  const { sent, record } = await send({ path: '/v1/messages', body, answer: () => json(whole['anthropic-messages']) })
+  assert.equal(sent.cache_control, { type: 'ephemeral' })
+  assert.is(record?.by, 'gateway')
+})
+
+const responses = { ...clientWriters['openai-responses'](conversation), model: 'openai/gpt-5.6' }
+const toResponses = { path: '/v1/responses', catalog: openaiResponses, answer: () => json(whole['openai-responses']) }
+test('instructions stay instructions next to a stored prompt, whose messages they would otherwise follow', async () => {
+  const { sent } = await send({ ...toResponses, body: { ...responses, prompt: { id: 'pmpt_1' } } })
+  assert.is(sent.instructions, responses.instructions)
+  assert.equal(sent.input, responses.input)
+})
+
+test('while GPT-5.6 is paused, a retention of the client is not sent with cache options, which would be an error', async () => {
+  const clock = fakeClock()
+  const usage = {
+    ...{ input_tokens: 10_010, output_tokens: 1, total_tokens: 10_011 },
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 10_000 },
+  }
+  const { up, world } = await openDoor(() => json({ ...whole['openai-responses'], usage }), {
+    ...{ catalog: openaiResponses, connections: ['openai'], clock, logger: { warn() {}, error() {} } },
+  })
+  await world.api.settings.update({ promptCaching: 'auto' })
+  for (let count = 0; count < 10; count++) {
+    const headers = { 'x-signalbox-session': `s${count}` }
+    assert.is(
+      (await world.post('/v1/responses', { ...responses, prompt_cache_retention: '24h' }, { headers })).status,
+      200,
+    )
+  }
+  const last = JSON.parse(up.calls.at(-1)?.body ?? '{}')
+  assert.is(last.prompt_cache_retention, '24h')
+  assert.is(last.prompt_cache_options, undefined)
+  assert.is(world.told.requests.at(-1)?.promptCache?.stoodDown, 'unprofitable')
+})
+
+test('a cache key that the target rejects is left out, and the request repeated', async () => {
+  const rejection = {
+    error: { message: 'Unrecognized request argument supplied: prompt_cache_key', type: 'invalid_request_error' },
+  }
+  const { up, world } = await openDoor(({ body }) => (/prompt_cache_key/.test(body) ? json(rejection, 400) : chat()), {
+    ...{ catalog: defaultCatalog, connections: ['mistral'] },
+  })
+  await world.api.settings.update({ promptCaching: 'auto' })
+  const body = { ...clientWriters['openai-chat'](conversation), model: 'mistral/mistral-large-latest' }
+  for (const calls of [2, 3]) {
+    assert.is((await world.chat(body)).status, 200)
+    assert.is(up.calls.length, calls)
+  }
+})
+
+test('a request whose own cache fields are rejected does not turn prompt caching off for others', async () => {
+  const rejection = { error: { message: 'Invalid prompt_cache_retention: bogus', type: 'invalid_request_error' } }
+  const { up, world } = await openDoor(
+    ({ body }) => (/bogus/.test(body) ? json(rejection, 400) : json(whole['openai-responses'])),
+    { catalog: openaiResponses, connections: ['openai'] },
+  )
+  await world.api.settings.update({ promptCaching: 'auto' })
+  assert.is((await world.post('/v1/responses', { ...responses, prompt_cache_retention: 'bogus' })).status, 400)
+  assert.is((await world.post('/v1/responses', responses)).status, 200)
+  assert.match(up.calls.at(-1)?.body ?? '', /"prompt_cache_breakpoint"/)
+})
