@@ -68,6 +68,14 @@ test('a cache field that is null is not a mark', async () => {
   assert.is(record?.by, 'gateway')
 })
 
+test('a parameter of a tool whose name is that of a cache field is not a mark', async () => {
+  const properties = { cacheControl: { type: 'string', default: 'no-store' }, cachedContent: { type: 'string' } }
+  const tools = [{ name: 'upload', input_schema: { type: 'object', properties } }]
+  const body = { ...messages, tools, model: 'anthropic/claude-sonnet-4-5' }
+  const { record } = await send({ path: '/v1/messages', body, answer: () => json(whole['anthropic-messages']) })
+  assert.is(record?.by, 'gateway')
+})
+
 const responses = { ...clientWriters['openai-responses'](conversation), model: 'openai/gpt-5.6' }
 const toResponses = { path: '/v1/responses', catalog: openaiResponses, answer: () => json(whole['openai-responses']) }
 test('instructions stay instructions next to a stored prompt, whose messages they would otherwise follow', async () => {

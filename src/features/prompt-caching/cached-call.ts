@@ -48,9 +48,15 @@ export interface CacheMemory {
 const HOUR = 60 * 60_000
 const CHARACTERS_PER_TOKEN = 4
 
-/** The fields with which clients set marks or choose a cached prompt. They can't occur in a string, where quotes are escaped. */
-const CLIENT_MARKS =
-  /"(?:cache_?control|cacheControl|cachePoint|prompt_cache_breakpoint|promptCacheBreakpoint|prompt_cache_options|promptCacheOptions|cached_?[cC]ontent)"\s*:\s*[^\sn]/
+/**
+ * The fields with which clients set marks or choose a cached prompt. They can't occur in a string, where quotes are escaped. A tool may have a
+ * parameter with such a name, but with another value.
+ */
+const CLIENT_MARKS = [
+  /"(?:cache_?[cC]ontrol|cachePoint|prompt_cache_breakpoint|promptCacheBreakpoint)"\s*:\s*\{[^{}]*"(?:type|mode)"\s*:\s*"(?:ephemeral|default|explicit)"/,
+  /"(?:prompt_cache_options|promptCacheOptions)"\s*:\s*\{/,
+  /"cached_?[cC]ontent"\s*:\s*"/,
+]
 
 /** The reasons for which nothing can be expected to be read. */
 const EXPECTED_MISSES = new Set<CachingSkipReason | undefined>(['short', 'single', 'unsupported', 'hedge'])
@@ -175,7 +181,7 @@ export class CachedCall {
     const { request, log } = this.#attempt
     const { marks, takesKey, sessionHeader, minTokens } = this.#traits
     const { text } = request.call
-    if (CLIENT_MARKS.test(text)) return 'client'
+    if (CLIENT_MARKS.some((pattern) => pattern.test(text))) return 'client'
     if (log.isHedge) return 'hedge'
     if (!marks && !takesKey && !sessionHeader) return 'unsupported'
     if (text.length < minTokens * CHARACTERS_PER_TOKEN) return 'short'
