@@ -167,6 +167,8 @@ export interface Traits {
   /** The form of explicit cache markers, and how many are accepted. */
   cacheMarks: 'none' | 'cache_control' | 'prompt_cache_breakpoint'
   maxCacheMarks: number
+  /** The longest lifetime of a marker. */
+  maxCacheTtl: '5m' | '1h'
   /** Items that can't have a marker although others can; a marker on part of a result moves to the whole result. */
   unmarkable: readonly ('tools' | 'assistant' | 'result-parts')[]
   /** Whether a stream reports its tokens if `stream_options` requests them. */

@@ -3,6 +3,7 @@ import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Catalog } from '../../src/types.ts'
 import { whole } from '../formats/cases/answers.ts'
 import { openDoor } from '../formats/cases/support.ts'
+import { converseAnswer } from '../formats/support/event-stream.ts'
 import { type Answering, json } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { createRandom } from '../support/random.ts'
@@ -76,7 +77,7 @@ test('a parameter of a tool whose name is that of a cache field is not a mark', 
   assert.is(record?.by, 'gateway')
 })
 
-const responses = { ...clientWriters['openai-responses'](conversation), model: 'openai/gpt-5.6' }
+const responses: JsonObject = { ...clientWriters['openai-responses'](conversation), model: 'openai/gpt-5.6' }
 const toResponses = { path: '/v1/responses', catalog: openaiResponses, answer: () => json(whole['openai-responses']) }
 test('instructions stay instructions next to a stored prompt, whose messages they would otherwise follow', async () => {
   const { sent } = await send({ ...toResponses, body: { ...responses, prompt: { id: 'pmpt_1' } } })
@@ -133,3 +134,30 @@ test('a request whose own cache fields are rejected does not turn prompt caching
   assert.is((await world.post('/v1/responses', responses)).status, 200)
   assert.match(up.calls.at(-1)?.body ?? '', /"prompt_cache_breakpoint"/)
 })
+
+const bedrock = { provider: 'bedrock', apiKey: 'k', providerSpecificData: { region: 'eu-west-1' } }
+const lifetimes: Record<string, string | undefined> = {
+  'us.anthropic.claude-sonnet-4-5-20250929-v1:0': '1h',
+  'us.anthropic.claude-opus-5-5': '1h',
+  'us.anthropic.claude-sonnet-4-20250514-v1:0': undefined,
+  'us.anthropic.claude-opus-4-1-20250805-v1:0': undefined,
+  'anthropic.claude-3-7-sonnet-20250219-v1:0': undefined,
+  'eu.amazon.nova-pro-v1:0': undefined,
+}
+for (const [model, ttl] of Object.entries(lifetimes))
+  test(`Bedrock caches for an hour only where the model can: ${model}`, async () => {
+    const { up, world } = await openDoor(() => json(converseAnswer()), {
+      catalog: defaultCatalog,
+      connections: [bedrock],
+    })
+    await world.api.settings.update({ promptCaching: { mode: 'auto', ttl: '1h' } })
+    const ownMark = { cache_control: { type: 'ephemeral', ttl: '1h' } }
+    const system = [{ type: 'text', text: String(messages.system), ...ownMark }]
+    for (const body of [messages, { ...messages, system }]) {
+      const response = await world.post('/v1/messages', { ...body, model: `bedrock/${model}` })
+      assert.is(response.status, 200, await response.clone().text())
+      const sent = JSON.parse(up.calls.at(-1)?.body ?? '{}')
+      const { cachePoint } = sent.system.at(-1)
+      assert.equal([cachePoint?.type, cachePoint?.ttl === '5m' ? undefined : cachePoint?.ttl], ['default', ttl])
+    }
+  })

@@ -170,7 +170,7 @@ export class CachedCall {
 
   get #ttl() {
     const { mode } = this.#attempt
-    return mode === 'auto' ? undefined : mode.ttl
+    return mode === 'auto' || this.#traits.marks?.hour === false ? undefined : mode.ttl
   }
 
   get #ttlMs(): number {

@@ -71,6 +71,7 @@ export const baseTraits: Traits = {
   },
   cacheMarks: 'none',
   maxCacheMarks: 4,
+  maxCacheTtl: '1h',
   unmarkable: [],
   streamUsage: true,
 }

@@ -22,11 +22,13 @@ export interface MarkPlaces {
   top: boolean
   /** Whether the conversation can have marks. If not, the provider marks its end on its own. */
   conversation: boolean
+  /** Whether a mark can last an hour. */
+  hour: boolean
 }
 
 const MINUTE = 60_000
 
-const blocks = { tools: true, top: false, conversation: true } as const
+const blocks = { tools: true, top: false, conversation: true, hour: true } as const
 
 /** A difference and the targets that it applies to. An absent condition matches all targets. */
 interface CacheDifference {
@@ -53,8 +55,13 @@ const rows: readonly CacheDifference[] = [
   { formats: /^bedrock-converse$/, models: /claude-/, traits: { marks: { form: 'converse', ...blocks } } },
   {
     formats: /^bedrock-converse$/,
+    models: /claude-(?:\d|(?:opus|sonnet)-4-(?:1-)?\d{8})/, // before Claude 4.5
+    traits: { marks: { form: 'converse', ...blocks, hour: false } },
+  },
+  {
+    formats: /^bedrock-converse$/,
     models: /nova-/,
-    traits: { marks: { form: 'converse', ...blocks, tools: false } },
+    traits: { marks: { form: 'converse', ...blocks, tools: false, hour: false } },
   },
   { formats: /./, models: /claude-(?:[a-z]+-5|[a-z]+-[6-9])/, traits: { minTokens: 512 } },
   {
@@ -68,7 +75,10 @@ const rows: readonly CacheDifference[] = [
     formats: /^openai-/,
     providers: /^openai$/,
     models: /^(?!o\d|gpt-[34]|chatgpt|gpt-5(?!\.[6-9]))/,
-    traits: { marks: { form: 'breakpoint', tools: false, top: false, conversation: false }, ttlMs: 30 * MINUTE },
+    traits: {
+      marks: { form: 'breakpoint', tools: false, top: false, conversation: false, hour: false },
+      ttlMs: 30 * MINUTE,
+    },
   },
   { formats: /^openai-/, providers: /^azure$/, models: /^(?:gpt-\d|o\d|codex)/, traits: { takesKey: true } },
   { formats: /^openai-chat$/, providers: /^mistral$/, traits: { takesKey: true } },

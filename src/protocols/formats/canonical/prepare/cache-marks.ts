@@ -97,9 +97,9 @@ function rankMarks(marked: readonly MarkCandidate[]): MarkCandidate[] {
   return [...new Set([...lastOfEach.reverse(), ...marked.toReversed()])]
 }
 
-/** Limits the lifetimes to the two that Anthropic supports. A longer one must not follow a shorter one. */
-function fitLifetimes(items: readonly { cache?: CacheMark }[], { warnings }: TargetContext): void {
-  let isShort = false
+/** Limits the lifetimes to those that the target supports, of the two that Anthropic has. A longer one must not follow a shorter one. */
+function fitLifetimes(items: readonly { cache?: CacheMark }[], { traits, warnings }: TargetContext): void {
+  let isShort = traits.maxCacheTtl === '5m'
   for (const item of items) {
     const { cache } = item
     if (!cache) continue
