@@ -53,6 +53,17 @@ test('creates, shows, pauses, and deletes a key', async ({ url }) => {
   assert.equal(await run(['keys', 'list', '--json'], { env }), { code: 0, out: '{\n  "keys": []\n}\n', err: '' })
 })
 
+test('mints a token whose lifetime is given in seconds or with a unit', async ({ url }) => {
+  await manage(`${url}/api/accounts`, TOKEN, { method: 'PUT', body: { id: 'user_1' } })
+  for (const lifetime of ['15m', '900']) {
+    const command = ['tokens', 'mint', '--account', 'user_1', '--expires-in', lifetime, '--json']
+    const { code, out, err } = await run(command, { env: { SIGNALBOX_URL: url } })
+    assert.equal([code, err], [0, ''])
+    const leftMs = Date.parse(JSON.parse(out).expiresAt) - Date.now()
+    assert.ok(leftMs > 800_000 && leftMs <= 900_000, `${leftMs} ms`)
+  }
+})
+
 test('reads a credential from stdin or a variable, and never prints it', async ({ url }) => {
   const env = { SIGNALBOX_URL: url, OWN_KEY: 'sk-fedcba9876543210' }
   const piped = await run(['connections', 'create', 'openai', '--api-key', '-', '--json'], {

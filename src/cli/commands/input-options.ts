@@ -52,6 +52,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   before: '<cursor>',
   baseUrl: 'http://10.0.0.5:8000/v1',
   by: 'key,day',
+  expiresIn: '15m',
   from: '7d',
   limits: 'usd.day=5',
   metadata: 'team=ml',
@@ -108,6 +109,8 @@ function createField(
       return createFlagOption(member, true, help)
     case 'integer':
     case 'number':
+      if (listTypes(schema).includes('string'))
+        return { ...plain, read: (value) => (/^\d+$/.test(value) ? Number(value) : value) }
       return createNumberOption(name, member, help)
     case 'array':
       return listTypes(schema.items).includes('string') ? { ...plain, isList: true } : undefined
