@@ -1,4 +1,4 @@
-import { readdir, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { type OutputChunk, rollup } from 'rollup'
 import type { Options } from 'tsup'
@@ -41,6 +41,29 @@ export const entries: Record<string, string> = {
   cli: 'src/cli/main.ts',
 }
 
+type Plugin = NonNullable<Options['esbuildPlugins']>[number]
+
+/**
+ * `@hapi/boom` for every runtime: without hoek, which needs Node's byte type, without an API that only V8 has, and without the makers of single
+ * statuses, as the errors of the gateway have a table of their own.
+ */
+export const portableBoom: Plugin = {
+  name: 'portable-boom',
+  setup(build) {
+    build.onResolve({ filter: /^@hapi\/hoek$/ }, () => ({ path: `${import.meta.dirname}/src/lib/hoek-shim.ts` }))
+    build.onLoad({ filter: /@hapi[\\/]boom[\\/]lib[\\/]index\.js$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8')
+      const portable = source.replace('Error.captureStackTrace(', 'Error.captureStackTrace?.(')
+      const contents = portable.replace(STATUS_MAKERS, '')
+      if (portable === source) return { errors: [{ text: 'boom no longer calls Error.captureStackTrace' }] }
+      return contents === portable ? { errors: [{ text: 'boom has no makers of statuses any more' }] } : { contents }
+    })
+  },
+}
+
+/** Such as `exports.badRequest = function (…) {…};` and the functions that only they call. */
+const STATUS_MAKERS = /^(?:exports\.(?!Boom\b|isBoom\b|boomify\b)\w+|internals\.serverError) = function[\s\S]*?^};\n/gm
+
 /**
  * Divides the code into chunks anew. esbuild makes a chunk for each set of entries that use its code, late parts among them; Rollup knows that
  * what loads a late part is in memory then, and needs two thirds of the chunks. To import the package takes a third less time with them.
@@ -82,10 +105,10 @@ export default function config(): Options {
     silent: true,
     tsconfig: 'tsconfig.node.json',
     dts: process.env.BUILD_QUICK === '1' ? false : { entry: typed },
-    noExternal: [/^yaml$/],
+    noExternal: [/^@hapi\//, /^yaml$/],
     external: [/^node:/],
     removeNodeProtocol: false, // `node:sqlite` has no other name
-    esbuildPlugins: [dashboardAssets],
+    esbuildPlugins: [portableBoom, dashboardAssets],
     esbuildOptions(options) {
       options.mainFields = ['module', 'main'] // the neutral platform looks at none
     },

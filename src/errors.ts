@@ -1,3 +1,5 @@
+import { Boom, isBoom } from '@hapi/boom'
+
 /** All gateway errors, each with its HTTP status and default message. Errors without a message get one where they are thrown. */
 const table = {
   INVALID_REQUEST: [400, 'The request is invalid.'],
@@ -79,7 +81,7 @@ const table = {
 /** The codes of gateway errors. Check these instead of messages, which may change. */
 export type ErrorCode = keyof typeof table
 
-/** A gateway error; check with `isGatewayError`. */
+/** A gateway error; check with `isGatewayError`. The class behind it is an implementation detail. */
 export interface GatewayError extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -102,14 +104,16 @@ export interface ErrorDetails {
 
 /** Creates an error to throw: `throw gatewayError('UPSTREAM_TIMEOUT', { cause, data: { provider } })`. */
 export function gatewayError(code: ErrorCode, details: ErrorDetails = {}): GatewayError {
-  const [status, text = code]: readonly [number, string?] = table[code]
-  const { message = text, cause, data = {}, headers = {} } = details
-  const error = new Error(redactOwnKeys(message), cause === undefined ? undefined : { cause }) // may quote client input
-  return Object.assign(error, { code, status: details.status ?? status, data, headers, [MARK]: true as const })
+  const [statusCode, text = code]: readonly [number, string?] = table[code]
+  const message = redactOwnKeys(details.message ?? text) // may quote client input
+  const boom = new Boom(message, { statusCode: details.status ?? statusCode, data: details.data ?? {} })
+  if (details.cause !== undefined) boom.cause = details.cause
+  return Object.assign(boom, {
+    code,
+    status: boom.output.statusCode,
+    headers: details.headers ?? {},
+  }) as Boom & GatewayError // Boom types `data` as nullable; it is set above
 }
-
-/** Marks gateway errors, also those of another copy of this module. */
-const MARK = Symbol.for('signalbox.error')
 
 /** Replaces this gateway's keys and tokens, which clients may paste into other fields, with `[credential]`, even if repeatedly percent-encoded. */
 export const redactOwnKeys = (text: string): string =>
@@ -132,7 +136,7 @@ const OWN_KEY = /sbx_[\w-]{20,}|sbt_[\w-]{20,}(?:\.[\w-]+)*/g
 
 /** Returns whether the value is a gateway error and, if `code` is given, whether it has that code. */
 export function isGatewayError(error: unknown, code?: ErrorCode): error is GatewayError {
-  return error instanceof Error && MARK in error && (code === undefined || Reflect.get(error, 'code') === code)
+  return isBoom(error) && 'code' in error && (code === undefined || error.code === code)
 }
 
 /** Converts any thrown value to a gateway error; other values become an `INTERNAL` error with the original as its cause. */

@@ -209,6 +209,11 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
     "import { Router } from 'itty-router'",
     /only src\/request\/door\/ does/,
   ],
+  'boom outside src/errors.ts': [
+    'src/request/door/a.ts',
+    "import { boomify } from '@hapi/boom'",
+    /only src\/errors.ts does/,
+  ],
   'undici in the core': ['src/request/upstream/a.ts', "import { request } from 'undici'", /only adapters\/ does/],
   'a package that is not a dependency': ['src/lib/a.ts', "import { debounce } from 'lodash'", /no dependency/],
   'a Node module in the core': ['src/lib/a.ts', "import { randomUUID } from 'node:crypto'", /imports node:crypto/],

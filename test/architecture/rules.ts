@@ -61,6 +61,7 @@ const LOWEST_LAYER = ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors
 /** The packages that may be imported, and where. */
 const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
   { name: /^itty-router$/, where: /^src\/request\/door\// },
+  { name: /^@hapi\/boom$/, where: /^src\/errors\.ts$/ },
   { name: /^(?:aws4fetch|jose\/.+)$/, where: /^src\/(?:request\/upstream\/clouds|features\/tokens)\// },
   { name: /^@cfworker\/json-schema$/, where: /^src\/lib\/matches-schema\.ts$/ },
   { name: /^leven$/, where: /^src\/lib\/spelling\.ts$/ },

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { build, type Plugin } from 'esbuild'
+import { portableBoom } from '../../tsup.config.ts'
 import { root } from './built.ts'
 import { portable } from './portable.ts'
 
@@ -16,7 +17,7 @@ export async function measureOneFile(modules: readonly string[]): Promise<number
       resolveDir: root,
     },
     minify: true,
-    plugins: [withoutLaterParts(modules), withoutCatalog],
+    plugins: [withoutLaterParts(modules), withoutCatalog, portableBoom],
   })
   return gzipSync(outputFiles[0]?.text ?? '', { level: 9 }).byteLength
 }

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build } from 'esbuild'
-import { entries } from '../../tsup.config.ts'
+import { entries, portableBoom } from '../../tsup.config.ts'
 import { assert, suite } from '../support/suite.ts'
 import { root } from './built.ts'
 import { measureOneFile } from './one-file.ts'
@@ -8,7 +8,7 @@ import { portable } from './portable.ts'
 import { assertListed, listedImports } from './sizes-page.ts'
 
 /** The download of a page or a worker: minified and gzipped, including dependencies. */
-const BUDGETS = { core: 90_000, catalog: 25_000, client: 4_600 }
+const BUDGETS = { core: 91_900, catalog: 25_000, client: 4_600 }
 
 /** Packages that apps install themselves. */
 const VENDORS = ['google-auth-library', '@aws-sdk/credential-providers', '@azure/identity']
@@ -95,6 +95,7 @@ async function measure(name: string): Promise<number> {
     metafile: true,
     outdir: `${root}size`,
     absWorkingDir: root,
+    plugins: [portableBoom],
     external: VENDORS,
   })
   const outputs = metafile?.outputs ?? {}

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type * as GatewayModule from '../../src/gateway.ts'
+import { portableBoom } from '../../tsup.config.ts'
 import { root } from '../dist/built.ts'
 import { portable } from '../dist/portable.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -81,7 +82,7 @@ const test = suite('the first failure in a process', { folder: '', copies: 0 })
 test.before(async (context) => {
   context.folder = await mkdtemp(join(root, 'node_modules/.first-failure-'))
   const entryPoints = [`${root}src/gateway.ts`]
-  const options = { ...portable, entryPoints }
+  const options = { ...portable, entryPoints, plugins: [portableBoom] }
   const { outputFiles = [] } = await build(options)
   await writeFile(join(context.folder, 'gateway.mjs'), outputFiles[0]?.text ?? '')
 })

@@ -47,7 +47,7 @@ export function readNotes(changelog: string, version: string, tag?: string): str
 }
 
 /** What the build puts into the package's own files: development dependencies to npm, parts of the package to its users. */
-export const BUNDLED = ['@preact/signals', '@preact/signals-core', 'preact', 'yaml']
+export const BUNDLED = ['@hapi/boom', '@preact/signals', '@preact/signals-core', 'preact', 'yaml']
 
 /** A part of an SBOM, as CycloneDX names its fields. */
 export interface Component {

@@ -1,6 +1,7 @@
 import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
 import { paths } from '../../src/features/cloud-sync/protocol.ts'
+import { portableBoom } from '../../tsup.config.ts'
 import { createClient } from '../cloud/support/client.ts'
 import { createHome } from '../cloud/support/home.ts'
 import { ENROLLMENT_TOKEN, SECRET } from '../cloud/support/proxy.ts'
@@ -18,6 +19,7 @@ test.before(async (context) => {
     format: 'esm',
     target: 'es2022',
     conditions: ['workerd', 'worker', 'browser'],
+    plugins: [portableBoom],
   })
   context.worker = new Miniflare({
     modules: [{ type: 'ESModule', path: 'cloud-worker.mjs', contents: outputFiles[0]?.text ?? '' }],

@@ -1,5 +1,6 @@
 import { type BuildOptions, build } from 'esbuild'
 import type { Page } from 'playwright-core'
+import { portableBoom } from '../../../tsup.config.ts'
 import { startServer } from '../browser/server.ts'
 
 const at = (path: string) => new URL(`../../${path}`, import.meta.url).pathname
@@ -32,7 +33,7 @@ async function bundle(name: string): Promise<string> {
     write: false,
     format: 'iife',
     logLevel: 'error',
-    plugins: [standIns],
+    plugins: [portableBoom, standIns],
   })
   return outputFiles[0]?.text ?? ''
 }

@@ -1,0 +1,32 @@
+/* Replaces `@hapi/hoek` in the build. `@hapi/boom` calls these three functions; the package itself needs Node's `Buffer` when imported. */
+
+/** Throws the given error, or one made from the given parts, unless the condition holds. */
+export function assert(condition: unknown, ...parts: unknown[]): asserts condition {
+  if (condition) return
+  const [first] = parts
+  if (parts.length === 1 && first instanceof Error) throw first
+  throw new Error(
+    parts
+      .filter((part) => part !== '')
+      .map(asText)
+      .join(' ') || 'Unknown error',
+  )
+}
+
+/** Copies an error with its own properties; returns any other value unchanged. */
+export function clone<Value>(value: Value): Value {
+  if (!(value instanceof Error)) return value
+  const stack = { value: value.stack, writable: true, configurable: true } // V8's getter for `stack` only works on the original error
+  return Object.create(Object.getPrototypeOf(value), { ...Object.getOwnPropertyDescriptors(value), stack })
+}
+
+/** Escapes a value for a quoted header attribute; throws if it contains a character that isn't allowed in headers. */
+export function escapeHeaderAttribute(attribute: string): string {
+  assert(/^[ -~]*$/.test(attribute), `Bad attribute value (${attribute})`)
+  return attribute.replace(/["\\]/g, '\\$&')
+}
+
+function asText(part: unknown): string {
+  if (part instanceof Error) return part.message
+  return typeof part === 'string' ? part : (JSON.stringify(part) ?? String(part))
+}

@@ -1,0 +1,71 @@
+import { runInNewContext } from 'node:vm'
+import * as original from '@hapi/boom'
+import { build } from 'esbuild'
+import { portableBoom } from '../../tsup.config.ts'
+import { assert, suite } from '../support/suite.ts'
+
+type Boom = typeof original
+const test = suite('the bundled boom', { boom: original as Boom })
+
+test.before(async (context) => {
+  const { outputFiles } = await build({
+    stdin: { contents: "export * from '@hapi/boom'", resolveDir: import.meta.dirname },
+    bundle: true,
+    format: 'iife',
+    globalName: 'boom',
+    platform: 'neutral',
+    mainFields: ['main'],
+    write: false,
+    plugins: [portableBoom],
+  })
+  // A realm with the language alone: no Buffer, no structuredClone, and no captureStackTrace as in other engines.
+  context.boom = runInNewContext(`delete Error.captureStackTrace; ${outputFiles[0]?.text}; boom`)
+})
+
+const same: Record<string, (boom: Boom) => original.Boom> = {
+  'an error with a status': (boom) => new boom.Boom('full', { statusCode: 507, data: { left: 0 } }),
+  'a client error': (boom) => new boom.Boom('no name', { statusCode: 400, data: { field: 'name' } }),
+  'an error without a message': (boom) => new boom.Boom(undefined, { statusCode: 404 }),
+  'an internal error with a hidden message': (boom) => new boom.Boom('a secret'),
+}
+
+for (const [name, make] of Object.entries(same)) {
+  test(`the bundled boom creates ${name} like the original`, ({ boom }) => {
+    const [ours, theirs] = [make(boom), make(original)]
+    assert.equal(plain(ours.output), plain(theirs.output))
+    assert.is(ours.message, theirs.message)
+    assert.equal(plain(ours.data), plain(theirs.data))
+    assert.is(ours.isServer, theirs.isServer)
+    assert.ok(boom.isBoom(ours))
+  })
+}
+
+test('the bundled boom copies a given error and does not change it', ({ boom }) => {
+  const RealmError = Object.getPrototypeOf(boom.Boom) as ErrorConstructor
+  const cause = new RealmError('broken')
+  const made = new boom.Boom(cause, { statusCode: 502 })
+  assert.is(made.output.statusCode, 502)
+  assert.is(made.message, 'broken')
+  assert.is(made.stack, cause.stack)
+  assert.not('isBoom' in cause)
+})
+
+test('the bundled boom rejects what the original rejects', ({ boom }) => {
+  for (const each of [boom, original]) {
+    assert.throws(() => new each.Boom('fine', { statusCode: 200 }), /First argument must be a number \(400\+\): 200/)
+  }
+})
+
+test('the bundled boom omits the unused factories for single statuses', ({ boom }) => {
+  assert.equal(
+    Object.keys(boom)
+      .filter((name) => name !== 'default' && name !== 'module.exports')
+      .sort(),
+    ['Boom', 'boomify', 'isBoom'],
+  )
+})
+
+/** Without the prototypes of the realm that it is from. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value ?? null))
+}
