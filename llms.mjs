@@ -10,18 +10,15 @@ const root = fileURLToPath(new URL('.', import.meta.url))
 /** The sections of the pages outside the site, in the package's `files`. */
 const SECTIONS = {
   'Start here': ['README.md', 'src/SIZES.md', 'examples/README.md'],
-  Reference: () => below('src'),
   Examples: () => below('examples'),
   Optional: ['CHANGELOG.md', 'SECURITY.md', 'NOTICES.md'],
 }
-/** In the repository only. */
-const NOT_PACKED = /^src\/[^/]+\.md$/
 
 function below(folder) {
   const found = readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`
     if (entry.isDirectory()) return /^(?:node_modules|data|\..*)$/.test(entry.name) ? [] : below(path)
-    return entry.name.endsWith('.md') && !NOT_PACKED.test(path) ? [path] : []
+    return entry.name.endsWith('.md') ? [path] : []
   })
   return found.sort()
 }

@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { CLOUD_URL, openOverMsw, PROVIDER_KEY, type Recorded } from './support/over-msw.ts'
 import { ENROLLMENT_TOKEN, SECRET } from './support/proxy.ts'
 
-/* What src/features/cloud-sync/proxy/README.md says of stores that are not atomic, such as Workers KV: here a place that sees the writes of another late. */
+/* The promises in docs/src/content/docs/reference/cloud-proxy.md about stores that aren't atomic, such as Workers KV: here, a location that sees another's writes late. */
 
 const test = suite('a cloud proxy in two locations on non-atomic storage')
 

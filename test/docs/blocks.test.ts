@@ -15,7 +15,7 @@ const RECIPES = /^docs\/src\/content\/docs\/guides\/recipes\//
 /** By page other than those of commands.test.ts, the test that runs its blocks, in which language. One that it does not run has a comment `not run: …` before it. */
 const RUNS: [page: RegExp, languages: string[], test: string][] = [
   [/^README\.md$/, ['js', 'sh'], 'test/docs/front-page.test.ts'],
-  [/^src\/features\/README\.md$/, ['js'], 'test/extend/page.test.ts'],
+  [/^docs\/src\/content\/docs\/guides\/extend-the-gateway\.md$/, ['js'], 'test/extend/page.test.ts'],
   [/^docs\/src\/content\/docs\/reference\/web-search\.md$/, ['sh'], 'test/kinds/web/page.test.ts'],
   [/^docs\/src\/content\/docs\/reference\/images\.md$/, ['sh'], 'test/kinds/image/page.test.ts'],
   [/^docs\/src\/content\/docs\/start\/other-frameworks\.md$/, ['js'], 'test/hosts/readme.test.ts'],

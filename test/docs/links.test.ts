@@ -9,18 +9,13 @@ const pages = readPages()
 const byPath = new Map(pages.map((page) => [page.path, page]))
 
 /** Pages that are looked things up in; the others are read. */
-const REFERENCES = [
-  'docs/src/content/docs/concepts/security-model.md',
-  'src/README.md',
-  'src/features/cloud-sync/proxy/README.md',
-]
+const REFERENCES = ['docs/src/content/docs/concepts/security-model.md', 'src/README.md']
 const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 18_000, 'CONTRIBUTING.md': 6_000 }
 
 /** Pages for contributors, which are not in the package. */
 const isForDevelopers = ({ path }: Page) =>
-  /^src\/(?:features|pricing|protocols|request)\//.test(path) ||
+  path.startsWith('src/') ||
   path === 'adapters/storage/README.md' ||
-  /^src\/[\w-]+\.md$/.test(path) ||
   path.startsWith('test/') ||
   path.startsWith('docs/') || // the site's sidebar links to these
   path === 'CODE_OF_CONDUCT.md' ||

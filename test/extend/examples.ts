@@ -8,9 +8,9 @@ interface Examples {
   hello: Feature
 }
 
-/** The features of src/features/README.md, as its blocks write them. */
+/** The features of docs/src/content/docs/guides/extend-the-gateway.md, as its blocks write them. */
 export async function readExamples(): Promise<Examples> {
-  const page = readPages().find(({ path }) => path === 'src/features/README.md')
+  const page = readPages().find(({ path }) => path === 'docs/src/content/docs/guides/extend-the-gateway.md')
   const code = (page?.blocks ?? []).filter(({ language }) => language === 'js').map((block) => block.code)
   const editText = new URL('../../src/features/edit-text/edit-text.ts', import.meta.url).href
   const source = code.join('\n').replaceAll(`'signalbox/edit-text'`, `'${editText}'`)

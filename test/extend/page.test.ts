@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 import { readExamples } from './examples.ts'
 import { openExtended } from './world.ts'
 
-const test = suite('the examples of src/features/README.md')
+const test = suite('the examples in the guide to extending the gateway')
 
 test('the cache serves an identical request with the same key without calling a provider, and the record names the cache', async () => {
   const { createCache } = await readExamples()

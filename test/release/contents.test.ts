@@ -22,13 +22,14 @@ test("a file that doesn't belong in the package is detected", () => {
     'dist/index.js',
     'dist/storage/file.d.ts',
     'docs/src/content/docs/reference/cli.md',
-    'src/features/usage/README.md',
+    'src/SIZES.md',
     'docs/src/content/docs/guides/fallbacks.md',
     'examples/next/app/ai/[...path]/route.js',
   ]
   const bad = [
     'dist/index.js.map',
     'src/index.ts',
+    'src/features/usage/README.md',
     'docs/astro.config.mjs',
     'examples/node/.env',
     'examples/node/data/keys',

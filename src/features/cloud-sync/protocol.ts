@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { IsoTime } from '../../types/plain-types.ts'
 
 /*
- * The protocol between a gateway and a cloud proxy; see src/features/cloud-sync/proxy/README.md. All bodies are JSON. The bodies of signed requests and
+ * The protocol between a gateway and a cloud proxy; see docs/src/content/docs/reference/cloud-protocol.md. All bodies are JSON. The bodies of signed requests and
  * of their responses are encrypted for the session (`EncryptedBody`). Errors are `{ error, code }`, unencrypted, with a non-2xx status.
  */
 

@@ -53,7 +53,7 @@ const MAX_OPENING_BYTES = 16 * 1024
 /** Time limit for receiving a message, in ms. No gateway waits longer than this for a response. */
 const MAX_BODY_MS = 30_000
 
-/** Creates the routes; see README.md. */
+/** Creates the routes; see docs/src/content/docs/reference/cloud-protocol.md. */
 export function createCloudRoutes(sessions: Sessions, actions: ReplicaActions, time: BodyTime): CloudRoutes {
   return {
     open: [
