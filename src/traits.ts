@@ -164,13 +164,13 @@ export interface Traits {
   /** Whether the output format `json` is rejected unless the conversation contains the word JSON. */
   jsonNeedsWord: boolean
   reasoning: ReasoningTraits
-  /** The form of explicit cache markers, and how many are accepted. */
-  cacheMarks: 'none' | 'cache_control' | 'prompt_cache_breakpoint'
-  maxCacheMarks: number
-  /** The longest lifetime of a marker. */
+  /** How targets accept explicit cache breakpoints, and how many are accepted. */
+  cacheBreakpoints: 'none' | 'cache_control' | 'prompt_cache_breakpoint'
+  maxCacheBreakpoints: number
+  /** The longest lifetime of a breakpoint. */
   maxCacheTtl: '5m' | '1h'
-  /** Items that can't have a marker although others can; a marker on part of a result moves to the whole result. */
-  unmarkable: readonly ('tools' | 'assistant' | 'result-parts')[]
+  /** Items that can't have a breakpoint although others can; a breakpoint on part of a result moves to the whole result. */
+  uncacheable: readonly ('tools' | 'assistant' | 'result-parts')[]
   /** Whether a stream reports its tokens if `stream_options` requests them. */
   streamUsage: boolean
 }

@@ -95,14 +95,14 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
     folder,
     logger,
     locked,
-    mark: {
+    fingerprint: {
       read: async () => {
         const { engine, table } = await openOnce()
-        return engine.read(() => table.getSecretMark())
+        return engine.read(() => table.getSecretFingerprint())
       },
-      write: async (mark) => {
+      write: async (fingerprint) => {
         const { engine, table } = await openOnce()
-        await engine.change(() => table.setSecretMark(mark))
+        await engine.change(() => table.setSecretFingerprint(fingerprint))
       },
     },
   }

@@ -179,7 +179,7 @@ function applyChange(
   return { ...next, ...(draining && { draining }) }
 }
 
-/** Returns a new mark if a change sets whether the connection is active. */
+/** Returns a new edit ID if a change sets whether the connection is active. */
 const markIfActiveSet = ({ isActive }: ConnectionInput) => (isActive === undefined ? {} : { edit: createEditId() })
 
 /** Whether a change affects the prefix. Earlier releases allowed prefixes that are rejected now; those are kept until they change. */

@@ -18,7 +18,7 @@ import { findRecord, requirePresent } from './record-operations.ts'
 export interface HealthOperations {
   /**
    * `health`: everything that failed recently, without entries for healthy ones; `targets`: the state of each target; `damaged`: damaged
-   * records in the storage; `catalog`: the date of the prices; `promptCaching`: who gets no cache marks for a while; `coldSessions`: who
+   * records in the storage; `catalog`: the date of the prices; `promptCaching`: who gets no cache breakpoints for a while; `coldSessions`: who
    * reads little from the provider's cache.
    */
   list(): Promise<ShownHealth>

@@ -55,7 +55,7 @@ export function isSameJson(one: unknown, other: unknown): boolean {
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => isSameJson(one[name], other[name]))
 }
 
-/** Creates a random mark for a call that sets whether a record is active. It lets cloud sync notice the call, even if nothing changed. */
+/** Creates a random ID for a call that sets whether a record is active. It lets cloud sync notice the call, even if nothing changed. */
 export const createEditId = (): string => toHex(randomBytes(8))
 
 /** Returns the current time in ISO 8601. */

@@ -23,11 +23,11 @@ export interface ClientRequest {
 export function buildRequest(route: string, args: readonly unknown[], timeoutMs?: number): ClientRequest {
   const [method = '', pattern = '', action] = route.split(' ')
   let used = 0
-  const path = pattern.replace(/\/:(\w+)([?+]?)/g, (_, name: string, mark: string) => {
+  const path = pattern.replace(/\/:(\w+)([?+]?)/g, (_, name: string, modifier: string) => {
     const value = args[used++]
-    return value === undefined && mark === '?'
+    return value === undefined && modifier === '?'
       ? ''
-      : `/${encodeParameter(value, { name, allowsSlashes: mark === '+' })}`
+      : `/${encodeParameter(value, { name, allowsSlashes: modifier === '+' })}`
   })
   const hasBody = method !== 'GET' && method !== 'DELETE'
   const input: object = args[used] ?? {}

@@ -17,7 +17,7 @@ import type { DamageLog } from './stored-records.ts'
 /** The settings as stored, with only the request rules that are set. */
 export interface StoredSettings extends Omit<Settings, keyof RequestRules> {
   rules?: RequestRules | undefined
-  /** Marks the last call that set `requireApiKey`; each call writes a new mark. */
+  /** Identifies the last call that set `requireApiKey`; each call writes a new ID. */
   edit?: string
 }
 

@@ -11,7 +11,7 @@ import { formatVia } from './routing/group.ts'
 
 /** What a provider's prompt cache did for an attempt. */
 export interface PromptCacheRecord {
-  /** Who asked for the caching: the gateway, the client by its own marks, or nobody, so that the provider did it on its own. */
+  /** Who asked for the caching: the gateway, the client with its own breakpoints, or nobody, so that the provider did it on its own. */
   by: 'gateway' | 'client' | 'provider'
   /** Input tokens read from the cache. */
   read: number
@@ -19,7 +19,7 @@ export interface PromptCacheRecord {
   written: number
   /** What caching saved in US dollars; negative if the writes cost more than the reads saved. Absent if a price is unknown. */
   savedUsd?: number
-  /** Why the gateway placed no marks. */
+  /** Why the gateway added no cache breakpoints. */
   stoodDown?: CachingSkipReason
   /** Whether the session was served by another target or account before. */
   moved?: true

@@ -1,15 +1,15 @@
 import type { Integer, IsoTime } from './plain-types.ts'
 
-/** A caller whose requests to a target get no cache marks for a while, because marks cost more than they saved. */
+/** A caller whose requests to a target get no cache breakpoints for a while because they cost more than they saved. */
 export interface CachingPause {
   /** The ID of the API key, or the account; empty for requests without either. */
   caller: string
   connectionId: string
   provider: string
   model: string
-  /** When one session is marked again. */
+  /** When one session gets breakpoints again. */
   until: IsoTime
-  /** What marks saved within an hour, in US dollars; negative. */
+  /** The savings within an hour in US dollars; negative. */
   savedUsd: number
 }
 
@@ -27,8 +27,8 @@ export interface ColdSession {
 }
 
 /**
- * Why the gateway places no marks. `client`: the client set its own; `short`: the prompt is too short to be cached; `single`: the prompt may never come
- * again; `unsupported`: the target takes no marks; `unprofitable`: marks cost more than they saved; `rejected`: the target rejected them; `hedge`: a
+ * Why the gateway adds no cache breakpoints. `client`: the client set its own; `short`: the prompt is too short to be cached; `single`: the prompt may never come
+ * again; `unsupported`: the target supports none; `unprofitable`: they cost more than they saved; `rejected`: the target rejected them; `hedge`: a
  * hedge would write twice.
  */
 export type CachingSkipReason = 'client' | 'short' | 'single' | 'unsupported' | 'unprofitable' | 'rejected' | 'hedge'

@@ -107,8 +107,11 @@ test("Bifrost #6181: the breakpoints for one target don't reach the fallback, an
   await world.api.settings.update({ promptCaching: 'auto' })
   const body = clientWriters['openai-chat'](steps.slice(0, listRequestEnds(steps)[3]))
   await world.chat({ ...body, model: 'all' })
-  const hasMarks = up.calls.map(({ url, body: sent }) => [new URL(url).host, /cache_control|prompt_cache/.test(sent)])
-  assert.equal(hasMarks, [
+  const hasBreakpoints = up.calls.map(({ url, body: sent }) => [
+    new URL(url).host,
+    /cache_control|prompt_cache/.test(sent),
+  ])
+  assert.equal(hasBreakpoints, [
     ['api.anthropic.com', true],
     ['api.groq.com', false],
     ['api.anthropic.com', true],

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/lib/json.ts'
-import type { AssistantPart, CacheMark, UserPart } from '../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { AssistantPart, CacheBreakpoint, UserPart } from '../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { CanonicalRequest } from '../../src/protocols/formats/canonical/canonical-request.ts'
 import type { Turn } from '../../src/protocols/formats/canonical/canonical-turns.ts'
 import { prepareRequest } from '../../src/protocols/formats/canonical/prepare/prepare.ts'
@@ -18,7 +18,7 @@ const REQUESTS = randomCases(100_000, 4_000)
 
 const pick = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)] as T // never empty
 
-function randomMark(random: Random): { cache?: CacheMark } {
+function randomMark(random: Random): { cache?: CacheBreakpoint } {
   if (random.next() < 0.6) return {}
   const ttl = pick(random, [undefined, '5m', '1h', '30m', '12h'] as const)
   return { cache: ttl ? { ttl } : {} }

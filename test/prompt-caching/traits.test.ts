@@ -32,7 +32,7 @@ test("Responses clients that pass through to xAI get that format's field", async
 for (const provider of ['alibaba', 'minimax', 'zai', 'moonshot', 'deepseek', 'groq', 'google'])
   test(`${provider} gets no breakpoints, cache keys, or headers`, () => {
     for (const format of ['openai-chat', 'anthropic-messages', 'gemini'] as const) {
-      const { marks, takesKey, sessionHeader } = getCacheTraits({ provider, model: 'm', format })
+      const { breakpoints: marks, takesKey, sessionHeader } = getCacheTraits({ provider, model: 'm', format })
       assert.equal([marks, takesKey, sessionHeader], [undefined, undefined, undefined])
     }
   })

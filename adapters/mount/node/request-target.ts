@@ -15,9 +15,9 @@ const PLAIN_QUERY = /^[\w~!$&()*+,=:@.\-%/?]*$/
  * path. Returns `undefined` if the target isn't a path: absolute form, `*`, or a start like `//host`.
  */
 export function parseTarget(target: string): RequestTarget | undefined {
-  const mark = target.indexOf('?')
-  const path = mark < 0 ? target : target.slice(0, mark)
-  const query = mark < 0 ? '' : target.slice(mark)
+  const queryStart = target.indexOf('?')
+  const path = queryStart < 0 ? target : target.slice(0, queryStart)
+  const query = queryStart < 0 ? '' : target.slice(queryStart)
   if (PLAIN_PATH.test(path) && PLAIN_QUERY.test(query)) return { path, query: query === '?' ? '' : query }
   return normalize(target)
 }

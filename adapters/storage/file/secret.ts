@@ -7,33 +7,34 @@ import { createFolderError, type Folder, fileExists, hasCode, syncFolder, writeD
 import type { Lock } from './lock.ts'
 import { move } from './move.ts'
 
-/** Reads and writes the mark of the secret that belongs to a store. */
-export interface SecretMark {
+/** Reads and writes the fingerprint of the secret that belongs to a store. */
+export interface FingerprintStore {
   read(): Promise<string | undefined>
-  write(mark: string): Promise<void>
+  write(fingerprint: string): Promise<void>
 }
 
 /** The dependencies of `ownSecret` and `restoreSecret`. */
 export interface SecretContext {
   folder: Folder
   logger: Logger
-  mark: SecretMark
+  fingerprint: FingerprintStore
   locked<T>(work: (lock: Lock) => Promise<T>): Promise<T>
 }
 
 /**
- * Returns the secret in the folder, created on first use. The store keeps a mark of it, so a missing or replaced secret is detected: throws
+ * Returns the secret in the folder, created on first use. The store keeps a fingerprint of it, so a missing or replaced secret is detected: throws
  * `STORAGE_SECRET_MISSING` or `STORAGE_SECRET_INVALID`, because a new secret couldn't decrypt the stored data.
  */
-export async function ownSecret({ folder, logger, mark, locked }: SecretContext): Promise<string> {
+export async function ownSecret({ folder, logger, fingerprint, locked }: SecretContext): Promise<string> {
   const found = await readSecret(folder, logger)
-  if (found !== undefined && (await mark.read()) === toMark(found)) return found
+  if (found !== undefined && (await fingerprint.read()) === createFingerprint(found)) return found
 
   return locked(async (lock) => {
     let secret = await readSecret(folder, logger)
-    const known = await mark.read()
+    const known = await fingerprint.read()
     if (known !== undefined && secret === undefined) throw createMissingError(folder)
-    if (known !== undefined && secret !== undefined && known !== toMark(secret)) throw createForeignSecretError(folder)
+    if (known !== undefined && secret !== undefined && known !== createFingerprint(secret))
+      throw createForeignSecretError(folder)
     if (secret === undefined) {
       secret = randomBytes(32).toString('base64url')
       await writeSecret(secret, { folder, lock })
@@ -44,7 +45,7 @@ export async function ownSecret({ folder, logger, mark, locked }: SecretContext)
         },
       )
     }
-    if (known === undefined) await mark.write(toMark(secret))
+    if (known === undefined) await fingerprint.write(createFingerprint(secret))
     return secret
   })
 }
@@ -91,7 +92,7 @@ async function writeSecret(secret: string, { folder, lock }: { folder: Folder; l
   await syncFolder(folder)
 }
 
-const toMark = (secret: string) =>
+const createFingerprint = (secret: string) =>
   createHash('sha256').update(`signalbox secret mark ${secret}`).digest('hex').slice(0, 16)
 
 function createMissingError({ secret, path }: Folder): Error {

@@ -124,14 +124,14 @@ export class Tables implements LocalTable {
     return this.#statements.sweep.all(now).length === ROWS_PER_SWEEP
   }
 
-  /** Returns the mark of the store's secret, if the store has one. */
-  getSecretMark(): string | undefined {
+  /** Returns the fingerprint of the store's secret, if the store has one. */
+  getSecretFingerprint(): string | undefined {
     return this.#readMeta()?.secret_mark ?? undefined
   }
 
-  /** Sets the mark, inside the caller's transaction. */
-  setSecretMark(mark: string): void {
-    this.#statements.setSecretMark.all(mark)
+  /** Sets the fingerprint, inside the caller's transaction. */
+  setSecretFingerprint(fingerprint: string): void {
+    this.#statements.setSecretFingerprint.all(fingerprint)
   }
 
   /** Checks the next part of `records` and, after the last one, their count and total. Returns whether there is more to check. */
@@ -207,7 +207,7 @@ function prepareStatements(database: LocalDatabase) {
     removeEntry: prepare('DELETE FROM entries WHERE key = ?1'),
     meta: prepare('SELECT count, total, secret_mark FROM meta'),
     addToMeta: prepare('UPDATE meta SET count = count + ?1, total = total + ?2'),
-    setSecretMark: prepare('UPDATE meta SET secret_mark = ?1'),
+    setSecretFingerprint: prepare('UPDATE meta SET secret_mark = ?1'),
     sweep: prepare(
       `DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires_at <= ?1 LIMIT ${ROWS_PER_SWEEP}) RETURNING 1`,
     ),

@@ -163,9 +163,10 @@ function rejectUnknownHost(exchange: Exchange, allowedHosts: readonly string[]):
 }
 
 function isBrowser(exchange: Exchange): boolean {
-  const marks = ['origin', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest']
+  const browserHeaders = ['origin', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest']
   return (
-    marks.some((name) => exchange.header(name) !== undefined) || /^Mozilla\//.test(exchange.header('user-agent') ?? '')
+    browserHeaders.some((name) => exchange.header(name) !== undefined) ||
+    /^Mozilla\//.test(exchange.header('user-agent') ?? '')
   )
 }
 

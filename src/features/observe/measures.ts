@@ -205,7 +205,7 @@ export const measures = {
     name: 'signalbox.prompt_cache.saved_usd',
     kind: 'upDown',
     unit: '{USD}',
-    help: "USD saved by the gateway's cache marks; may be negative.",
+    help: "USD saved by the gateway's cache breakpoints; may be negative.",
     labels: TARGET,
   },
   requestsActive: {

@@ -10,10 +10,10 @@ import type { Route, RouteTarget } from '../../request/routing/group.ts'
 import type { Encode, EncodeControls } from '../../request/steps.ts'
 import type { CachingSkipReason } from '../../types/caching-types.ts'
 import type { Catalog } from '../../types.ts'
+import { addBreakpoints, type EditedFields, findSinglePrompt } from './cache-breakpoints.ts'
 import { calculateSavings } from './cache-savings.ts'
 import type { CachingMode } from './caching-mode.ts'
 import type { KnownPrompts } from './known-prompts.ts'
-import { findSinglePrompt, type MarkedFields, markRequest } from './mark-places.ts'
 import type { Pauses } from './pauses.ts'
 import type { SessionShares } from './session-shares.ts'
 import type { SessionTargets } from './session-targets.ts'
@@ -39,7 +39,7 @@ export interface CacheMemory {
   readonly shares: SessionShares
   readonly pauses: Pauses
   readonly prompts: KnownPrompts
-  /** The targets that rejected marks in the last hour. */
+  /** The targets that rejected breakpoints in the last hour. */
   readonly rejecting: { get(target: string): true | undefined; set(target: string, value: true): void }
   /** Hashes the request's session, so that the provider never learns the client's own name for it. */
   createSessionKey(session: string, owner: string): Promise<string>
@@ -49,10 +49,10 @@ const HOUR = 60 * 60_000
 const CHARACTERS_PER_TOKEN = 4
 
 /**
- * The fields with which clients set marks or choose a cached prompt. They can't occur in a string, where quotes are escaped. A tool may have a
+ * The fields with which clients set breakpoints or choose a cached prompt. They can't occur in a string, where quotes are escaped. A tool may have a
  * parameter with such a name, but with another value.
  */
-const CLIENT_MARKS = [
+const CLIENT_BREAKPOINTS = [
   /"(?:cache_?[cC]ontrol|cachePoint|prompt_cache_breakpoint|promptCacheBreakpoint)"\s*:\s*\{[^{}]*"(?:type|mode)"\s*:\s*"(?:ephemeral|default|explicit)"/,
   /"(?:prompt_cache_options|promptCacheOptions)"\s*:\s*\{/,
   /"cached_?[cC]ontent"\s*:\s*"/,
@@ -61,8 +61,8 @@ const CLIENT_MARKS = [
 /** The reasons for which nothing can be expected to be read. */
 const EXPECTED_MISSES = new Set<CachingSkipReason | undefined>(['short', 'single', 'unsupported', 'hedge'])
 
-/** An error about marks. */
-const MARK_ERROR = /cache_control|cachePoint|cache point|prompt_cache/i
+/** An error about breakpoints. */
+const BREAKPOINT_ERROR = /cache_control|cachePoint|cache point|prompt_cache/i
 
 /** One attempt whose prompt the gateway asks the target to cache. */
 export class CachedCall {
@@ -73,8 +73,8 @@ export class CachedCall {
   /** The owner and the target, which share a pause. */
   readonly #pair: string
   readonly #isMoved: boolean
-  #stoodDown: CachingSkipReason | undefined
-  #isMarked = false
+  #skipReason: CachingSkipReason | undefined
+  #hasBreakpoints = false
   /** Whether the body has a field that the client didn't send. */
   #isChanged = false
   #isRepeated = false
@@ -91,10 +91,10 @@ export class CachedCall {
     this.#pair = `${request.owner} ${this.#targetKey}`
     this.#isMoved =
       before !== undefined && (before.connectionId !== target.connection.id || before.model !== target.model)
-    this.#stoodDown = this.#findObstacle()
+    this.#skipReason = this.#findObstacle()
   }
 
-  /** Encodes the request with marks, where they pay. `encode` may be called again, without marks. */
+  /** Encodes the request with cache breakpoints where they pay off. `encode` may be called again, without breakpoints. */
   async encode(encode: Encode): Promise<Codec> {
     const { request } = this.#attempt
     if (!this.#addsFields) return encode(request)
@@ -103,7 +103,7 @@ export class CachedCall {
       ...request,
       editBody: (body) => mergeFields(body, this.#getFields(body, { key, isPassThrough: false })),
     })
-    this.#markPassedThrough(codec, key)
+    this.#editPassedThrough(codec, key)
     const { sessionHeader } = this.#traits
     if (sessionHeader && key !== undefined) codec.request.headers = { [sessionHeader]: key, ...codec.request.headers }
     return this.#isChanged ? this.#retryUnchanged(codec, encode) : codec
@@ -113,24 +113,24 @@ export class CachedCall {
   async explain(encode: Encode): Promise<CacheExplanation> {
     const { request } = this.#attempt
     this.#isUnsent = true
-    let fields: MarkedFields = {}
+    let fields: EditedFields = {}
     if (this.#addsFields) {
       const codec = await encode({
         ...request,
         editBody: (body) => {
-          fields = this.#mark(body, false)
+          fields = this.#addBreakpoints(body, false)
           return body
         },
       })
-      if (codec.isPassThrough) fields = this.#mark(request.call.body, true)
+      if (codec.isPassThrough) fields = this.#addBreakpoints(request.call.body, true)
     }
     const { takesKey, sessionHeader } = this.#traits
     const session = sessionHeader ?? (takesKey && 'prompt_cache_key')
     const isNamed = this.#addsFields && session && this.#memory.sessions.getSession(request) !== ''
     return {
-      marks: listMarkPaths(fields),
+      marks: listBreakpointPaths(fields),
       ...(isNamed && { session }),
-      ...(this.#stoodDown && { stoodDown: this.#stoodDown }),
+      ...(this.#skipReason && { stoodDown: this.#skipReason }),
     }
   }
 
@@ -148,29 +148,29 @@ export class CachedCall {
     if (!usage) return undefined
     const { cacheReadTokens: read = 0, cacheWriteTokens: written = 0 } = usage
     const of = { caller: request.owner, target: route.target }
-    const isExpected = !EXPECTED_MISSES.has(this.#stoodDown) && sessions.getSession(request) !== ''
+    const isExpected = !EXPECTED_MISSES.has(this.#skipReason) && sessions.getSession(request) !== ''
     if (isExpected) shares.note(sessions.getKey(request), { input: usage.inputTokens, read }, of)
     const savedUsd = calculateSavings(usage, route.target, catalog)
-    if (this.#isMarked && savedUsd !== undefined) pauses.note(this.#pair, { written, savedUsd }, of)
+    if (this.#hasBreakpoints && savedUsd !== undefined) pauses.note(this.#pair, { written, savedUsd }, of)
     return {
-      by: this.#isMarked ? 'gateway' : this.#stoodDown === 'client' ? 'client' : 'provider',
+      by: this.#hasBreakpoints ? 'gateway' : this.#skipReason === 'client' ? 'client' : 'provider',
       read,
       written,
       ...(savedUsd !== undefined && { savedUsd }),
-      ...(this.#stoodDown && { stoodDown: this.#stoodDown }),
+      ...(this.#skipReason && { stoodDown: this.#skipReason }),
       ...(this.#isMoved && { moved: true as const }),
     }
   }
 
-  /** A client that sets its own marks still needs a key or header that keeps its session on one server. */
+  /** A client that sets its own breakpoints still needs a key or header that keeps its session on one server. */
   get #addsFields(): boolean {
     const { takesKey, sessionHeader } = this.#traits
-    return !this.#stoodDown || (this.#stoodDown === 'client' && Boolean(takesKey || sessionHeader))
+    return !this.#skipReason || (this.#skipReason === 'client' && Boolean(takesKey || sessionHeader))
   }
 
   get #ttl() {
     const { mode } = this.#attempt
-    return mode === 'auto' || this.#traits.marks?.hour === false ? undefined : mode.ttl
+    return mode === 'auto' || this.#traits.breakpoints?.hour === false ? undefined : mode.ttl
   }
 
   get #ttlMs(): number {
@@ -179,11 +179,11 @@ export class CachedCall {
 
   #findObstacle(): CachingSkipReason | undefined {
     const { request, log } = this.#attempt
-    const { marks, takesKey, sessionHeader, minTokens } = this.#traits
+    const { breakpoints, takesKey, sessionHeader, minTokens } = this.#traits
     const { text } = request.call
-    if (CLIENT_MARKS.some((pattern) => pattern.test(text))) return 'client'
+    if (CLIENT_BREAKPOINTS.some((pattern) => pattern.test(text))) return 'client'
     if (log.isHedge) return 'hedge'
-    if (!marks && !takesKey && !sessionHeader) return 'unsupported'
+    if (!breakpoints && !takesKey && !sessionHeader) return 'unsupported'
     if (text.length < minTokens * CHARACTERS_PER_TOKEN) return 'short'
     return this.#memory.rejecting.get(this.#targetKey) && 'rejected'
   }
@@ -196,8 +196,8 @@ export class CachedCall {
     return session === '' ? undefined : this.#memory.createSessionKey(session, request.owner)
   }
 
-  /** Marks a body that goes to the provider with the client's own characters. */
-  #markPassedThrough(codec: Codec, key: string | undefined): void {
+  /** Adds breakpoints to a body that is passed through with the client's own characters. */
+  #editPassedThrough(codec: Codec, key: string | undefined): void {
     if (!codec.isPassThrough || typeof codec.request.body !== 'string') return
     const { call } = this.#attempt.request
     const fields = this.#getFields(parseExactObject(call.text, call.body), { key, isPassThrough: true })
@@ -206,22 +206,22 @@ export class CachedCall {
 
   /** Returns the fields to change in a body, in the target's terms. */
   #getFields(body: JsonObject, { key, isPassThrough }: { key: string | undefined; isPassThrough: boolean }) {
-    const fields = this.#mark(body, isPassThrough)
+    const fields = this.#addBreakpoints(body, isPassThrough)
     const needsKey = this.#traits.takesKey && key !== undefined && body.prompt_cache_key === undefined
     const added = needsKey ? { ...fields, prompt_cache_key: key } : fields
     this.#isChanged ||= Object.keys(added).length > 0
     return added
   }
 
-  #mark(body: JsonObject, isPassThrough: boolean): MarkedFields {
-    const { marks } = this.#traits
+  #addBreakpoints(body: JsonObject, isPassThrough: boolean): EditedFields {
+    const { breakpoints } = this.#traits
     const { pauses, prompts, sessions } = this.#memory
-    if (!marks || this.#stoodDown === 'client') return {}
+    if (!breakpoints || this.#skipReason === 'client') return {}
     const session = sessions.getSession(this.#attempt.request)
     if (this.#isUnsent ? pauses.wouldPause(this.#pair, session) : pauses.isPaused(this.#pair, session)) {
-      this.#stoodDown = 'unprofitable'
+      this.#skipReason = 'unprofitable'
       const isExclusive = body.prompt_cache_retention !== undefined // together with options, it is an error
-      return marks.form === 'breakpoint' && !isExclusive ? { prompt_cache_options: { mode: 'explicit' } } : {} // otherwise the provider writes on its own
+      return breakpoints.form === 'breakpoint' && !isExclusive ? { prompt_cache_options: { mode: 'explicit' } } : {} // otherwise the provider writes on its own
     }
     const single = findSinglePrompt(body)
     const isKnown = (instructions: unknown) =>
@@ -229,11 +229,15 @@ export class CachedCall {
         ? prompts.isKnown(this.#pair, instructions, this.#ttlMs)
         : prompts.noteUse(this.#pair, instructions, this.#ttlMs)
     if (single && !isKnown(single.instructions)) {
-      this.#stoodDown = 'single'
+      this.#skipReason = 'single'
       return {}
     }
-    const fields = markRequest(body, marks, { ttl: this.#ttl, isPassThrough, onlyInstructions: single !== undefined })
-    this.#isMarked = Object.keys(fields).length > 0
+    const fields = addBreakpoints(body, breakpoints, {
+      ttl: this.#ttl,
+      isPassThrough,
+      onlyInstructions: single !== undefined,
+    })
+    this.#hasBreakpoints = Object.keys(fields).length > 0
     return fields
   }
 
@@ -242,13 +246,13 @@ export class CachedCall {
     return {
       ...changed,
       followUp: async (received) => {
-        if (received.kind !== 'failure' || !rejectsMarks(received)) {
+        if (received.kind !== 'failure' || !isBreakpointRejected(received)) {
           const next = await changed.followUp?.(received)
           return next && this.#retryUnchanged(next, encode)
         }
         this.#isRepeated = true
-        this.#isMarked = false
-        this.#stoodDown = 'rejected'
+        this.#hasBreakpoints = false
+        this.#skipReason = 'rejected'
         return encode(this.#attempt.request)
       },
     }
@@ -257,19 +261,19 @@ export class CachedCall {
 
 const getTargetKey = ({ connection, provider, model }: RouteTarget) => `${connection.id} ${provider}/${model}`
 
-function rejectsMarks({ head, failure }: FailedResponse): boolean {
+function isBreakpointRejected({ head, failure }: FailedResponse): boolean {
   const text = failure.body ? new TextDecoder().decode(failure.body) : failure.message
-  return (head?.status === 400 || head?.status === 422) && MARK_ERROR.test(text)
+  return (head?.status === 400 || head?.status === 422) && BREAKPOINT_ERROR.test(text)
 }
 
-const MARK_FIELDS = ['cache_control', 'cachePoint', 'prompt_cache_breakpoint']
+const BREAKPOINT_FIELDS = ['cache_control', 'cachePoint', 'prompt_cache_breakpoint']
 
-/** Lists the paths of everything with a mark: `tools[3]`, `messages[4].content[0]`, and `cache_control` for the whole request. */
-function listMarkPaths(value: unknown, path = ''): string[] {
-  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => listMarkPaths(item, `${path}[${at}]`))
+/** Lists the paths of everything with a breakpoint: `tools[3]`, `messages[4].content[0]`, and `cache_control` for the whole request. */
+function listBreakpointPaths(value: unknown, path = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => listBreakpointPaths(item, `${path}[${at}]`))
   if (!isObject(value)) return []
   return Object.entries(value).flatMap(([name, inner]) => {
-    if (MARK_FIELDS.includes(name)) return [path || name]
-    return listMarkPaths(inner, path === '' ? name : `${path}.${name}`)
+    if (BREAKPOINT_FIELDS.includes(name)) return [path || name]
+    return listBreakpointPaths(inner, path === '' ? name : `${path}.${name}`)
   })
 }

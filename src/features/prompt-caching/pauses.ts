@@ -10,24 +10,24 @@ const MAX_PAIRS = 10_000
 const MAX_EVENTS = 1_000
 
 interface Pair {
-  /** The marked requests of the last hour. */
+  /** The requests with breakpoints in the last hour. */
   events: Array<{ at: number; written: number; savedUsd: number }>
-  /** Until when no request is marked. */
+  /** Until when no request gets breakpoints. */
   pausedUntil: number
   stops: number
-  /** The session that tests, after a pause, whether marks pay off again; empty until there is one. */
+  /** The session that tests, after a pause, whether breakpoints pay off again; empty until there is one. */
   probe: string | undefined
   /** The latest pause. */
   pause?: CachingPause
 }
 
-/** Stops marking the requests of an owner to a target while the marks cost more than they save. */
+/** Stops adding breakpoints to an owner's requests to a target while they cost more than they save. */
 export interface Pauses {
-  /** Returns whether the request of a session must not be marked. */
+  /** Returns whether a session's request must not get breakpoints. */
   isPaused(pair: string, session: string): boolean
   /** Returns the same, but doesn't make the session the one that tries again after a pause. */
   wouldPause(pair: string, session: string): boolean
-  /** Counts a marked request. */
+  /** Counts a request with breakpoints. */
   note(pair: string, spent: { written: number; savedUsd: number }, of: { caller: string; target: RouteTarget }): void
   /** Returns the current pauses. */
   list(): CachingPause[]
@@ -83,7 +83,7 @@ export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; log
       pair.pause = { caller, connectionId: connection.id, provider, model, until, savedUsd: saved }
       Object.assign(pair, { events: [], pausedUntil, probe: '' })
       logger?.warn(
-        `Prompt caching is paused for ${hours} h for one caller and target: marks cost $${(-saved).toFixed(4)} more than they saved in the last hour.`,
+        `Prompt caching is paused for ${hours} h for one caller and target: cache breakpoints cost $${(-saved).toFixed(4)} more than they saved in the last hour.`,
         { target: name.slice(name.indexOf(' ') + 1), written, savedUsd: saved },
       )
     },

@@ -48,19 +48,19 @@ export class PromptCacher {
     return this.#memory.sessions.prefer(request, routes)
   }
 
-  /** Encodes the request of an attempt with marks, where they pay. `encode` may be called again, without marks. */
+  /** Encodes the request of an attempt with cache breakpoints where they pay off. `encode` may be called again, without breakpoints. */
   encode(attempt: CachedAttempt, encode: Encode): Promise<Codec> {
     const call = new CachedCall(attempt, this.#memory)
     attempt.log.extendRecord((settled) => call.report(settled))
     return call.encode(encode)
   }
 
-  /** Explains how `encode` would mark the request. Changes nothing. */
+  /** Explains how `encode` would change the request. Changes nothing. */
   explain(attempt: ExplainedAttempt, encode: Encode): Promise<CacheExplanation> {
     return new CachedCall(attempt, this.#memory).explain(encode)
   }
 
-  /** Returns the callers and targets that get no marks for a while, because marks didn't pay off. */
+  /** Returns the callers and targets that get no cache breakpoints for a while because they didn't pay off. */
   listPauses(): CachingPause[] {
     return this.#memory.pauses.list()
   }

@@ -7,7 +7,7 @@ import type { PromptCacher, PromptCacherDependencies } from './prompt-cacher.ts'
 /** Asks providers to cache prompts, for requests with `promptCaching: 'auto'`. The code is loaded with the first of them. */
 export interface PromptCachingFeature extends BuiltInFeature {
   load(): Promise<PromptCacher>
-  /** Returns the callers and targets that get no marks for a while, because marks didn't pay off. */
+  /** Returns the callers and targets that get no cache breakpoints for a while because they didn't pay off. */
   listPauses(): CachingPause[]
   /** Returns the recent sessions that read less than 20% of their input from the cache. */
   listColdSessions(): ColdSession[]

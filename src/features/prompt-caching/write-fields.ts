@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { insertFirstMember, scanTopLevel, withoutMember } from '../../lib/json-scan.ts'
-import type { MarkedFields } from './mark-places.ts'
+import type { EditedFields } from './cache-breakpoints.ts'
 
 /** Sets fields of a body in their positions, and adds new ones last. */
-export function mergeFields(body: JsonObject, fields: MarkedFields): JsonObject {
+export function mergeFields(body: JsonObject, fields: EditedFields): JsonObject {
   const merged: JsonObject = { ...body, ...fields }
   for (const [name, value] of Object.entries(fields)) if (value === undefined) delete merged[name]
   return merged
 }
 
 /** Sets fields of a JSON text in their positions, and adds new ones first. Keeps all other characters. */
-export function writeFields(text: string, fields: MarkedFields): string {
+export function writeFields(text: string, fields: EditedFields): string {
   const names = Object.keys(fields)
   const added = new Set(names)
   let written = ''

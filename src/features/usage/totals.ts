@@ -46,7 +46,7 @@ export interface Sums {
   units: UsedUnits
   /** Integer nano-dollars. */
   nano: number
-  /** What the gateway's cache marks saved, in integer nano-dollars; negative if they cost more. */
+  /** The savings of the gateway's cache breakpoints, in integer nano-dollars; negative if they cost more. */
   cacheSavedNano: number
   /** Durations of requests that weren't rejected; `undefined` if there are none, and in totals from earlier releases. */
   durationMs: Histogram | undefined
@@ -165,7 +165,7 @@ type StoredRow = [
   media?: number[],
   /** Absent (or 0 if another field follows) without an account. */
   account?: number,
-  /** Absent if the gateway's marks saved nothing. */
+  /** Absent if the gateway's cache breakpoints saved nothing. */
   cacheSavedNano?: number,
 ]
 

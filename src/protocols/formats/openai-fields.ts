@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { getEntry } from '../../lib/maps.ts'
 import { type Fields, readElementFields } from './canonical/canonical-fields.ts'
 import { getFileExtension, type MediaSource } from './canonical/canonical-media.ts'
-import type { AudioPart, CacheMark, TextPart, TokenLogprob, UserPart } from './canonical/canonical-parts.ts'
+import type { AudioPart, CacheBreakpoint, TextPart, TokenLogprob, UserPart } from './canonical/canonical-parts.ts'
 import type { OutputFormat, RequestOptions } from './canonical/canonical-request.ts'
 import { omitUndefined } from './canonical/canonical-values.ts'
 import type { FieldNames, Warnings } from './canonical/canonical-warnings.ts'
@@ -11,7 +11,7 @@ import type { TargetContext } from './translator.ts'
 
 /** How one of OpenAI's two formats writes the content of messages, which is a string or an array of parts. */
 export interface ContentSyntax {
-  /** Parses one part. Returns `undefined` for an empty text without a cache mark. */
+  /** Parses one part. Returns `undefined` for an empty text without a cache breakpoint. */
   parsePart(fields: Fields, warnings: Warnings): UserPart | undefined
   /** Whether a part may also be a string. */
   takesStrings: boolean
@@ -114,7 +114,10 @@ export function writeTokens<Unknown>(tokens: readonly TokenLogprob[], unknown: U
 }
 
 /** Writes `prompt_cache_breakpoint`. Its `ttl` is 30 minutes or 12 hours. Without one, the model's default applies. */
-export function writeBreakpoint(cache: CacheMark, warnings: Warnings): { mode: 'explicit'; ttl?: '30m' | '12h' } {
+export function writeExplicitBreakpoint(
+  cache: CacheBreakpoint,
+  warnings: Warnings,
+): { mode: 'explicit'; ttl?: '30m' | '12h' } {
   const { ttl } = cache
   if (ttl === '30m' || ttl === '12h') return { mode: 'explicit', ttl }
   if (ttl === '1h') warnings.noteDropped(warnings.getPath(cache, 'cache', 'ttl'))

@@ -87,12 +87,12 @@ const TABLE_SIZE = 1 << 16
 /** Creates a search for any of many keys that looks at only every sixth position of a text. */
 export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
   if (keys.length === 0) return () => false
-  const marks = new Uint8Array(TABLE_SIZE)
+  const knownEnds = new Uint8Array(TABLE_SIZE)
   const byEnd = new Map<string, string[]>()
   for (const key of keys) {
     const end = key.slice(-KEY_END_LENGTH)
     byEnd.set(end, [...(byEnd.get(end) ?? []), key])
-    for (let at = 3; at <= KEY_END_LENGTH; at++) marks[findHashBefore(end, at)] = 1
+    for (let at = 3; at <= KEY_END_LENGTH; at++) knownEnds[findHashBefore(end, at)] = 1
   }
 
   const endsWithKey = (text: string, end: number) =>
@@ -100,7 +100,7 @@ export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
 
   return (text) => {
     for (let at = KEY_END_LENGTH; at <= text.length; at += STEP) {
-      if (marks[findHashBefore(text, at)] !== 1) continue
+      if (knownEnds[findHashBefore(text, at)] !== 1) continue
       for (let end = at; end < at + STEP; end++) if (endsWithKey(text, end)) return true
     }
     return false

@@ -86,7 +86,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     const digest = text === undefined ? undefined : await cache?.digest(text)
     const kept = digest === undefined ? undefined : cache?.find(digest)
     if (kept) return { identified: { identity: kept } }
-    const askedAt = cache?.mark ?? 0
+    const askedAt = cache?.version ?? 0
     const identified = readIdentifyResult(await settle(() => resolve(request, about), wait))
     if (digest === undefined || !identified || !('identity' in identified)) return { identified }
     const { identity } = identified

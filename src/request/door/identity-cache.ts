@@ -28,7 +28,7 @@ export class IdentityCache {
   }
 
   /** Returns a mark to pass to `keep`: an account that changes after it must be resolved again. */
-  get mark(): number {
+  get version(): number {
     return this.#changeCount
   }
 

@@ -52,11 +52,11 @@ export interface ExplainedTarget {
 
 /** How the gateway would ask a target to cache a prompt. */
 export interface CacheExplanation {
-  /** Where marks would be in the request to the provider, such as `tools[3]` or `messages[4].content[0]`. */
+  /** Where cache breakpoints would be in the request to the provider, such as `tools[3]` or `messages[4].content[0]`. */
   marks: string[]
   /** The field or header that would name the session: `prompt_cache_key`, `x-session-id`. */
   session?: string
-  /** Why there would be no marks. */
+  /** Why there would be none. */
   stoodDown?: CachingSkipReason
 }
 

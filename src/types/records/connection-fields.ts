@@ -130,7 +130,7 @@ export const connectionFields = {
   discover: { shape: flag, isOptional: true, isStored: false, isShown: false, inputs: settable },
   /** `code`: defined in the gateway's options, so it can't be changed here. Absent: stored. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },
-  /** Marks the last call that set `isActive`; each call writes a new mark. */
+  /** Identifies the last call that set `isActive`; each call writes a new ID. */
   edit: { shape: text(), isOptional: true, isShown: false },
   /** ISO 8601. */
   createdAt: { shape: time, inputs: ignoredInUpdates },

@@ -76,7 +76,7 @@ export const keyFields = {
   sha256: { shape: text(), isOptional: true, isShown: false },
   /** The signature of the guarded fields (records/signatures.ts): only the code in version 1, `<version>:<code>` in later ones. */
   mac: { shape: text(), isOptional: true, isShown: false },
-  /** Marks the last call that set `isActive`; each call writes a new mark. */
+  /** Identifies the last call that set `isActive`; each call writes a new ID. */
   edit: { shape: text(), isOptional: true, isShown: false },
 } as const satisfies RecordFields
 

@@ -86,7 +86,7 @@ export const settingsFields = {
   promptCaching: { ...cachingField, inputs: { update: 'removable' } },
   /** How long usage is kept. */
   usage: { shape: object(kept), isOptional: true, isSynced: false, inputs: { update: 'merged' } },
-  /** Marks the last call that set `requireApiKey`; each call writes a new mark. */
+  /** Identifies the last call that set `requireApiKey`; each call writes a new ID. */
   edit: { shape: text(), isOptional: true, isShown: false },
 } as const satisfies RecordFields
 

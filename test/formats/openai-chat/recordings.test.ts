@@ -82,7 +82,7 @@ test('a recorded request that is parsed, written, and parsed again stays the sam
   let understood = 0
   for (const { name, url, request } of recordedExchanges(folders)) {
     if (!url.includes('/chat/completions') || !isObject(request) || !Array.isArray(request.messages)) continue
-    const { warnings, target } = contexts(chatTranslator, { traits: { cacheMarks: 'cache_control' } })
+    const { warnings, target } = contexts(chatTranslator, { traits: { cacheBreakpoints: 'cache_control' } })
     const parse = (body: object) => chatTranslator.parseRequest({ ...body }, { warnings })
     let parsed: ReturnType<typeof parse>
     try {

@@ -7,7 +7,7 @@ export interface Block {
   /** The lifetime of its mark in ms, if it has one. */
   ttlMs?: number
   /** Whether it may have a mark. */
-  isMarkable: boolean
+  canHaveBreakpoint: boolean
 }
 
 /** Lists the blocks of a request in the order of the cached prefix. Marks aren't part of a block's content. */
@@ -25,11 +25,11 @@ const getTtlMs = (mark: JsonObject): number => (mark.ttl === '1h' ? 60 : 5) * 60
 function createBlock(role: unknown, value: JsonObject, mark: unknown): Block {
   const text = `${role}${JSON.stringify(value)}`
   const { type, text: words, reasoningContent } = value
-  const isMarkable =
+  const canHaveBreakpoint =
     typeof words === 'string'
       ? words.trim() !== ''
       : !reasoningContent && type !== 'thinking' && type !== 'redacted_thinking'
-  return { text, tokens: countTokens(text), isMarkable, ...(isObject(mark) && { ttlMs: getTtlMs(mark) }) }
+  return { text, tokens: countTokens(text), canHaveBreakpoint, ...(isObject(mark) && { ttlMs: getTtlMs(mark) }) }
 }
 
 const toMarkedBlock = (role: unknown, value: unknown): Block => {

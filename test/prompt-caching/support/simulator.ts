@@ -34,12 +34,12 @@ export function simulateMarks(readPrompt: PromptReader, { minTokens = 1_024 } = 
     const marks = blocks.flatMap(({ ttlMs }, at) => (ttlMs === undefined ? [] : [{ at, ttlMs }]))
     const slots = marks.length + (isObject(cache_control) ? 1 : 0)
     if (isObject(cache_control)) {
-      const last = blocks.findLastIndex(({ isMarkable }) => isMarkable)
+      const last = blocks.findLastIndex(({ canHaveBreakpoint }) => canHaveBreakpoint)
       if (!marks.some(({ at }) => at === last)) marks.push({ at: last, ttlMs: 5 * MINUTE })
     }
     if (slots > 4) throw new Error(`A maximum of 4 blocks with cache_control may be provided. Found ${slots}.`)
     for (const [nth, { at, ttlMs }] of marks.entries()) {
-      if (!blocks[at]?.isMarkable) throw new Error(`cache_control cannot be set for ${blocks[at]?.text}`)
+      if (!blocks[at]?.canHaveBreakpoint) throw new Error(`cache_control cannot be set for ${blocks[at]?.text}`)
       if (nth > 0 && ttlMs > (marks[nth - 1]?.ttlMs ?? 0)) throw new Error("ttl='1h' must not come after ttl='5m'")
     }
     const prefixes = listPrefixes(blocks)

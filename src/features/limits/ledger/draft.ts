@@ -14,7 +14,7 @@ import {
   subtractSlot,
 } from './book.ts'
 import { decide, type HoldRequest, type LimitRejection, type ScopeView } from './decide.ts'
-import { type InstanceTracker, LOST_MS, tidyBook } from './lost-instances.ts'
+import { LOST_MS, type LostInstanceTracker, tidyBook } from './lost-instances.ts'
 import { type Minute, toMinute } from './windows.ts'
 
 /** A scope's reservation for one request. */
@@ -76,7 +76,7 @@ interface DraftSource {
   /** The instance's reservations that are known to be stored. */
   own: InstanceEntry
   generation: number
-  observation: InstanceTracker
+  observation: LostInstanceTracker
   /** Epoch ms. */
   now: number
 }

@@ -16,7 +16,7 @@ const MANY_IDLE = 16
 const MANY_SLOTS = 40
 
 /** Tracks which other instances of a scope are still running. */
-export interface InstanceTracker {
+export interface LostInstanceTracker {
   /** Must be called with each book that this instance reads, at `now` (epoch ms). */
   observe(book: Book, now: number): void
   isLost(id: string, now: number): boolean
@@ -30,7 +30,7 @@ export interface InstanceTracker {
  * Creates an observation. The age of a new entry is based on its beat, by the other instance's clock. From then on, only this instance's clock
  * counts.
  */
-export function createInstanceTracker(self: string): InstanceTracker {
+export function createLostInstanceTracker(self: string): LostInstanceTracker {
   let seen = new Map<string, { sequence: number; since: number; seenAt: number }>()
   const getAge = (id: string, now: number, from: 'since' | 'seenAt') => now - (seen.get(id)?.[from] ?? now)
   return {
@@ -54,7 +54,7 @@ export function createInstanceTracker(self: string): InstanceTracker {
 /** Returns the entries that are still needed, in a new map, and the reservations of instances that won't come back. */
 export function tidyBook(
   { entries, gone }: Book,
-  observation: InstanceTracker,
+  observation: LostInstanceTracker,
   { now, minute }: { now: number; minute: Minute },
 ): { entries: Map<string, InstanceEntry>; gone: readonly MinuteSlot[] } {
   const kept = new Map(entries)

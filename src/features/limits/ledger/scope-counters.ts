@@ -17,7 +17,7 @@ import {
 } from './book.ts'
 import { type Decision, decide, getLimitStates, type HoldRequest, type ScopeName } from './decide.ts'
 import { type CounterChange, type CounterOperation, Draft, type HoldOutcome } from './draft.ts'
-import { createInstanceTracker, type InstanceTracker } from './lost-instances.ts'
+import { createLostInstanceTracker, type LostInstanceTracker } from './lost-instances.ts'
 import { getRecordKey } from './scope-spending.ts'
 import { toMinute } from './windows.ts'
 
@@ -60,7 +60,7 @@ export class ScopeCounters {
   readonly #deps: ScopeCountersDependencies
   readonly #name: ScopeName
   readonly #key: string
-  readonly #observation: InstanceTracker
+  readonly #observation: LostInstanceTracker
   #queue: CounterOperation[] = []
   /** The queued operations that are blocked and waiting. */
   #waiting: ReadonlySet<CounterOperation> = new Set()
@@ -91,7 +91,7 @@ export class ScopeCounters {
     this.#name = name
     this.#key = getRecordKey(name)
     this.#isPermanent = name.scope !== 'account' && name.scope !== 'run'
-    this.#observation = createInstanceTracker(deps.instanceId)
+    this.#observation = createLostInstanceTracker(deps.instanceId)
   }
 
   /** Whether the counters can be dropped from memory, because this process has no reservations or operations there. */

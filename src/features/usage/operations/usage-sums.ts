@@ -19,7 +19,7 @@ export interface UsageTotals {
   units?: UsedUnits
   /** In US dollars. */
   costUsd: number
-  /** What the gateway's cache marks saved in US dollars; negative if they cost more. Absent if there is nothing to report. */
+  /** The savings of the gateway's cache breakpoints in US dollars; negative if they cost more. Absent if there is nothing to report. */
   cacheSavedUsd?: number
   /** Time to the response or to the first content of its stream, in ms; absent if nothing was measured. */
   firstByteMs?: Percentiles

@@ -1,12 +1,12 @@
 import { formatScalar, isObject, type JsonObject } from '../../../lib/json.ts'
 import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-answer.ts'
-import { type Fields, readCacheMark } from '../canonical/canonical-fields.ts'
-import type { CacheMark, ServerToolPart } from '../canonical/canonical-parts.ts'
+import { type Fields, readCacheBreakpoint } from '../canonical/canonical-fields.ts'
+import type { CacheBreakpoint, ServerToolPart } from '../canonical/canonical-parts.ts'
 import { createHostedPart } from '../canonical/canonical-tools.ts'
 import { omitUndefined, readStringOrEmpty } from '../canonical/canonical-values.ts'
 import type { Warnings } from '../canonical/canonical-warnings.ts'
 import type { ReadContext, TargetContext } from '../translator.ts'
-import type { WireCounts, WireMarked, WireStop, WireStopReason, WireUsage } from './anthropic-wire.ts'
+import type { WireCacheable, WireCounts, WireStop, WireStopReason, WireUsage } from './anthropic-wire.ts'
 
 /** Maps a provider's `stop_reason` to finish reasons. Any other value counts as a normal stop. */
 const finishReasons = new Map<string, FinishReason>(
@@ -91,12 +91,15 @@ function writeTier(tier: string | undefined): WireUsage['service_tier'] {
 }
 
 /** Parses the `cache_control` of a client's block. Only Anthropic uses its `scope`. */
-export const parseMark = (fields: Fields, warnings: Warnings): CacheMark | undefined =>
-  readCacheMark(fields.fields('cache_control'), ['5m', '1h'], warnings)
+export const parseBreakpoint = (fields: Fields, warnings: Warnings): CacheBreakpoint | undefined =>
+  readCacheBreakpoint(fields.fields('cache_control'), ['5m', '1h'], warnings)
 
 /** Writes `cache_control` for a provider. A TTL that Anthropic doesn't support becomes the longest one it does. */
-export function writeMark(cache: CacheMark | undefined, { traits, warnings }: TargetContext): WireMarked {
-  if (!cache || traits.cacheMarks !== 'cache_control') return {}
+export function writeBreakpoint(
+  cache: CacheBreakpoint | undefined,
+  { traits, warnings }: TargetContext,
+): WireCacheable {
+  if (!cache || traits.cacheBreakpoints !== 'cache_control') return {}
   const { ttl } = cache
   if (ttl === undefined) return { cache_control: { type: 'ephemeral' } }
   if (ttl !== '5m' && ttl !== '1h') warnings.noteChanged(warnings.getPath(cache, 'cache', 'ttl'), 'replaced')

@@ -71,7 +71,7 @@ function createTraits(): Traits {
     webSearch: true,
     ownTools: true,
     outputFormats: ['json-schema'],
-    cacheMarks: 'cache_control',
+    cacheBreakpoints: 'cache_control',
     reasoning: {
       ...baseTraits.reasoning,
       by: 'adaptive',

@@ -128,7 +128,7 @@ export type WireEvent =
   | { type: 'message_delta'; delta: WireStop & { container: null }; usage: WireCounts | WireUnknownCounts }
   | { type: 'message_stop' }
 
-export type WireMarked = { cache_control?: { type: 'ephemeral'; ttl?: '5m' | '1h' } }
+export type WireCacheable = { cache_control?: { type: 'ephemeral'; ttl?: '5m' | '1h' } }
 
 export type WireImageSource =
   | { type: 'base64'; media_type: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'; data: string }
@@ -141,39 +141,39 @@ export type WireDocumentSource =
   | { type: 'url'; url: string }
   | { type: 'file'; file_id: string }
 
-export type WireTextParam = { type: 'text'; text: string; citations?: WireCitationParam[] } & WireMarked
+export type WireTextParam = { type: 'text'; text: string; citations?: WireCitationParam[] } & WireCacheable
 
 /** A block of a user message or tool result. */
 export type WireUserBlock =
   | WireTextParam
-  | ({ type: 'image'; source: WireImageSource } & WireMarked)
+  | ({ type: 'image'; source: WireImageSource } & WireCacheable)
   | ({
       type: 'document'
       source: WireDocumentSource
       title?: string
       context?: string
       citations?: { enabled: true }
-    } & WireMarked)
+    } & WireCacheable)
   | ({
       type: 'search_result'
       source: string
       title: string
       content: WireTextParam[]
       citations?: { enabled: true }
-    } & WireMarked)
+    } & WireCacheable)
 
 export type WireToolResult = {
   type: 'tool_result'
   tool_use_id: string
   content?: WireUserBlock[]
   is_error?: true
-} & WireMarked
+} & WireCacheable
 
 export type WireAssistantBlock =
   | WireTextParam
   | WireThinking
   | WireRedacted
-  | ({ type: 'tool_use'; id: string; name: string; input: JsonObject } & WireMarked)
+  | ({ type: 'tool_use'; id: string; name: string; input: JsonObject } & WireCacheable)
 
 export type WireMessageParam =
   | { role: 'user'; content: (WireUserBlock | WireToolResult)[] }
@@ -187,7 +187,7 @@ export type WireTool =
       input_schema: { type: 'object'; [keyword: string]: unknown }
       strict?: true
       input_examples?: JsonObject[]
-    } & WireMarked)
+    } & WireCacheable)
   | {
       type: 'web_search_20250305'
       name: 'web_search'

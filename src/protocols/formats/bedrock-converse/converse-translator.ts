@@ -20,7 +20,7 @@ export const converseTranslator: UpstreamTranslator = {
     toolChoices: [],
     declaresTools: true,
     outputFormats: [],
-    unmarkable: ['result-parts'],
+    uncacheable: ['result-parts'],
     reasoning: { ...baseTraits.reasoning, by: 'none', efforts: ['low', 'medium', 'high'] },
   },
   supportedOptions: new Set(['maxOutputTokens', 'reasoning', 'serviceTier', 'stop', 'temperature', 'topK', 'topP']),

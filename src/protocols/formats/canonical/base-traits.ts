@@ -69,9 +69,9 @@ export const baseTraits: Traits = {
     isDefault: false,
     off: 'disabled',
   },
-  cacheMarks: 'none',
-  maxCacheMarks: 4,
+  cacheBreakpoints: 'none',
+  maxCacheBreakpoints: 4,
   maxCacheTtl: '1h',
-  unmarkable: [],
+  uncacheable: [],
   streamUsage: true,
 }

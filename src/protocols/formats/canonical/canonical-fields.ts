@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
-import type { CacheMark } from './canonical-parts.ts'
+import type { CacheBreakpoint } from './canonical-parts.ts'
 import type { Warnings } from './canonical-warnings.ts'
 import { isExactNumber } from './exact-json.ts'
 
@@ -131,16 +131,16 @@ export const requireString = (fields: Fields, name: string, warnings: Warnings):
 export const requireFields = (fields: Fields, name: string, warnings: Warnings): Fields =>
   fields.fields(name) ?? warnings.reject(fields.path(name), 'is required.')
 
-/** Reads a cache mark. Drops a TTL that the format doesn't have, with a warning. */
-export function readCacheMark(
-  mark: Fields | undefined,
-  ttls: readonly NonNullable<CacheMark['ttl']>[],
+/** Reads a cache breakpoint. Drops a TTL that the format doesn't have, with a warning. */
+export function readCacheBreakpoint(
+  breakpoint: Fields | undefined,
+  ttls: readonly NonNullable<CacheBreakpoint['ttl']>[],
   warnings: Warnings,
-): CacheMark | undefined {
-  if (!mark) return undefined
-  const ttl = mark.oneOfOrDrop('ttl', ttls)
-  const cache: CacheMark = ttl ? { ttl } : {}
-  warnings.setPath(cache, mark.at)
+): CacheBreakpoint | undefined {
+  if (!breakpoint) return undefined
+  const ttl = breakpoint.oneOfOrDrop('ttl', ttls)
+  const cache: CacheBreakpoint = ttl ? { ttl } : {}
+  warnings.setPath(cache, breakpoint.at)
   return cache
 }
 

@@ -10,14 +10,14 @@ export interface NativeValue {
 }
 
 /** A cache breakpoint: the provider should cache the prompt up to here. */
-export interface CacheMark {
+export interface CacheBreakpoint {
   ttl?: '5m' | '30m' | '1h' | '12h'
 }
 
 export interface TextPart {
   type: 'text'
   text: string
-  cache?: CacheMark
+  cache?: CacheBreakpoint
   citations?: Citation[]
   /** OpenAI Responses: whether this is a comment before the final answer, or the final answer itself. */
   phase?: 'commentary' | 'final_answer'
@@ -29,7 +29,7 @@ export interface ImagePart {
   type: 'image'
   source: MediaSource
   detail?: 'auto' | 'low' | 'high' | 'original'
-  cache?: CacheMark
+  cache?: CacheBreakpoint
   state?: OpaqueState
 }
 
@@ -40,7 +40,7 @@ export interface FilePart {
   context?: string
   /** Whether the response may cite this part. */
   citable?: boolean
-  cache?: CacheMark
+  cache?: CacheBreakpoint
 }
 
 export interface AudioPart {
@@ -51,7 +51,7 @@ export interface AudioPart {
   id?: string
   /** Unix time in seconds. */
   expiresAt?: number
-  cache?: CacheMark
+  cache?: CacheBreakpoint
 }
 
 export interface VideoPart {
@@ -69,7 +69,7 @@ export interface SearchResultPart {
   title: string
   content: TextPart[]
   citable?: boolean
-  cache?: CacheMark
+  cache?: CacheBreakpoint
 }
 
 export interface RefusalPart {
@@ -94,7 +94,7 @@ export interface ToolCallPart {
   arguments: string
   isFreeForm?: true
   state?: OpaqueState
-  cache?: CacheMark
+  cache?: CacheBreakpoint
   own?: NativeValue
 }
 

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { Effort, OptionName } from '../../../traits.ts'
 import type { WireFormat } from '../../../types.ts'
-import type { CacheMark, NativeValue } from './canonical-parts.ts'
+import type { CacheBreakpoint, NativeValue } from './canonical-parts.ts'
 import type { Tool, ToolChoice } from './canonical-tools.ts'
 import type { Turn } from './canonical-turns.ts'
 
@@ -59,8 +59,8 @@ export type OutputFormat =
 export interface RequestOptions extends Partial<Record<OptionName, unknown>> {
   /** Requests with the same key share a prompt cache. */
   cacheKey?: string
-  /** `auto`: Anthropic's mark on the request as a whole. */
-  cacheOptions?: { mode?: 'implicit' | 'explicit'; ttl?: string; auto?: CacheMark }
+  /** `auto`: Anthropic's breakpoint on the request as a whole. */
+  cacheOptions?: { mode?: 'implicit' | 'explicit'; ttl?: string; auto?: CacheBreakpoint }
   /** How long OpenAI's models before GPT-5.6 cache a prompt: `in_memory` or `24h`. */
   cacheRetention?: string
   /** The number of candidates. Default: 1. */

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { type Fields, readElementFields } from './canonical-fields.ts'
-import type { CacheMark, HostedCall, NativeValue, ServerToolPart } from './canonical-parts.ts'
+import type { CacheBreakpoint, HostedCall, NativeValue, ServerToolPart } from './canonical-parts.ts'
 import { omitUndefined } from './canonical-values.ts'
 import type { Warnings } from './canonical-warnings.ts'
 
@@ -15,7 +15,7 @@ export interface FunctionTool {
   strict?: boolean
   /** Example inputs, for Anthropic targets. */
   examples?: JsonObject[]
-  cache?: CacheMark
+  cache?: CacheBreakpoint
   /** The vendor's own declaration of a tool that the client's vendor defines. */
   own?: NativeValue
   /** Set if the vendor runs the tool. Only targets that know `own` support it. */

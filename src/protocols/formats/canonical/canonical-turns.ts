@@ -1,6 +1,6 @@
 import type {
   AssistantPart,
-  CacheMark,
+  CacheBreakpoint,
   Citation,
   NativeValue,
   TextPart,
@@ -43,7 +43,7 @@ export interface ToolResult {
   content: ToolResultContent[]
   isError?: true
   isFreeForm?: true
-  cache?: CacheMark
+  cache?: CacheBreakpoint
   own?: NativeValue
 }
 

@@ -22,8 +22,8 @@ export const chatTranslator: Translator = {
     strictOutput: true,
     webSearch: true,
     jsonNeedsWord: true,
-    cacheMarks: 'prompt_cache_breakpoint',
-    unmarkable: ['assistant'],
+    cacheBreakpoints: 'prompt_cache_breakpoint',
+    uncacheable: ['assistant'],
     reasoning: { ...baseTraits.reasoning, replay: 'never' },
   },
   supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // its type only allows option names

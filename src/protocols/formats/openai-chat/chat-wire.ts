@@ -10,22 +10,22 @@ interface CacheControl {
   ttl?: string
 }
 
-export interface WireMarks {
+export interface WireBreakpoints {
   cache_control?: CacheControl
   prompt_cache_breakpoint?: { mode: 'explicit'; ttl?: '30m' | '12h' }
 }
 
-export interface WireTextPart extends WireMarks {
+export interface WireTextPart extends WireBreakpoints {
   type: 'text'
   text: string
 }
 
 export type WireUserPart =
   | WireTextPart
-  | ({ type: 'image_url'; image_url: { url: string; detail?: 'auto' | 'low' | 'high' | 'original' } } & WireMarks)
-  | ({ type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } } & WireMarks)
+  | ({ type: 'image_url'; image_url: { url: string; detail?: 'auto' | 'low' | 'high' | 'original' } } & WireBreakpoints)
+  | ({ type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } } & WireBreakpoints)
   | WireVideoPart
-  | ({ type: 'file'; file: { file_data?: string; filename?: string; file_id?: string } } & WireMarks)
+  | ({ type: 'file'; file: { file_data?: string; filename?: string; file_id?: string } } & WireBreakpoints)
 
 /** An OpenRouter extension. */
 export interface WireVideoPart {
@@ -149,7 +149,7 @@ export type WireTool =
   | ({
       type: 'function'
       function: { name: string; description?: string; parameters: JsonObject; strict?: boolean }
-    } & WireMarks)
+    } & WireBreakpoints)
   | { type: 'custom'; custom: { name: string; description?: string; format?: WireGrammar } }
 
 interface WireGrammar {

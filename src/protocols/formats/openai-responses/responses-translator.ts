@@ -28,8 +28,8 @@ export const responsesTranslator: Translator = {
     webSearch: true,
     strictOutput: true,
     jsonNeedsWord: true,
-    cacheMarks: 'prompt_cache_breakpoint',
-    unmarkable: ['assistant'],
+    cacheBreakpoints: 'prompt_cache_breakpoint',
+    uncacheable: ['assistant'],
   },
   supportedOptions: new Set(Object.keys(optionNames) as OptionName[]), // its type only allows option names
   fieldNames: {

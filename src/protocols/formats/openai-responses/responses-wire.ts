@@ -5,11 +5,11 @@ import type { JsonObject } from '../../../lib/json.ts'
  * providers accept audio here.
  */
 
-export interface WireMark {
+export interface WireBreakpoint {
   prompt_cache_breakpoint?: { mode: 'explicit'; ttl?: '30m' | '12h' }
 }
 
-type WireInputText = { type: 'input_text'; text: string } & WireMark
+type WireInputText = { type: 'input_text'; text: string } & WireBreakpoint
 
 export type WireInputPart =
   | WireInputText
@@ -18,9 +18,15 @@ export type WireInputPart =
       detail: 'auto' | 'low' | 'high' | 'original'
       image_url?: string
       file_id?: string
-    } & WireMark)
-  | ({ type: 'input_file'; file_data?: string; file_url?: string; file_id?: string; filename?: string } & WireMark)
-  | ({ type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } } & WireMark)
+    } & WireBreakpoint)
+  | ({
+      type: 'input_file'
+      file_data?: string
+      file_url?: string
+      file_id?: string
+      filename?: string
+    } & WireBreakpoint)
+  | ({ type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } } & WireBreakpoint)
 
 /** A part of an assistant message. It has no ID, because IDs only matter for stored messages. */
 export type WireOutputPart =

@@ -2,8 +2,8 @@ import type { ProviderFormat } from '../../../types.ts'
 
 /** How a target caches prompts, and how the gateway asks for it. */
 export interface CacheTraits {
-  /** Where marks can be placed; absent if the target doesn't support marks. */
-  marks?: MarkPlaces
+  /** Where cache breakpoints can be; absent if the target doesn't support them. */
+  breakpoints?: BreakpointTraits
   /** Whether requests may have `prompt_cache_key`. */
   takesKey?: true
   /** The header that keeps a session on one server. */
@@ -14,15 +14,15 @@ export interface CacheTraits {
   ttlMs: number
 }
 
-/** The form of marks, and the places that can have one. */
-export interface MarkPlaces {
+/** The form of breakpoints, and the places that can have one. */
+export interface BreakpointTraits {
   form: 'messages' | 'converse' | 'chat' | 'breakpoint'
   tools: boolean
-  /** Whether a mark on the whole request is accepted, which follows the end of the conversation. */
+  /** Whether a breakpoint on the whole request is accepted, which follows the end of the conversation. */
   top: boolean
-  /** Whether the conversation can have marks. If not, the provider marks its end on its own. */
+  /** Whether the conversation can have breakpoints. If not, the provider caches up to its end on its own. */
   conversation: boolean
-  /** Whether a mark can last an hour. */
+  /** Whether a breakpoint can last an hour. */
   hour: boolean
 }
 
@@ -41,34 +41,34 @@ interface CacheDifference {
 
 /*
  * All matching rows apply. Sources: the providers' pages on prompt caching, November 2026. Gemini, DeepSeek, Moonshot, Groq, and local servers cache
- * on their own and need no field; a session that stays with its account is enough. Qwen, MiniMax, and Z.ai document marks, too, but no recorded call
+ * on their own and need no field; a session that stays with its account is enough. Qwen, MiniMax, and Z.ai document breakpoints, too, but no recorded call
  * shows yet that theirs work as Claude's do.
  */
 const rows: readonly CacheDifference[] = [
-  { formats: /^anthropic-messages$/, models: /claude-/, traits: { marks: { form: 'messages', ...blocks } } },
+  { formats: /^anthropic-messages$/, models: /claude-/, traits: { breakpoints: { form: 'messages', ...blocks } } },
   {
     formats: /^anthropic-messages$/,
     providers: /^anthropic$/,
     models: /claude-/,
-    traits: { marks: { form: 'messages', ...blocks, top: true } },
+    traits: { breakpoints: { form: 'messages', ...blocks, top: true } },
   },
-  { formats: /^bedrock-converse$/, models: /claude-/, traits: { marks: { form: 'converse', ...blocks } } },
+  { formats: /^bedrock-converse$/, models: /claude-/, traits: { breakpoints: { form: 'converse', ...blocks } } },
   {
     formats: /^bedrock-converse$/,
     models: /claude-(?:\d|(?:opus|sonnet)-4-(?:1-)?\d{8})/, // before Claude 4.5
-    traits: { marks: { form: 'converse', ...blocks, hour: false } },
+    traits: { breakpoints: { form: 'converse', ...blocks, hour: false } },
   },
   {
     formats: /^bedrock-converse$/,
     models: /nova-/,
-    traits: { marks: { form: 'converse', ...blocks, tools: false, hour: false } },
+    traits: { breakpoints: { form: 'converse', ...blocks, tools: false, hour: false } },
   },
   { formats: /./, models: /claude-(?:[a-z]+-5|[a-z]+-[6-9])/, traits: { minTokens: 512 } },
   {
     formats: /^openai-chat$/,
     providers: /^openrouter$/,
     models: /claude-|gemini-|qwen/,
-    traits: { marks: { form: 'chat', ...blocks, tools: false }, sessionHeader: 'x-session-id' },
+    traits: { breakpoints: { form: 'chat', ...blocks, tools: false }, sessionHeader: 'x-session-id' },
   },
   { formats: /^openai-/, providers: /^openai$/, traits: { takesKey: true } },
   {
@@ -76,7 +76,7 @@ const rows: readonly CacheDifference[] = [
     providers: /^openai$/,
     models: /^(?!o\d|gpt-[34]|chatgpt|gpt-5(?!\.[6-9]))/,
     traits: {
-      marks: { form: 'breakpoint', tools: false, top: false, conversation: false, hour: false },
+      breakpoints: { form: 'breakpoint', tools: false, top: false, conversation: false, hour: false },
       ttlMs: 30 * MINUTE,
     },
   },

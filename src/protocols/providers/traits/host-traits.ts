@@ -22,7 +22,7 @@ export const hosts: readonly TargetDifference[] = [
     },
   },
   { formats, providers: /^openrouter$/, assistantImages: true },
-  { formats, providers: /^openrouter$/, models: /^(?:claude|gemini)/, cacheMarks: 'cache_control' },
+  { formats, providers: /^openrouter$/, models: /^(?:claude|gemini)/, cacheBreakpoints: 'cache_control' },
   {
     formats,
     providers: /^groq$/,

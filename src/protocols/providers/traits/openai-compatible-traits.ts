@@ -41,7 +41,7 @@ export const compatibleProviders: readonly TargetDifference[] = [
     strictOutput: false,
     webSearch: false,
     toolChoices: ['none', 'required', 'tool'],
-    cacheMarks: 'none',
+    cacheBreakpoints: 'none',
   },
   {
     formats: chat,

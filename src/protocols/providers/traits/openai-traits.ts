@@ -48,8 +48,8 @@ export const openai: readonly TargetDifference[] = [
     reasoning: { by: 'none' },
   },
   { formats, models: /^chat-latest/, lacks: [...SAMPLING, 'stop'], reasoning: { by: 'none' } },
-  // Cache marks are supported since GPT-5.6. Since GPT-5.2, Chat Completions rejects tools together with reasoning, except through routers.
-  { formats, models: /^(?:o\d|gpt-[34]|chatgpt|gpt-5(?!\.[6-9]))/, lacks: ['cacheOptions'], cacheMarks: 'none' },
+  // Cache breakpoints are supported since GPT-5.6. Since GPT-5.2, Chat Completions rejects tools together with reasoning, except through routers.
+  { formats, models: /^(?:o\d|gpt-[34]|chatgpt|gpt-5(?!\.[6-9]))/, lacks: ['cacheOptions'], cacheBreakpoints: 'none' },
   // GPT-4.1 to GPT-5.5 have a separate option for how long a prompt is cached.
   {
     formats,

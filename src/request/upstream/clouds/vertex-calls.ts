@@ -6,7 +6,7 @@ import { encodePathSegment, withoutTrailing } from '../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../protocols/providers/target.ts'
 import type { ProviderSpecificData } from '../../../types.ts'
 import { createCall, type UpstreamRequest } from '../upstream-request.ts'
-import { addBlockMark } from './block-mark.ts'
+import { addBlockBreakpoint } from './block-breakpoint.ts'
 import { API_KEY, parseServiceAccount } from './cloud-rules.ts'
 import type { GoogleTokens } from './google-tokens.ts'
 
@@ -35,7 +35,7 @@ function toVertexClaude(
   return {
     path: `${PUBLISHER}/${name}:${isStream ? 'streamRawPredict' : 'rawPredict'}`,
     headers: inHeader === '' ? headers : { ...headers, 'anthropic-beta': inHeader },
-    body: withMembers(addBlockMark(text), {
+    body: withMembers(addBlockBreakpoint(text), {
       without: ['model', ...REFUSED],
       added: inBody.length > 0 ? { ...version, anthropic_beta: inBody } : version,
     }),
@@ -44,7 +44,7 @@ function toVertexClaude(
 
 const PUBLISHER = '/publishers/anthropic/models'
 
-/** Only Anthropic itself supports a mark on the whole request; here it becomes one on the last block. */
+/** Only Anthropic itself supports a breakpoint on the whole request; here it becomes one on the last block. */
 const REFUSED = ['anthropic_version', 'cache_control']
 
 /** The betas that Vertex accepts in the header; any other is an error. Sources: issues of https://github.com/BerriAI/litellm, 2026. */
@@ -64,8 +64,8 @@ const BODY = /^context-1m-/
 
 /** Removes the cache scope, which exists only at Anthropic itself. The pattern cannot match inside a string, where quotes are escaped. */
 const removeScopes = (text: string): string =>
-  text.replace(/"cache_control"\s*:\s*\{[^{}]*\}/g, (mark) =>
-    mark.replace(/,\s*"scope"\s*:\s*"[^"]*"|"scope"\s*:\s*"[^"]*"\s*,?\s*/, ''),
+  text.replace(/"cache_control"\s*:\s*\{[^{}]*\}/g, (field) =>
+    field.replace(/,\s*"scope"\s*:\s*"[^"]*"|"scope"\s*:\s*"[^"]*"\s*,?\s*/, ''),
   )
 
 /** Converts a Gemini request for Vertex: with the publisher in the path, and without fields that only the Gemini API accepts. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Finish } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type {
   AssistantPart,
-  CacheMark,
+  CacheBreakpoint,
   Citation,
   FilePart,
   ImagePart,
@@ -23,7 +23,7 @@ export const list = <T>(arbitrary: fc.Arbitrary<T>) => fc.array(arbitrary, { min
 
 const words = fc.string({ unit: 'grapheme', minLength: 1 }).map((text) => `${text}.`)
 const id = fc.stringMatching(/^[a-zA-Z0-9_-]{1,20}$/)
-const cache = maybe(fc.constantFrom<CacheMark[]>({}, { ttl: '5m' }, { ttl: '1h' }))
+const cache = maybe(fc.constantFrom<CacheBreakpoint[]>({}, { ttl: '5m' }, { ttl: '1h' }))
 const json = fc.dictionary(words, fc.jsonValue({ maxDepth: 2 })).map((value) => JSON.parse(JSON.stringify(value)))
 
 const span = fc.tuple(fc.nat(), fc.nat()).map(([start, length]) => ({ start, end: start + length }))
@@ -57,7 +57,7 @@ const redacted = words.map(
   (data): AssistantPart => ({ type: 'reasoning', text: '', state: { origin, kind: 'redacted', data } }),
 )
 const call = { type: fc.constant('tool-call'), id, name: id, arguments: json.map((value) => JSON.stringify(value)) }
-/** Generates parts of a model turn. Only requests have cache marks. */
+/** Generates parts of a model turn. Only requests have cache breakpoints. */
 export const reply = fc.oneof<fc.Arbitrary<AssistantPart>[]>(
   some<TextPart>(cited),
   signed,

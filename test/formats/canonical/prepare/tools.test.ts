@@ -67,7 +67,7 @@ tools('web searches are dropped if the tool choice is none, because they would r
 })
 
 tools('tools get no cache breakpoints if only the conversation supports them', () => {
-  const traits = { cacheMarks: 'prompt_cache_breakpoint', maxCacheMarks: 1 } as const
+  const traits = { cacheBreakpoints: 'prompt_cache_breakpoint', maxCacheBreakpoints: 1 } as const
   const marked = user({ ...text('q'), cache: {} })
   const { request, warnings } = prepare({ tools: [{ ...f, cache: {} }], turns: [marked] }, { traits })
   assert.equal([request.tools, request.turns], [[f], [marked]])

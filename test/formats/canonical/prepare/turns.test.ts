@@ -183,7 +183,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
   'the last cache breakpoints if there are too many': [
     [user({ ...text('a'), cache: {} }, { ...text('b'), cache: {} }), user({ ...text('c'), cache: {} })],
     [user('a', { ...text('b'), cache: {} }), user({ ...text('c'), cache: {} })],
-    { traits: { cacheMarks: 'cache_control', maxCacheMarks: 2 } },
+    { traits: { cacheBreakpoints: 'cache_control', maxCacheBreakpoints: 2 } },
   ],
   "no cache breakpoints if the target doesn't support them": [[user({ ...text('a'), cache: {} })], [user('a')]],
 }

@@ -34,13 +34,13 @@ turns('instructions of several blocks become one message', () => {
 turns('a cache breakpoint has the form that the vendor accepts', () => {
   const marked: Turn[] = [{ role: 'system', as: 'system', content: [{ ...text('a'), cache: { ttl: '1h' } }] }]
   const mark = (traits: Partial<Traits>) => Object(messages(marked, traits)).at(0).content
-  assert.equal(mark({ cacheMarks: 'cache_control' }), [
+  assert.equal(mark({ cacheBreakpoints: 'cache_control' }), [
     { ...text('a'), cache_control: { type: 'ephemeral', ttl: '1h' } },
   ])
-  assert.equal(mark({ cacheMarks: 'prompt_cache_breakpoint' }), [
+  assert.equal(mark({ cacheBreakpoints: 'prompt_cache_breakpoint' }), [
     { ...text('a'), prompt_cache_breakpoint: { mode: 'explicit' } },
   ])
-  assert.is(mark({ cacheMarks: 'none' }), 'a')
+  assert.is(mark({ cacheBreakpoints: 'none' }), 'a')
 })
 
 const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"a":12345678901234567890}' }

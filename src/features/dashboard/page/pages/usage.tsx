@@ -263,7 +263,7 @@ const sumColumns: Column<Totals>[] = [
   { name: 'Cost', isNumber: true, by: (of) => of.costUsd, cell: (of) => formatCost(of) },
 ]
 
-/** Shows savings only if the gateway has set cache marks. */
+/** Shows savings only if the gateway has set cache breakpoints. */
 const getSumColumns = (totals: Totals): Column<Totals>[] =>
   totals.cacheSavedUsd === undefined ? sumColumns : [...sumColumns, savingsColumn]
 

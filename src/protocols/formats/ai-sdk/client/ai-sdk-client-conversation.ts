@@ -18,7 +18,7 @@ import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import type { WireDocument } from '../ai-sdk-wire.ts'
 import { FILE_FIELD_NAMES, type FileContext, parseFile, parseResultFile } from './ai-sdk-client-files.ts'
 import { parseImageResult } from './ai-sdk-client-hosted-tools.ts'
-import { parseMark, parsePhase, parseState } from './ai-sdk-client-metadata.ts'
+import { parseBreakpoint, parsePhase, parseState } from './ai-sdk-client-metadata.ts'
 
 interface PromptContext extends FileContext {
   /** The tools of the request, some of which may have free-text input. */
@@ -81,13 +81,13 @@ function readParts(message: Fields, warnings: Warnings): Fields[] {
   return (message.list('content') ?? []).map((part, index) => readElementFields(part, `${path}[${index}]`, warnings))
 }
 
-/** Reads the cache mark of a part. A mark on a message applies to its last part. */
-const readMark = (part: Fields, message: Fields, warnings: Warnings) =>
-  parseMark(part, warnings) ??
-  (message.list('content')?.at(-1) === part.value ? parseMark(message, warnings) : undefined)
+/** Reads the cache breakpoint of a part. A breakpoint on a message applies to its last part. */
+const readBreakpoint = (part: Fields, message: Fields, warnings: Warnings) =>
+  parseBreakpoint(part, warnings) ??
+  (message.list('content')?.at(-1) === part.value ? parseBreakpoint(message, warnings) : undefined)
 
 function createText(text: string, fields: Fields, warnings: Warnings): TextPart {
-  return omitUndefined<TextPart>({ type: 'text', text, cache: parseMark(fields, warnings) })
+  return omitUndefined<TextPart>({ type: 'text', text, cache: parseBreakpoint(fields, warnings) })
 }
 
 function parseUserPart(part: Fields, message: Fields, context: FileContext): UserPart[] {
@@ -95,7 +95,7 @@ function parseUserPart(part: Fields, message: Fields, context: FileContext): Use
   const type = part.string('type')
   if (type !== 'text' && type !== 'file') return rejectPart(part, warnings)
   if (type === 'text' && !part.string('text')) return []
-  const cache = readMark(part, message, warnings)
+  const cache = readBreakpoint(part, message, warnings)
   const parsed: UserPart = type === 'file' ? parseFile(part, context) : { type, text: part.string('text') ?? '' }
   if (cache && parsed.type !== 'video') parsed.cache = cache
   part.ignore('providerOptions')
@@ -115,7 +115,8 @@ function parseAssistant(message: Fields, context: PromptContext): AssistantPart[
     part.ignore('providerOptions', 'title')
     part.drop()
     if (!parsed) return []
-    const cache = parsed.type === 'text' || parsed.type === 'tool-call' ? readMark(part, message, warnings) : undefined
+    const cache =
+      parsed.type === 'text' || parsed.type === 'tool-call' ? readBreakpoint(part, message, warnings) : undefined
     const whole = cache ? { ...parsed, cache } : parsed
     warnings.setPath(whole, part.at)
     return [whole]
@@ -225,7 +226,7 @@ function parseToolPart(part: Fields, message: Fields, context: FileContext): Too
     callId: requireString(part, 'toolCallId', warnings),
     name: requireString(part, 'toolName', warnings),
     ...parseOutput(output, context),
-    cache: readMark(part, message, warnings) ?? parseMark(output, warnings),
+    cache: readBreakpoint(part, message, warnings) ?? parseBreakpoint(output, warnings),
   })
   part.ignore('providerOptions')
   part.drop()

@@ -7,7 +7,7 @@ import { createBase64Source, type MediaSource, parseMediaUrl, toUrlSource } from
 import type { AudioPart, FilePart, ImagePart, VideoPart } from '../../canonical/canonical-parts.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
-import { parseMark } from './ai-sdk-client-metadata.ts'
+import { parseBreakpoint } from './ai-sdk-client-metadata.ts'
 
 type AnyMediaPart = ImagePart | FilePart | AudioPart | VideoPart
 
@@ -28,7 +28,7 @@ export function parseFile(file: Fields, context: FileContext): AnyMediaPart {
   const source = parseSource(file, { ...context, mediaType })
   file.ignore('originalUrl')
   const part = addOptions(createPart(source, mediaType, file.string('filename')), file.fields('providerOptions'))
-  const cache = parseMark(file, warnings)
+  const cache = parseBreakpoint(file, warnings)
   if (cache && part.type !== 'video') part.cache = cache
   warnings.setPath(part, file.at, FILE_FIELD_NAMES)
   return part
@@ -116,7 +116,7 @@ export function parseResultFile(part: Fields, type: string, context: FileContext
     return parseReference(part.stringsByName('fileId') ?? {}, part.path('fileId'), { ...context, mediaType })
   }
   const file = addOptions(createPart(getSource(), mediaType, part.string('filename')), part.fields('providerOptions'))
-  const cache = parseMark(part, warnings)
+  const cache = parseBreakpoint(part, warnings)
   if (cache && file.type !== 'video') file.cache = cache
   warnings.setPath(file, part.at, FILE_FIELD_NAMES)
   return file

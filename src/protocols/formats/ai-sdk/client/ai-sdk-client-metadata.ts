@@ -1,6 +1,6 @@
 import { isObject } from '../../../../lib/json.ts'
-import { type Fields, readCacheMark } from '../../canonical/canonical-fields.ts'
-import type { CacheMark, TextPart } from '../../canonical/canonical-parts.ts'
+import { type Fields, readCacheBreakpoint } from '../../canonical/canonical-fields.ts'
+import type { CacheBreakpoint, TextPart } from '../../canonical/canonical-parts.ts'
 import { type OpaqueState, readEncryptedBody, sealState } from '../../canonical/canonical-state.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import type { WireMetadata } from '../ai-sdk-wire.ts'
@@ -66,16 +66,19 @@ const createUnsealedState = (
 })
 
 /** Parses `providerOptions.anthropic.cacheControl` of a message, part, or tool, or `openai.promptCacheBreakpoint`. */
-export function parseMark(fields: Fields, warnings: Warnings): CacheMark | undefined {
+export function parseBreakpoint(fields: Fields, warnings: Warnings): CacheBreakpoint | undefined {
   const options = fields.fields('providerOptions')
   return (
-    parseAnthropicMark(options?.fields('anthropic'), warnings) ??
-    readCacheMark(options?.fields('openai')?.fields('promptCacheBreakpoint'), TTLS, warnings)
+    parseAnthropicBreakpoint(options?.fields('anthropic'), warnings) ??
+    readCacheBreakpoint(options?.fields('openai')?.fields('promptCacheBreakpoint'), TTLS, warnings)
   )
 }
 
 /** Parses the cache mark in Anthropic's options. */
-export const parseAnthropicMark = (anthropic: Fields | undefined, warnings: Warnings): CacheMark | undefined =>
-  readCacheMark(anthropic?.fields('cacheControl') ?? anthropic?.fields('cache_control'), TTLS, warnings)
+export const parseAnthropicBreakpoint = (
+  anthropic: Fields | undefined,
+  warnings: Warnings,
+): CacheBreakpoint | undefined =>
+  readCacheBreakpoint(anthropic?.fields('cacheControl') ?? anthropic?.fields('cache_control'), TTLS, warnings)
 
 const TTLS = ['5m', '30m', '1h', '12h'] as const

@@ -12,7 +12,7 @@ import { normalizeRetention } from '../../openai-fields.ts'
 import { readThinkingBudget } from '../ai-sdk-fields.ts'
 import { noteGatewayOptions } from './ai-sdk-client-gateway.ts'
 import { snakeCaseKeys } from './ai-sdk-client-hosted-tools.ts'
-import { parseAnthropicMark } from './ai-sdk-client-metadata.ts'
+import { parseAnthropicBreakpoint } from './ai-sdk-client-metadata.ts'
 
 interface ParsedOptions {
   options: RequestOptions
@@ -179,7 +179,7 @@ function parseCacheOptions(openai: Fields, anthropic: Fields, warnings: Warnings
   const cacheOptions = omitUndefined<NonNullable<RequestOptions['cacheOptions']>>({
     mode: options?.oneOfOrDrop('mode', ['implicit', 'explicit']),
     ttl: options?.string('ttl'),
-    auto: parseAnthropicMark(anthropic, warnings),
+    auto: parseAnthropicBreakpoint(anthropic, warnings),
   })
   options?.drop()
   return Object.keys(cacheOptions).length > 0 ? cacheOptions : undefined

@@ -16,7 +16,7 @@ import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import type { FileContext } from './ai-sdk-client-files.ts'
 import { parseHostedTool, snakeCaseKeys } from './ai-sdk-client-hosted-tools.ts'
-import { parseMark } from './ai-sdk-client-metadata.ts'
+import { parseBreakpoint } from './ai-sdk-client-metadata.ts'
 import { parseOpenAITool } from './ai-sdk-client-openai-tools.ts'
 
 interface OfferedTools {
@@ -81,7 +81,7 @@ function parseFunction(tool: Fields, name: string, { warnings, targetFormat }: F
     schema: tool.object('inputSchema'),
     strict: tool.boolean('strict'),
     examples: showsExamples ? examples : undefined,
-    cache: parseMark(tool, warnings),
+    cache: parseBreakpoint(tool, warnings),
   })
 }
 

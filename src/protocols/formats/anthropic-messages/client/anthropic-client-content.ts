@@ -3,7 +3,7 @@ import { createBase64Source, type MediaSource, toUrlSource } from '../../canonic
 import type { FilePart, ImagePart, SearchResultPart, TextPart, UserPart } from '../../canonical/canonical-parts.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
-import { parseMark } from '../anthropic-fields.ts'
+import { parseBreakpoint } from '../anthropic-fields.ts'
 
 /** Reads the blocks of a content field. A string counts as one text block. */
 export function readBlocks(holder: Fields, name: string, warnings: Warnings): Fields[] {
@@ -33,7 +33,11 @@ function parsePart(block: Fields, warnings: Warnings): UserPart | undefined {
       block.ignore('citations') // only apply to responses
       return parseText(block, warnings)
     case 'image':
-      return omitUndefined<ImagePart>({ type, source: parseSource(block, warnings), cache: parseMark(block, warnings) })
+      return omitUndefined<ImagePart>({
+        type,
+        source: parseSource(block, warnings),
+        cache: parseBreakpoint(block, warnings),
+      })
     case 'document':
       return omitUndefined<FilePart>({
         type: 'file',
@@ -41,7 +45,7 @@ function parsePart(block: Fields, warnings: Warnings): UserPart | undefined {
         name: block.string('title'),
         context: block.string('context'),
         citable: isCitable(block),
-        cache: parseMark(block, warnings),
+        cache: parseBreakpoint(block, warnings),
       })
     case 'search_result':
       return omitUndefined<SearchResultPart>({
@@ -50,7 +54,7 @@ function parsePart(block: Fields, warnings: Warnings): UserPart | undefined {
         title: block.string('title') ?? '',
         content: parseTexts(block, 'content', warnings),
         citable: isCitable(block),
-        cache: parseMark(block, warnings),
+        cache: parseBreakpoint(block, warnings),
       })
     case 'tool_reference': // a search found this deferred tool, but all tools are declared anyway
       warnings.noteChanged(block.at, 'replaced')
@@ -62,7 +66,7 @@ function parsePart(block: Fields, warnings: Warnings): UserPart | undefined {
 
 export function parseText(block: Fields, warnings: Warnings): TextPart | undefined {
   const text = block.string('text')
-  const cache = parseMark(block, warnings)
+  const cache = parseBreakpoint(block, warnings)
   return text || (cache && text === '') ? omitUndefined<TextPart>({ type: 'text', text, cache }) : undefined
 }
 

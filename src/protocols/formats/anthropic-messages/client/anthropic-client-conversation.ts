@@ -7,7 +7,7 @@ import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { returnStateToParts } from '../../canonical/state-in-reasoning.ts'
 import { parseCitations } from '../anthropic-citations.ts'
-import { parseMark, parseServerResult, type RunningCalls } from '../anthropic-fields.ts'
+import { parseBreakpoint, parseServerResult, type RunningCalls } from '../anthropic-fields.ts'
 import { parseBlock, parseSource, parseText, parseTexts, readBlocks } from './anthropic-client-content.ts'
 import { parseRedacted, parseThinking } from './anthropic-client-reasoning.ts'
 
@@ -64,7 +64,7 @@ function parseResult(block: Fields, warnings: Warnings): ToolResult {
     callId: requireString(block, 'tool_use_id', warnings),
     content: readBlocks(block, 'content', warnings).flatMap((inner) => parseBlock(inner, warnings)),
     isError: block.boolean('is_error') || undefined,
-    cache: parseMark(block, warnings),
+    cache: parseBreakpoint(block, warnings),
   })
   block.drop()
   warnings.setPath(result, block.at)
@@ -133,7 +133,7 @@ function parseCall(block: Fields, warnings: Warnings): ToolCallPart {
     id: requireString(block, 'id', warnings),
     name: requireString(block, 'name', warnings),
     arguments: stringifyArguments(block.any('input')),
-    cache: parseMark(block, warnings),
+    cache: parseBreakpoint(block, warnings),
   })
 }
 

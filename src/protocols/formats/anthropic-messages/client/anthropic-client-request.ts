@@ -4,7 +4,7 @@ import type { CanonicalRequest, OutputFormat, RequestOptions } from '../../canon
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import { noteNames, type Warnings } from '../../canonical/canonical-warnings.ts'
 import type { ParseContext } from '../../translator.ts'
-import { parseMark } from '../anthropic-fields.ts'
+import { parseBreakpoint } from '../anthropic-fields.ts'
 import { parseTurns } from './anthropic-client-conversation.ts'
 import { parseReasoning } from './anthropic-client-reasoning.ts'
 import { parseToolChoice, parseTools } from './anthropic-client-tools.ts'
@@ -40,7 +40,7 @@ function parseOptions(body: Fields, version: string | undefined, warnings: Warni
   rejectServerState(body, warnings)
   if (body.number('max_tokens') === 0)
     warnings.reject('max_tokens', 'must be above 0, because only Anthropic can fill its cache without a response.')
-  const auto = parseMark(body, warnings)
+  const auto = parseBreakpoint(body, warnings)
   const options = omitUndefined<RequestOptions>({
     maxOutputTokens: body.number('max_tokens'),
     stop: body.strings('stop_sequences'),

@@ -14,7 +14,7 @@ import {
 } from '../../canonical/canonical-tools.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
-import { parseMark } from '../anthropic-fields.ts'
+import { parseBreakpoint } from '../anthropic-fields.ts'
 
 /** Parses `tools`: functions, tools that Anthropic defines and clients run, and web search. */
 export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
@@ -43,7 +43,7 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool | undefined {
   if (type.startsWith('web_search_')) return parseSearch(tool)
   const clientTool = toClientTool(tool.value)
   if (clientTool) {
-    const cache = parseMark(tool, warnings)
+    const cache = parseBreakpoint(tool, warnings)
     tool.ignore(...Object.keys(tool.value))
     return cache ? { ...clientTool, cache } : clientTool
   }
@@ -68,7 +68,7 @@ function parseFunction(tool: Fields, warnings: Warnings): FunctionTool {
     description: tool.string('description'),
     schema: tool.object('input_schema'),
     strict: tool.boolean('strict'),
-    cache: parseMark(tool, warnings),
+    cache: parseBreakpoint(tool, warnings),
   })
 }
 

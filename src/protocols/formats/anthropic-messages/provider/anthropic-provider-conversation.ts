@@ -12,7 +12,7 @@ import { CONTINUE_TEXT, dropLabels, type ToolResult, type Turn } from '../../can
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { TargetContext } from '../../translator.ts'
 import { writeCitationParam } from '../anthropic-citations.ts'
-import { writeMark } from '../anthropic-fields.ts'
+import { writeBreakpoint } from '../anthropic-fields.ts'
 import type {
   WireAssistantBlock,
   WireDocumentSource,
@@ -84,22 +84,24 @@ function trimLastText(messages: WireMessageParam[]): WireMessageParam[] {
 /** Writes a part of a user turn or tool result. Omits text that is only white space, because Anthropic rejects it. */
 function writePart(part: UserPart, target: TargetContext): WireUserBlock[] {
   const { warnings } = target
-  const marks = writeMark(part.type === 'video' ? undefined : part.cache, target)
+  const breakpoint = writeBreakpoint(part.type === 'video' ? undefined : part.cache, target)
   switch (part.type) {
     case 'text':
       return writeText(part, target)
     case 'image':
       if (part.detail && part.detail !== 'auto') warnings.noteDropped(warnings.getPath(part, 'image', 'detail'))
-      return [{ type: 'image', source: writeImageSource(part, target), ...marks }]
+      return [{ type: 'image', source: writeImageSource(part, target), ...breakpoint }]
     case 'file': {
       const { name: title, context, citable } = part
       const source = writeDocumentSource(part, target)
-      return [{ type: 'document', source, ...omitUndefined({ title, context }), ...writeCitable(citable), ...marks }]
+      return [
+        { type: 'document', source, ...omitUndefined({ title, context }), ...writeCitable(citable), ...breakpoint },
+      ]
     }
     case 'search-result': {
       const { source, title, citable } = part
       const content = part.content.flatMap((text) => writeText(text, target))
-      return [{ type: 'search_result', source, title, content, ...writeCitable(citable), ...marks }]
+      return [{ type: 'search_result', source, title, content, ...writeCitable(citable), ...breakpoint }]
     }
     case 'audio':
     case 'video':
@@ -110,7 +112,7 @@ function writePart(part: UserPart, target: TargetContext): WireUserBlock[] {
 }
 
 function writeText({ text, cache }: TextPart, target: TargetContext): WireTextParam[] {
-  return isBlank(text) ? [] : [{ type: 'text', text, ...writeMark(cache, target) }]
+  return isBlank(text) ? [] : [{ type: 'text', text, ...writeBreakpoint(cache, target) }]
 }
 
 function writeResult({ callId, content, isError, cache }: ToolResult, target: TargetContext): WireToolResult {
@@ -120,7 +122,7 @@ function writeResult({ callId, content, isError, cache }: ToolResult, target: Ta
     tool_use_id: callId,
     ...(blocks.length > 0 && { content: blocks }),
     ...(isError && { is_error: true }),
-    ...writeMark(cache, target),
+    ...writeBreakpoint(cache, target),
   }
 }
 
@@ -140,7 +142,7 @@ function writeAssistant(part: AssistantPart, target: TargetContext): WireAssista
     case 'tool-call': {
       const { id, name, cache, isFreeForm } = part
       const input = isFreeForm ? { input: part.arguments } : parseRequestArguments(part, warnings)
-      return [{ type: 'tool_use', id, name, input, ...writeMark(cache, target) }]
+      return [{ type: 'tool_use', id, name, input, ...writeBreakpoint(cache, target) }]
     }
     case 'server-tool': // `prepareRequest` has converted it to text, because a block needs the encrypted content of the original response
       return []
@@ -164,7 +166,7 @@ function writeAssistantText({ text, cache, citations }: TextPart, target: Target
       type: 'text',
       text,
       ...(writtenCitations.length > 0 && { citations: writtenCitations }),
-      ...writeMark(cache, target),
+      ...writeBreakpoint(cache, target),
     },
   ]
 }

@@ -13,7 +13,7 @@ import { omitUndefined } from '../../canonical/canonical-values.ts'
 import { shortenId } from '../../canonical/ids.ts'
 import { toStrictSchema } from '../../strict-schema.ts'
 import type { TargetContext, WrittenRequest } from '../../translator.ts'
-import { writeMark } from '../anthropic-fields.ts'
+import { writeBreakpoint } from '../anthropic-fields.ts'
 import type {
   WireCountRequest,
   WireMessageParam,
@@ -114,7 +114,7 @@ function writeOptions(
     stop_sequences: writeStop(options.stop, target),
     metadata: options.endUser === undefined ? undefined : { user_id: shortenId(options.endUser, MAX_USER_CHARACTERS) },
     ...writeTier(options.serviceTier, target),
-    ...writeMark(auto, target),
+    ...writeBreakpoint(auto, target),
   }
 }
 

@@ -3,7 +3,7 @@ import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../canoni
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import { toStrictSchema } from '../../strict-schema.ts'
 import type { TargetContext } from '../../translator.ts'
-import { writeMark } from '../anthropic-fields.ts'
+import { writeBreakpoint } from '../anthropic-fields.ts'
 import type { WireTool, WireToolChoice } from '../anthropic-wire.ts'
 
 export function writeTools(tools: readonly Tool[], target: TargetContext): WireTool[] | undefined {
@@ -18,7 +18,7 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): WireT
 
 function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
   if (target.traits.ownTools && tool.own?.format === 'anthropic-messages')
-    return { ...tool.own.value, ...writeMark(tool.cache, target) } as WireTool // as the client declared it
+    return { ...tool.own.value, ...writeBreakpoint(tool.cache, target) } as WireTool // as the client declared it
   const { name, description, schema, strict, outputSchema, examples, cache } = tool
   const path = target.warnings.getPath(tool, 'tools')
   if (outputSchema) target.warnings.noteDropped(target.warnings.getPath(tool, 'tools', 'outputSchema'))
@@ -32,7 +32,7 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
     input_schema: { ...input, type: 'object' },
     ...(strict && { strict }),
     ...(examples && target.traits.ownTools && { input_examples: examples }),
-    ...writeMark(cache, target),
+    ...writeBreakpoint(cache, target),
   }
 }
 

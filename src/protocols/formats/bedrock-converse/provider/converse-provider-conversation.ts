@@ -1,6 +1,6 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
 import { parseRequestArguments } from '../../canonical/canonical-arguments.ts'
-import type { AssistantPart, CacheMark, TextPart, UserPart } from '../../canonical/canonical-parts.ts'
+import type { AssistantPart, CacheBreakpoint, TextPart, UserPart } from '../../canonical/canonical-parts.ts'
 import { CONTINUE_TEXT, dropLabels, type ToolResult, type Turn } from '../../canonical/canonical-turns.ts'
 import type { TargetContext } from '../../translator.ts'
 import type { WireBlock, WireCachePoint, WireMedium, WireMessage, WireText } from '../converse-wire.ts'
@@ -17,7 +17,7 @@ export function writeTurns(turns: readonly Turn[], target: TargetContext) {
       ? []
       : turn.content.flatMap((part) => {
           const text = writeText(part)
-          return text.length > 0 ? [...text, ...writeMark(part.cache, target)] : []
+          return text.length > 0 ? [...text, ...writeBreakpoint(part.cache, target)] : []
         }),
   )
   const messages = mergeMessages(turns.slice(lead).map((turn) => writeTurn(turn, state)))
@@ -76,7 +76,7 @@ interface WriteState extends TargetContext {
 /** Writes a part of a user turn. A cache point is a separate block after it. */
 function writePart(part: UserPart, state: WriteState): WireBlock[] {
   const blocks: WireBlock[] = writeMedium(part, state)
-  if (blocks.length > 0) blocks.push(...writeMark(part.type === 'video' ? undefined : part.cache, state))
+  if (blocks.length > 0) blocks.push(...writeBreakpoint(part.type === 'video' ? undefined : part.cache, state))
   return blocks
 }
 
@@ -108,8 +108,11 @@ function writeMedium(part: UserPart, state: WriteState): WireMedium[] {
 
 const writeText = ({ text }: Pick<TextPart, 'text'>): WireText[] => (text.trim() === '' ? [] : [{ text }])
 
-export function writeMark(cache: CacheMark | undefined, { traits, warnings }: TargetContext): WireCachePoint[] {
-  if (!cache || traits.cacheMarks === 'none') return []
+export function writeBreakpoint(
+  cache: CacheBreakpoint | undefined,
+  { traits, warnings }: TargetContext,
+): WireCachePoint[] {
+  if (!cache || traits.cacheBreakpoints === 'none') return []
   const { ttl } = cache
   if (ttl === undefined) return [{ cachePoint: { type: 'default' } }]
   if (ttl !== '5m' && ttl !== '1h') warnings.noteChanged(warnings.getPath(cache, 'cache', 'ttl'), 'replaced')
@@ -126,7 +129,7 @@ function writeResult({ callId, content, isError, cache }: ToolResult, state: Wri
         ...(isError && { status: 'error' }),
       },
     },
-    ...writeMark(cache, state),
+    ...writeBreakpoint(cache, state),
   ]
 }
 
@@ -136,7 +139,7 @@ function writeAssistant(part: AssistantPart, state: WriteState): WireBlock[] {
   switch (part.type) {
     case 'text': {
       const blocks = writeText(part)
-      return blocks.length > 0 ? [...blocks, ...writeMark(part.cache, state)] : []
+      return blocks.length > 0 ? [...blocks, ...writeBreakpoint(part.cache, state)] : []
     }
     case 'refusal':
       return writeText(part)
@@ -147,7 +150,7 @@ function writeAssistant(part: AssistantPart, state: WriteState): WireBlock[] {
     case 'tool-call':
       return [
         { toolUse: { toolUseId: part.id, name: part.name, input: parseRequestArguments(part, warnings) } },
-        ...writeMark(part.cache, state),
+        ...writeBreakpoint(part.cache, state),
       ]
     case 'audio':
       if (part.transcript === undefined) warnings.noteDropped(warnings.getPath(part, 'audio'))

@@ -4,7 +4,7 @@ import type { Tool, ToolChoice } from '../../canonical/canonical-tools.ts'
 import { toStrictSchema } from '../../strict-schema.ts'
 import type { TargetContext } from '../../translator.ts'
 import type { WireRequest, WireTool, WireToolChoice } from '../converse-wire.ts'
-import { writeMark } from './converse-provider-conversation.ts'
+import { writeBreakpoint } from './converse-provider-conversation.ts'
 
 /** Writes the tools and the tool choice. Returns `undefined` if there are no tools. */
 export function writeToolConfig(
@@ -29,7 +29,7 @@ function writeTool(tool: Tool, target: TargetContext): WireTool[] {
     inputSchema: { json: strict ? toStrictSchema(json, (change) => warnings.noteChanged(path, change)) : json },
     ...(strict && { strict }),
   }
-  return [{ toolSpec: spec }, ...writeMark(cache, target)]
+  return [{ toolSpec: spec }, ...writeBreakpoint(cache, target)]
 }
 
 function writeChoice(choice: ToolChoice, { traits, warnings }: TargetContext): WireToolChoice | undefined {

@@ -2,13 +2,13 @@ import type { OptionName } from '../../../../traits.ts'
 import { ignoresBilling } from '../../claude-code.ts'
 import type { TargetContext } from '../../translator.ts'
 import { rejectForeignCompaction } from '../canonical-compaction.ts'
-import type { CacheMark } from '../canonical-parts.ts'
+import type { CacheBreakpoint } from '../canonical-parts.ts'
 import type { CanonicalRequest, RequestOptions } from '../canonical-request.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../canonical-tools.ts'
 import type { Turn } from '../canonical-turns.ts'
 import { omitUndefined } from '../canonical-values.ts'
 import type { Restoration } from '../restore.ts'
-import { fitCacheMarks, moveBlankMarks } from './cache-marks.ts'
+import { fitCacheBreakpoints, moveBlankBreakpoints } from './fit-breakpoints.ts'
 import { fitInputs } from './inputs.ts'
 import { prepareOutput } from './output.ts'
 import { prepareOptions } from './prepare-options.ts'
@@ -52,7 +52,7 @@ export function prepareRequest(request: CanonicalRequest, target: PrepareContext
   const unbilled = ignoresBilling(origin.format, target.model) ? prepared.turns : dropBilling(prepared.turns)
   const own = keepOwnState(fitServerTools(unbilled, warnings), origin, traits.reasoning.replay)
   const readable = fitInputs(own, target)
-  const paired = moveBlankMarks(pairTools(readable, warnings), target)
+  const paired = moveBlankBreakpoints(pairTools(readable, warnings), target)
   const unique = makeIdsUnique(dropEmpty(paired, target))
   const renameId = createRenamer(collectCalls(unique).ids, traits.toolIds)
   const conversation = fitCalls(unique, { renameTool: rename, renameId, freeFormTools: traits.freeFormTools })
@@ -60,14 +60,14 @@ export function prepareRequest(request: CanonicalRequest, target: PrepareContext
   const chosen = chooseTools(request, prepared.tool, conversation, { ...target, rename })
   const {
     tools,
-    turns: marked,
+    turns: fitted,
     auto,
-  } = fitCacheMarks(
+  } = fitCacheBreakpoints(
     { tools: chosen.tools, turns: fitSystem(conversation, target), auto: request.options.cacheOptions?.auto },
     { ...target, takesAuto: target.supportedOptions.has('cacheOptions') && !traits.lacks.includes('cacheOptions') },
   )
-  const turns = fitEnd(marked, target)
-  const options = prepareOptions(updateAutoMark(request.options, auto), target)
+  const turns = fitEnd(fitted, target)
+  const options = prepareOptions(updateAutoBreakpoint(request.options, auto), target)
   const toolChoice = resolveReasoning({ options, tools, toolChoice: chosen.toolChoice }, target)
   if (tools.length === 0) delete options.parallelToolCalls
 
@@ -92,8 +92,8 @@ export function prepareRequest(request: CanonicalRequest, target: PrepareContext
   }
 }
 
-/** Updates the mark on the whole request, which may have moved to its last item. */
-function updateAutoMark(options: RequestOptions, auto: CacheMark | undefined): RequestOptions {
+/** Updates the breakpoint on the whole request, which may have moved to its last item. */
+function updateAutoBreakpoint(options: RequestOptions, auto: CacheBreakpoint | undefined): RequestOptions {
   if (options.cacheOptions?.auto === auto) return options
   const { cacheOptions: { auto: _, ...others } = {}, ...rest } = options
   const cacheOptions = auto ? { ...others, auto } : others

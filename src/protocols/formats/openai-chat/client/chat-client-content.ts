@@ -1,7 +1,14 @@
 import { getEntry } from '../../../../lib/maps.ts'
-import { type Fields, readCacheMark, requireFields } from '../../canonical/canonical-fields.ts'
+import { type Fields, readCacheBreakpoint, requireFields } from '../../canonical/canonical-fields.ts'
 import { createBase64Source, type MediaSource, parseMediaUrl } from '../../canonical/canonical-media.ts'
-import type { AudioPart, CacheMark, FilePart, ImagePart, TextPart, UserPart } from '../../canonical/canonical-parts.ts'
+import type {
+  AudioPart,
+  CacheBreakpoint,
+  FilePart,
+  ImagePart,
+  TextPart,
+  UserPart,
+} from '../../canonical/canonical-parts.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import type { ContentSyntax } from '../../openai-fields.ts'
@@ -14,7 +21,7 @@ export const contentSyntax: ContentSyntax = {
 }
 
 function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
-  const cache = parseMark(fields, warnings)
+  const cache = parseBreakpoint(fields, warnings)
   const type = fields.string('type')
   switch (type) {
     case 'text':
@@ -63,7 +70,7 @@ function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
 }
 
 /** Parses an image. `image_url` is a string or an object. */
-export function parseImage(fields: Fields, cache: CacheMark | undefined): ImagePart {
+export function parseImage(fields: Fields, cache: CacheBreakpoint | undefined): ImagePart {
   const source = parseMediaUrl(readUrl(fields, 'image_url'), 'image/png')
   const image = typeof fields.any('image_url') === 'string' ? undefined : fields.fields('image_url')
   const detail = image?.oneOfOrDrop('detail', DETAILS)
@@ -72,7 +79,7 @@ export function parseImage(fields: Fields, cache: CacheMark | undefined): ImageP
   return omitUndefined<ImagePart>({ type: 'image', source, detail, cache })
 }
 
-function parseFile(file: Fields, cache: CacheMark | undefined, warnings: Warnings): FilePart {
+function parseFile(file: Fields, cache: CacheBreakpoint | undefined, warnings: Warnings): FilePart {
   const data = file.string('file_data')
   const id = file.string('file_id')
   const part = { type: 'file', name: file.string('filename'), cache } as const
@@ -93,10 +100,10 @@ function readUrl(fields: Fields, name: string): string {
   return typeof value === 'string' ? value : (fields.fields(name)?.string('url') ?? '')
 }
 
-/** Parses a cache mark: OpenAI's, or Anthropic's, which OpenRouter also accepts. */
-export function parseMark(fields: Fields, warnings: Warnings): CacheMark | undefined {
-  const mark = fields.fields('cache_control') ?? fields.fields('prompt_cache_breakpoint')
-  return readCacheMark(mark, ['5m', '30m', '1h', '12h'], warnings)
+/** Parses a cache breakpoint: OpenAI's, or Anthropic's, which OpenRouter also accepts. */
+export function parseBreakpoint(fields: Fields, warnings: Warnings): CacheBreakpoint | undefined {
+  const breakpoint = fields.fields('cache_control') ?? fields.fields('prompt_cache_breakpoint')
+  return readCacheBreakpoint(breakpoint, ['5m', '30m', '1h', '12h'], warnings)
 }
 
 const DETAILS = ['auto', 'low', 'high', 'original'] as const

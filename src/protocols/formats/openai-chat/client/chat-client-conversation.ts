@@ -1,13 +1,19 @@
 import { isObject } from '../../../../lib/json.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
 import { type Fields, readElementFields, requireString } from '../../canonical/canonical-fields.ts'
-import type { AssistantPart, AudioPart, CacheMark, ImagePart, ToolCallPart } from '../../canonical/canonical-parts.ts'
+import type {
+  AssistantPart,
+  AudioPart,
+  CacheBreakpoint,
+  ImagePart,
+  ToolCallPart,
+} from '../../canonical/canonical-parts.ts'
 import type { ToolResult, Turn } from '../../canonical/canonical-turns.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { returnStateToParts } from '../../canonical/state-in-reasoning.ts'
 import { parseContent, parseTexts } from '../../openai-fields.ts'
 import { getContentText, getToolType, hasValues, readGoogleSignature } from '../chat-fields.ts'
-import { contentSyntax, parseImage, parseMark } from './chat-client-content.ts'
+import { contentSyntax, parseBreakpoint, parseImage } from './chat-client-content.ts'
 import { insertReasoning, PLAIN_TEXT, parseReasoning, UNKNOWN_ORIGIN } from './chat-client-reasoning-details.ts'
 
 /** Parses `messages`. Each message becomes a turn, except that consecutive tool messages become one. */
@@ -17,7 +23,7 @@ export function parseTurns(messages: readonly unknown[], warnings: Warnings): Tu
   messages.forEach((entry, index) => {
     const message = readElementFields(entry, `messages[${index}]`, warnings)
     const turn = parseTurn(message, calls, warnings)
-    markTurn(turn, parseMark(message, warnings), warnings)
+    markTurn(turn, parseBreakpoint(message, warnings), warnings)
     message.drop()
     warnings.setPath(turn, message.at)
     const last = turns.at(-1)
@@ -50,8 +56,8 @@ function parseTurn(message: Fields, calls: LegacyCalls, warnings: Warnings): Tur
   }
 }
 
-/** Adds the cache mark of a whole message, which LiteLLM and OpenRouter also accept, to its last part or its result. */
-function markTurn(turn: Turn, cache: CacheMark | undefined, warnings: Warnings): void {
+/** Adds the cache breakpoint of a whole message, which LiteLLM and OpenRouter also accept, to its last part or its result. */
+function markTurn(turn: Turn, cache: CacheBreakpoint | undefined, warnings: Warnings): void {
   if (!cache) return
   const last =
     turn.role === 'tool'
@@ -141,7 +147,7 @@ function parseContentParts(message: Fields, warnings: Warnings): AssistantPart[]
     if (type !== 'text' && type !== 'refusal')
       return warnings.reject(part.path('type'), `content of type "${type}" is not allowed in an assistant message.`)
     const text = part.string(type) ?? ''
-    const cache = parseMark(part, warnings)
+    const cache = parseBreakpoint(part, warnings)
     part.drop()
     if (text === '') return []
     return type === 'text' ? [{ type, text, ...(cache && { cache }) }] : [{ type, text }]

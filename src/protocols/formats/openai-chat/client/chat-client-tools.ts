@@ -13,7 +13,7 @@ import {
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 import { getToolType } from '../chat-fields.ts'
-import { parseMark } from './chat-client-content.ts'
+import { parseBreakpoint } from './chat-client-content.ts'
 import { ignoreUnusedField } from './chat-client-conversation.ts'
 
 /** Parses `tools`, the legacy `functions`, and `web_search_options`. */
@@ -51,7 +51,7 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool {
     tool.drop()
     return parsed
   }
-  const cache = parseMark(tool, warnings)
+  const cache = parseBreakpoint(tool, warnings)
   const parsed = parseFunction(callee, warnings)
   tool.drop()
   return cache ? { ...parsed, cache } : parsed

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, tryParseShallow } from '../../../../lib/json
 import { type MediaSource, toDataUrl } from '../../canonical/canonical-media.ts'
 import type {
   AssistantPart,
-  CacheMark,
+  CacheBreakpoint,
   FilePart,
   ImagePart,
   ReasoningPart,
@@ -12,13 +12,13 @@ import type {
 import { type AssistantTurn, dropLabels, type ToolResult, type Turn } from '../../canonical/canonical-turns.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
-import { getOpenAIFileId, toFileName, writeBreakpoint, writeInputAudio } from '../../openai-fields.ts'
+import { getOpenAIFileId, toFileName, writeExplicitBreakpoint, writeInputAudio } from '../../openai-fields.ts'
 import type { TargetContext } from '../../translator.ts'
 import { joinTexts, writeCall } from '../chat-fields.ts'
 import type {
   WireAssistantMessage,
+  WireBreakpoints,
   WireImage,
-  WireMarks,
   WireMessage,
   WireSystemMessage,
   WireTextPart,
@@ -64,9 +64,9 @@ const isNotEmpty = ({ role, name, content, ...more }: WireAssistantMessage): boo
 function writeResult({ content, isError, cache }: ToolResult, target: TargetContext) {
   const last = content.findLastIndex((one) => one.type !== 'video' && !isBlankText(one))
   const part = content[last]
-  const isMarkable = cache && part && part.type !== 'video'
-  if (cache && !isMarkable) target.warnings.noteDropped(target.warnings.getPath(cache, 'cache'))
-  const markedContent = isMarkable ? content.with(last, { ...part, cache }) : content
+  const canHaveBreakpoint = cache && part && part.type !== 'video'
+  if (cache && !canHaveBreakpoint) target.warnings.noteDropped(target.warnings.getPath(cache, 'cache'))
+  const markedContent = canHaveBreakpoint ? content.with(last, { ...part, cache }) : content
   const output = writeTexts(markedContent, target, '\n')
   if (!isError) return output
   return typeof output === 'string' ? `Error: ${output}` : [{ type: 'text' as const, text: 'Error: ' }, ...output]
@@ -112,7 +112,7 @@ const writeImage = (part: ImagePart, target: TargetContext): WireImage => ({
   image_url: { url: getUrl(part, target) },
 })
 
-/** Warns about audio without an ID, and about cache marks, which plain-string text can't have. */
+/** Warns about audio without an ID, and about cache breakpoints, which plain-string text can't have. */
 function warnAboutLosses(content: readonly AssistantPart[], warnings: Warnings) {
   for (const part of content) {
     if (part.type === 'audio' && part.id === undefined) warnings.noteDropped(warnings.getPath(part, 'turns'))
@@ -169,28 +169,32 @@ function writeContent(parts: readonly UserPart[], target: TargetContext): string
 
 function writeTexts(parts: readonly UserPart[], target: TargetContext, separator: string): string | WireTextPart[] {
   const texts = parts.flatMap((part) => writePart(part, target)).filter((part) => part.type === 'text')
-  const isMarked = texts.some((part) => part.cache_control ?? part.prompt_cache_breakpoint)
-  return isMarked ? texts : texts.map((part) => part.text).join(separator)
+  const hasBreakpoint = texts.some((part) => part.cache_control ?? part.prompt_cache_breakpoint)
+  return hasBreakpoint ? texts : texts.map((part) => part.text).join(separator)
 }
 
 function writePart(part: UserPart, target: TargetContext): WireUserPart[] {
-  const marks = writeMark(part.type === 'video' ? undefined : part.cache, target)
+  const breakpoint = writeBreakpoint(part.type === 'video' ? undefined : part.cache, target)
   switch (part.type) {
     case 'text':
-      return [{ type: 'text', text: part.text, ...marks }]
+      return [{ type: 'text', text: part.text, ...breakpoint }]
     case 'image':
       return [
-        { type: 'image_url', image_url: omitUndefined({ url: getUrl(part, target), detail: part.detail }), ...marks },
+        {
+          type: 'image_url',
+          image_url: omitUndefined({ url: getUrl(part, target), detail: part.detail }),
+          ...breakpoint,
+        },
       ]
     case 'file':
-      return [{ ...writeFile(part, target), ...marks }]
+      return [{ ...writeFile(part, target), ...breakpoint }]
     case 'audio':
-      return [{ type: 'input_audio', input_audio: writeInputAudio(part, target), ...marks }]
+      return [{ type: 'input_audio', input_audio: writeInputAudio(part, target), ...breakpoint }]
     case 'search-result':
       return part.content.map(({ text }, index) => ({
         type: 'text',
         text: `${part.title}\n${part.source}\n\n${text}`,
-        ...(index === part.content.length - 1 && marks),
+        ...(index === part.content.length - 1 && breakpoint),
       }))
     case 'video': // only reaches vendors whose traits list video
       if (part.fps ?? part.startOffset ?? part.endOffset)
@@ -219,11 +223,14 @@ function getUrl(part: ImagePart | FilePart | { source: MediaSource }, { warnings
   return warnings.reject(warnings.getPath(part, 'content'), 'the target does not accept file IDs here.')
 }
 
-/** Writes a cache mark in the form the target accepts. */
-export function writeMark(cache: CacheMark | undefined, { traits, warnings }: TargetContext): WireMarks {
-  if (!cache || traits.cacheMarks === 'none') return {}
-  if (traits.cacheMarks === 'cache_control') return { cache_control: { type: 'ephemeral', ...cache } }
-  return { prompt_cache_breakpoint: writeBreakpoint(cache, warnings) }
+/** Writes a cache breakpoint the way the target accepts it. */
+export function writeBreakpoint(
+  cache: CacheBreakpoint | undefined,
+  { traits, warnings }: TargetContext,
+): WireBreakpoints {
+  if (!cache || traits.cacheBreakpoints === 'none') return {}
+  if (traits.cacheBreakpoints === 'cache_control') return { cache_control: { type: 'ephemeral', ...cache } }
+  return { prompt_cache_breakpoint: writeExplicitBreakpoint(cache, warnings) }
 }
 
 /** Restores the entry of `reasoning_details` that `parseDetail` read. Its type decides between text and summary, which clients may mix up. */

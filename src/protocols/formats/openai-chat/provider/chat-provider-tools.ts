@@ -4,7 +4,7 @@ import { omitUndefined } from '../../canonical/canonical-values.ts'
 import { completeInputSchema } from '../../openai-fields.ts'
 import type { TargetContext } from '../../translator.ts'
 import type { WireTool, WireToolChoice } from '../chat-wire.ts'
-import { writeMark } from './chat-provider-conversation.ts'
+import { writeBreakpoint } from './chat-provider-conversation.ts'
 
 /** Writes `tools`, and `web_search_options` for a web search, which isn't a tool in this format. */
 export function writeTools(tools: readonly Tool[], target: TargetContext) {
@@ -31,7 +31,7 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
   return {
     type: 'function',
     function: omitUndefined({ name, description, parameters: completeInputSchema(schema), strict }),
-    ...writeMark(cache, target),
+    ...writeBreakpoint(cache, target),
   }
 }
 

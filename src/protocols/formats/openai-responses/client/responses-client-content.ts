@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
-import { type Fields, readCacheMark, readElementFields, requireFields } from '../../canonical/canonical-fields.ts'
+import { type Fields, readCacheBreakpoint, readElementFields, requireFields } from '../../canonical/canonical-fields.ts'
 import { createBase64Source, type MediaSource, parseMediaUrl } from '../../canonical/canonical-media.ts'
 import type {
   AssistantPart,
   AudioPart,
-  CacheMark,
+  CacheBreakpoint,
   FilePart,
   ImagePart,
   TextPart,
@@ -147,7 +147,7 @@ const filterObjects = (list: unknown): JsonObject[] => (Array.isArray(list) ? li
 export const contentSyntax: ContentSyntax = { parsePart, takesStrings: false, names: { name: 'filename' } }
 
 function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
-  const cache = readCacheMark(fields.fields('prompt_cache_breakpoint'), ['30m', '12h'], warnings)
+  const cache = readCacheBreakpoint(fields.fields('prompt_cache_breakpoint'), ['30m', '12h'], warnings)
   const type = fields.string('type')
   switch (type) {
     case 'input_text':
@@ -168,7 +168,7 @@ function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
   }
 }
 
-function parseImage(fields: Fields, cache: CacheMark | undefined, warnings: Warnings): ImagePart {
+function parseImage(fields: Fields, cache: CacheBreakpoint | undefined, warnings: Warnings): ImagePart {
   const detail = fields.oneOfOrDrop('detail', ['auto', 'low', 'high', 'original'])
   const url = fields.string('image_url')
   const id = fields.string('file_id')
@@ -178,7 +178,7 @@ function parseImage(fields: Fields, cache: CacheMark | undefined, warnings: Warn
   return warnings.reject(fields.path('image_url'), 'is required unless "file_id" is set.')
 }
 
-function parseFile(fields: Fields, cache: CacheMark | undefined, warnings: Warnings): FilePart {
+function parseFile(fields: Fields, cache: CacheBreakpoint | undefined, warnings: Warnings): FilePart {
   const data = fields.string('file_data')
   const url = fields.string('file_url')
   const id = fields.string('file_id')
@@ -195,7 +195,7 @@ const parseFileSource = (data: string): MediaSource =>
 
 const createFileSource = (id: string): MediaSource => ({ type: 'file-id', id, format: 'openai-responses' })
 
-function parseAudio(fields: Fields, cache: CacheMark | undefined, warnings: Warnings): AudioPart {
+function parseAudio(fields: Fields, cache: CacheBreakpoint | undefined, warnings: Warnings): AudioPart {
   const audio = requireFields(fields, 'input_audio', warnings)
   const format = audio.string('format') ?? 'wav'
   const mediaType = format === 'mp3' ? 'audio/mpeg' : `audio/${format}`

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../../lib/json.ts'
 import { toDataUrl } from '../../canonical/canonical-media.ts'
 import type {
   AssistantPart,
-  CacheMark,
+  CacheBreakpoint,
   FilePart,
   ImagePart,
   RefusalPart,
@@ -13,11 +13,11 @@ import type {
 } from '../../canonical/canonical-parts.ts'
 import { dropLabels, type SystemTurn, type ToolResult, type Turn } from '../../canonical/canonical-turns.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
-import { getOpenAIFileId, toFileName, writeBreakpoint, writeInputAudio } from '../../openai-fields.ts'
+import { getOpenAIFileId, toFileName, writeExplicitBreakpoint, writeInputAudio } from '../../openai-fields.ts'
 import type { TargetContext } from '../../translator.ts'
 import { getPhase, writeAnnotation } from '../responses-fields.ts'
 import { writeReasoningInput } from '../responses-reasoning.ts'
-import type { WireInputItem, WireInputPart, WireMark, WireOutputPart } from '../responses-wire.ts'
+import type { WireBreakpoint, WireInputItem, WireInputPart, WireOutputPart } from '../responses-wire.ts'
 
 /** An item that the gateway wrote, or passes on unchanged. */
 type Item = WireInputItem | JsonObject
@@ -78,7 +78,7 @@ function writeAssistant(content: readonly AssistantPart[], target: TargetContext
   }
 
   for (const part of moveTextsBeforeCalls(content, target)) {
-    if ('cache' in part && part.cache) target.warnings.noteDropped(target.warnings.getPath(part.cache, 'cache')) // only input has cache marks
+    if ('cache' in part && part.cache) target.warnings.noteDropped(target.warnings.getPath(part.cache, 'cache')) // only input has cache breakpoints
     if (!isTextOrRefusal(part) || getPhase(part) !== getPhase(texts[0])) flush()
     if (isTextOrRefusal(part)) texts.push(part)
     else items.push(...writeOtherPart(part, target))
@@ -151,11 +151,12 @@ function writeResult({ content, isError, cache }: ToolResult, target: TargetCont
   const last = content.at(-1)
   const markedContent = cache && last && last.type !== 'video' ? [...content.slice(0, -1), { ...last, cache }] : content
   const output = writeContent(markedContent, target)
-  const mark = isError ? 'Error: ' : ''
-  if (typeof output === 'string') return mark + output
+  const breakpoint = isError ? 'Error: ' : ''
+  if (typeof output === 'string') return breakpoint + output
   const texts = output.flatMap((part) => (part.type === 'input_text' ? [part.text] : []))
-  if (target.traits.toolResultInputs.length === 0 && texts.length === output.length) return mark + texts.join('\n')
-  return isError ? [{ type: 'input_text', text: mark }, ...output] : output
+  if (target.traits.toolResultInputs.length === 0 && texts.length === output.length)
+    return breakpoint + texts.join('\n')
+  return isError ? [{ type: 'input_text', text: breakpoint }, ...output] : output
 }
 
 function writeContent(parts: readonly UserPart[], target: TargetContext): string | WireInputPart[] {
@@ -166,21 +167,21 @@ function writeContent(parts: readonly UserPart[], target: TargetContext): string
 }
 
 function writePart(part: UserPart, target: TargetContext): WireInputPart[] {
-  const mark = writeMark(part.type === 'video' ? undefined : part.cache, target)
+  const breakpoint = writeBreakpoint(part.type === 'video' ? undefined : part.cache, target)
   switch (part.type) {
     case 'text':
-      return [{ type: 'input_text', text: part.text, ...mark }]
+      return [{ type: 'input_text', text: part.text, ...breakpoint }]
     case 'image':
-      return [{ type: 'input_image', detail: part.detail ?? 'auto', ...writeImageSource(part, target), ...mark }]
+      return [{ type: 'input_image', detail: part.detail ?? 'auto', ...writeImageSource(part, target), ...breakpoint }]
     case 'file':
-      return [{ ...writeFile(part, target), ...mark }]
+      return [{ ...writeFile(part, target), ...breakpoint }]
     case 'audio':
-      return [{ type: 'input_audio', input_audio: writeInputAudio(part, target), ...mark }]
+      return [{ type: 'input_audio', input_audio: writeInputAudio(part, target), ...breakpoint }]
     case 'search-result':
       return part.content.map(({ text }, index) => ({
         type: 'input_text',
         text: `${part.title}\n${part.source}\n\n${text}`,
-        ...(index === part.content.length - 1 && mark),
+        ...(index === part.content.length - 1 && breakpoint),
       }))
     case 'video':
       return target.warnings.reject(target.warnings.getPath(part, 'video'), 'the target does not support video.')
@@ -213,7 +214,7 @@ function writeFile(part: FilePart, target: TargetContext): WireInputPart {
   return { type: 'input_file', file_data: toDataUrl(source), filename: toFileName(name, source.mediaType) }
 }
 
-function writeMark(cache: CacheMark | undefined, { traits, warnings }: TargetContext): WireMark {
-  if (!cache || traits.cacheMarks !== 'prompt_cache_breakpoint') return {}
-  return { prompt_cache_breakpoint: writeBreakpoint(cache, warnings) }
+function writeBreakpoint(cache: CacheBreakpoint | undefined, { traits, warnings }: TargetContext): WireBreakpoint {
+  if (!cache || traits.cacheBreakpoints !== 'prompt_cache_breakpoint') return {}
+  return { prompt_cache_breakpoint: writeExplicitBreakpoint(cache, warnings) }
 }

@@ -50,7 +50,7 @@ function writeInclude({ options, tools }: CanonicalRequest, { traits }: TargetCo
 }
 
 /**
- * Moves leading instructions to the field `instructions` if the client sent them in such a field. They stay in the input if they have cache marks, which
+ * Moves leading instructions to the field `instructions` if the client sent them in such a field. They stay in the input if they have cache breakpoints, which
  * the field can't have, or if the output is JSON, because providers look for the word JSON in the input.
  */
 function moveInstructions({ turns, output }: CanonicalRequest): {

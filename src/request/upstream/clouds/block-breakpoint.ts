@@ -3,41 +3,45 @@ import { scanTopLevel, withMember } from '../../../lib/json-scan.ts'
 import { parseOpaque } from '../../../protocols/formats/canonical/exact-json.ts'
 
 /**
- * Copies the cache mark on a whole Messages request to its last block, for hosts that support marks only on blocks. Returns the text unchanged if
- * the block has a mark, or all marks are used. Keeps the mark on the request itself.
+ * Copies the cache breakpoint on a whole Messages request to its last block, for hosts that support them only on blocks. Returns the text unchanged if
+ * the block has a breakpoint or all breakpoints are used. Keeps the breakpoint on the request itself.
  */
-export function addBlockMark(text: string): string {
+export function addBlockBreakpoint(text: string): string {
   if (scanTopLevel(text, ['cache_control']).spans.length === 0) return text
   const body = parseOpaque(text)
   if (!isObject(body) || !isObject(body.cache_control) || !Array.isArray(body.messages)) return text
-  const marks = [...listMarks(body.tools), ...listMarks(body.system), ...body.messages.flatMap(listMessageMarks)]
-  if (marks.length >= MAX_MARKS) return text
-  const isLong = body.cache_control.ttl === '1h' && marks.every(({ ttl }) => ttl === '1h') // a longer lifetime must not follow a shorter one
-  const messages = markLastBlock(body.messages, isLong ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' })
+  const breakpoints = [
+    ...listBreakpoints(body.tools),
+    ...listBreakpoints(body.system),
+    ...body.messages.flatMap(listMessageBreakpoints),
+  ]
+  if (breakpoints.length >= MAX_BREAKPOINTS) return text
+  const isLong = body.cache_control.ttl === '1h' && breakpoints.every(({ ttl }) => ttl === '1h') // a longer lifetime must not follow a shorter one
+  const messages = addToLastBlock(body.messages, isLong ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' })
   return messages ? withMember(text, 'messages', () => JSON.stringify(messages)) : text
 }
 
-/** The maximum number of marks in a request. */
-const MAX_MARKS = 4
+/** The maximum number of breakpoints in a request. */
+const MAX_BREAKPOINTS = 4
 
-const listMarks = (blocks: unknown): JsonObject[] =>
+const listBreakpoints = (blocks: unknown): JsonObject[] =>
   listObjects(blocks).flatMap((block) => [
-    ...listMarks(block.content),
+    ...listBreakpoints(block.content),
     ...(isObject(block.cache_control) ? [block.cache_control] : []),
   ])
 
-const listMessageMarks = (message: unknown) => (isObject(message) ? listMarks(message.content) : [])
+const listMessageBreakpoints = (message: unknown) => (isObject(message) ? listBreakpoints(message.content) : [])
 
 const listObjects = (list: unknown): JsonObject[] => (Array.isArray(list) ? list.filter(isObject) : [])
 
-/** Adds a mark to the last block that can have one; `undefined` if there is no such block, or it has a mark already. */
-function markLastBlock(messages: readonly unknown[], cache_control: JsonObject): unknown[] | undefined {
+/** Adds a breakpoint to the last block that can have one; `undefined` if there is no such block or it already has one. */
+function addToLastBlock(messages: readonly unknown[], cache_control: JsonObject): unknown[] | undefined {
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at]
     if (!isObject(message)) continue
     const { content } = message
     const blocks: unknown[] = typeof content === 'string' ? [{ type: 'text', text: content }] : [content].flat()
-    const index = blocks.findLastIndex(mayBeMarked)
+    const index = blocks.findLastIndex(canHaveBreakpoint)
     const block = blocks[index]
     if (!isObject(block)) continue
     if (block.cache_control) return undefined
@@ -46,7 +50,7 @@ function markLastBlock(messages: readonly unknown[], cache_control: JsonObject):
   return undefined
 }
 
-const mayBeMarked = (block: unknown): boolean =>
+const canHaveBreakpoint = (block: unknown): boolean =>
   isObject(block) &&
   !(block.type === 'text' && (typeof block.text !== 'string' || block.text.trim() === '')) &&
   block.type !== 'thinking' &&

@@ -1,31 +1,33 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import type { MarkPlaces } from '../../protocols/providers/traits/cache-traits.ts'
+import type { BreakpointTraits } from '../../protocols/providers/traits/cache-traits.ts'
 import type { PromptCacheTtl } from '../../types.ts'
 
-/** A provider's body, in any format that takes marks, and how to mark it. */
-export interface MarkOptions {
+/** How to add cache breakpoints to a provider's body. */
+export interface BreakpointOptions {
   /** The lifetime of the tools and the instructions. */
   ttl: PromptCacheTtl | undefined
-  /** Whether the client's own bytes go to the provider, so that only the members with marks may change. */
+  /** Whether the client's own bytes go to the provider, so that only the fields with breakpoints may change. */
   isPassThrough: boolean
-  /** Whether only the instructions are marked, because the conversation may never continue. */
+  /** Whether only the instructions get a breakpoint, because the conversation may never continue. */
   onlyInstructions: boolean
 }
 
-/** The fields of the body that marks change. `undefined` removes a field. */
-export type MarkedFields = Record<string, unknown>
+/** The changed fields of the body. `undefined` removes a field. */
+export type EditedFields = Record<string, unknown>
 
-/** Marks a request at the places that the target supports. Never changes the given body. Returns no fields if nothing can be marked. */
-export function markRequest(body: JsonObject, places: MarkPlaces, options: MarkOptions): MarkedFields {
+/** Adds breakpoints where the target supports them. Never changes the given body. Returns no fields if nothing can have a breakpoint. */
+export function addBreakpoints(body: JsonObject, places: BreakpointTraits, options: BreakpointOptions): EditedFields {
   switch (places.form) {
     case 'messages':
-      return markMessages(body, places, options)
+      return addMessagesBreakpoints(body, places, options)
     case 'converse':
-      return markConverse(body, places, options)
+      return addConverseBreakpoints(body, places, options)
     case 'chat':
-      return markChat(body, options)
+      return addChatBreakpoints(body, options)
     case 'breakpoint':
-      return Array.isArray(body.messages) ? markChatInstructions(body) : markResponsesInstructions(body)
+      return Array.isArray(body.messages)
+        ? addChatInstructionsBreakpoint(body)
+        : addResponsesInstructionsBreakpoint(body)
   }
 }
 
@@ -53,8 +55,8 @@ interface Place {
 }
 
 /**
- * Finds the ends of the previous request and of this one: the last block that can have a mark, in the last user or tool message, and in the last one
- * before the model's last response. A mark where the previous request ended always finds its cache entry, no matter what comes in between.
+ * Finds the ends of the previous request and of this one: the last block that can have a breakpoint, in the last user or tool message, and in the last one
+ * before the model's last response. A breakpoint where the previous request ended always finds its cache entry, no matter what comes in between.
  */
 function findEnds(messages: readonly unknown[], isEligible: (block: unknown) => boolean) {
   const isOwnTurn = (message: unknown) => isObject(message) && !isAnswer(message) && !isInstruction(message)
@@ -94,35 +96,41 @@ function changeBlocks(
 
 const hasWords = (text: unknown): boolean => typeof text === 'string' && text.trim() !== ''
 
-const toMark = (ttl?: PromptCacheTtl) => ({ cache_control: { type: 'ephemeral', ...(ttl === '1h' && { ttl }) } })
+const createBreakpoint = (ttl?: PromptCacheTtl) => ({
+  cache_control: { type: 'ephemeral', ...(ttl === '1h' && { ttl }) },
+})
 
-const MARKABLE = new Set<unknown>(['image', 'document', 'search_result', 'tool_result', 'tool_use'])
-const isMarkableBlock = (block: unknown): boolean =>
-  isObject(block) && (block.type === 'text' ? hasWords(block.text) : MARKABLE.has(block.type))
+const CACHEABLE = new Set<unknown>(['image', 'document', 'search_result', 'tool_result', 'tool_use'])
+const isCacheableBlock = (block: unknown): boolean =>
+  isObject(block) && (block.type === 'text' ? hasWords(block.text) : CACHEABLE.has(block.type))
 
-/** The API looks for an entry at most 20 blocks before a mark. */
+/** The API looks for an entry at most 20 blocks before a breakpoint. */
 const LOOKBACK = 18
 
-function markMessages(body: JsonObject, { tools: takesTools, top }: MarkPlaces, options: MarkOptions): MarkedFields {
+function addMessagesBreakpoints(
+  body: JsonObject,
+  { tools: takesTools, top }: BreakpointTraits,
+  options: BreakpointOptions,
+): EditedFields {
   const { ttl, isPassThrough, onlyInstructions } = options
-  const fields: MarkedFields = {}
+  const fields: EditedFields = {}
   const { tools, system } = body
   const messages: unknown[] = Array.isArray(body.messages) ? body.messages : []
   if (takesTools && Array.isArray(tools)) {
     const last = tools.findLastIndex((tool) => isObject(tool) && tool.defer_loading !== true)
-    if (last >= 0) fields.tools = tools.with(last, { ...tools[last], ...toMark(ttl) })
+    if (last >= 0) fields.tools = tools.with(last, { ...tools[last], ...createBreakpoint(ttl) })
   }
   const texts = toBlocks(system)
-  const last = texts.findLastIndex(isMarkableBlock)
-  if (last >= 0) fields.system = texts.with(last, { ...Object(texts[last]), ...toMark(ttl) })
+  const last = texts.findLastIndex(isCacheableBlock)
+  if (last >= 0) fields.system = texts.with(last, { ...Object(texts[last]), ...createBreakpoint(ttl) })
   if (onlyInstructions) return fields
-  const { previous, end } = findEnds(messages, isMarkableBlock)
-  const mark = (block: JsonObject) => [{ ...block, ...toMark() }]
+  const { previous, end } = findEnds(messages, isCacheableBlock)
+  const addTo = (block: JsonObject) => [{ ...block, ...createBreakpoint() }]
   if (top && isPassThrough) {
     if (previous && end && countBlocks(messages, previous, end) > LOOKBACK)
-      fields.messages = changeBlocks(messages, [previous], mark)
-    if (end) fields.cache_control = toMark().cache_control
-  } else if (end) fields.messages = changeBlocks(messages, [previous, end], mark)
+      fields.messages = changeBlocks(messages, [previous], addTo)
+    if (end) fields.cache_control = createBreakpoint().cache_control
+  } else if (end) fields.messages = changeBlocks(messages, [previous, end], addTo)
   return fields
 }
 
@@ -132,35 +140,39 @@ const countBlocks = (messages: readonly unknown[], from: Place, to: Place): numb
     .reduce<number>((sum, message) => sum + toBlocks(Object(message).content).length, to.block - from.block)
 
 const CONVERSE_BLOCKS = ['image', 'document', 'searchResult', 'toolResult', 'toolUse']
-const isMarkableConverse = (block: unknown): boolean =>
+const isCacheableConverseBlock = (block: unknown): boolean =>
   isObject(block) && (hasWords(block.text) || CONVERSE_BLOCKS.some((name) => name in block))
 
-function markConverse(body: JsonObject, { tools: takesTools }: MarkPlaces, options: MarkOptions): MarkedFields {
+function addConverseBreakpoints(
+  body: JsonObject,
+  { tools: takesTools }: BreakpointTraits,
+  options: BreakpointOptions,
+): EditedFields {
   const { ttl, onlyInstructions } = options
   const createPoint = (lifetime?: PromptCacheTtl) => ({
     cachePoint: { type: 'default', ...(lifetime === '1h' && { ttl: lifetime }) },
   })
-  const fields: MarkedFields = {}
+  const fields: EditedFields = {}
   const { toolConfig, system, messages } = body
   if (takesTools && isObject(toolConfig) && Array.isArray(toolConfig.tools) && toolConfig.tools.length > 0)
     fields.toolConfig = { ...toolConfig, tools: [...toolConfig.tools, createPoint(ttl)] }
-  if (Array.isArray(system) && system.some(isMarkableConverse)) fields.system = [...system, createPoint(ttl)]
+  if (Array.isArray(system) && system.some(isCacheableConverseBlock)) fields.system = [...system, createPoint(ttl)]
   if (onlyInstructions || !Array.isArray(messages)) return fields
-  const { previous, end } = findEnds(messages, isMarkableConverse)
+  const { previous, end } = findEnds(messages, isCacheableConverseBlock)
   fields.messages = changeBlocks(messages, [previous, end], (block) => [block, createPoint()])
   return fields
 }
 
 const isChatText = (part: unknown): boolean => isObject(part) && part.type === 'text' && hasWords(part.text)
 
-function markChat(body: JsonObject, { ttl, onlyInstructions }: MarkOptions): MarkedFields {
+function addChatBreakpoints(body: JsonObject, { ttl, onlyInstructions }: BreakpointOptions): EditedFields {
   const { messages } = body
   if (!Array.isArray(messages)) return {}
   const system = findInstructions(messages, isChatText)
-  const marked = changeBlocks(messages, [system], (part) => [{ ...part, ...toMark(ttl) }])
-  if (onlyInstructions) return system ? { messages: marked } : {}
+  const changed = changeBlocks(messages, [system], (part) => [{ ...part, ...createBreakpoint(ttl) }])
+  if (onlyInstructions) return system ? { messages: changed } : {}
   const { previous, end } = findEnds(messages, isChatText)
-  return { messages: changeBlocks(marked, [previous, end], (part) => [{ ...part, ...toMark() }]) }
+  return { messages: changeBlocks(changed, [previous, end], (part) => [{ ...part, ...createBreakpoint() }]) }
 }
 
 /** Finds the last text of the instructions that come before the conversation. */
@@ -173,14 +185,14 @@ function findInstructions(messages: readonly unknown[], isEligible: (block: unkn
 
 const BREAKPOINT = { prompt_cache_breakpoint: { mode: 'explicit' } }
 
-/** Marks the end of the instructions; the model marks the newest message on its own. */
-function markChatInstructions({ messages }: JsonObject): MarkedFields {
+/** Adds a breakpoint at the end of the instructions; the model caches up to the newest message on its own. */
+function addChatInstructionsBreakpoint({ messages }: JsonObject): EditedFields {
   const list: unknown[] = Array.isArray(messages) ? messages : []
   const place = findInstructions(list, isChatText)
   return place ? { messages: changeBlocks(list, [place], (part) => [{ ...part, ...BREAKPOINT }]) } : {}
 }
 
-function markResponsesInstructions({ instructions, input, prompt }: JsonObject): MarkedFields {
+function addResponsesInstructionsBreakpoint({ instructions, input, prompt }: JsonObject): EditedFields {
   const items: unknown[] = Array.isArray(input) ? input : [{ type: 'message', role: 'user', content: input }]
   if (hasWords(instructions)) {
     if (isObject(prompt)) return {} // its messages come after the instructions, and before the input
@@ -194,6 +206,6 @@ function markResponsesInstructions({ instructions, input, prompt }: JsonObject):
   )
   const place = findInstructions(texts, (part) => isObject(part) && part.type === 'input_text' && hasWords(part.text))
   if (!place) return {}
-  const marked = changeBlocks(texts, [place], (part) => [{ ...part, ...BREAKPOINT }])
-  return { input: items.with(place.message, marked[place.message]) }
+  const changed = changeBlocks(texts, [place], (part) => [{ ...part, ...BREAKPOINT }])
+  return { input: items.with(place.message, changed[place.message]) }
 }
