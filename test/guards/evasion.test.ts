@@ -12,6 +12,10 @@ const toMessage = (content: unknown) => ({ ...toChat(content), max_tokens: 9 })
 const toFile = (data: string) => toChat([{ type: 'file', file: { file_data: data } }])
 const inLines = btoa(`${'a line '.repeat(20)}${WORD} `).replace(/(.{40})/g, '$1\n')
 
+const toUrlSafe = (text: string) => btoa(text).replaceAll('+', '-').replaceAll('/', '_')
+const toUtf16 = (text: string) => btoa(Array.from(text, (letter) => `${letter}\0`).join(''))
+const tspans = '<svg><text><tspan x="0">SES</tspan><tspan class="a" x="9">AME</tspan></text></svg>'
+
 const hidden: Record<string, [path: string, body: unknown]> = {
   'text that begins like a data URL': ['/v1/chat/completions', toChat(`data: ${WORD}`)],
   'text that is an image data URL': ['/v1/chat/completions', toChat(`data:image/png;base64,${WORD}`)],
@@ -28,6 +32,94 @@ const hidden: Record<string, [path: string, body: unknown]> = {
   'a text file in base64 with line breaks': [
     '/v1/messages',
     toMessage([{ type: 'document', source: { type: 'base64', media_type: 'text/plain', data: inLines } }]),
+  ],
+  'a text file in URL-safe base64': ['/v1/chat/completions', toFile(toUrlSafe(`??>>~~ ${WORD} ÿÿ??`))],
+  'a text file in base64 with other characters': [
+    '/v1/chat/completions',
+    toFile(`data:text/plain;base64,${btoa(`Say ${WORD}`).replace(/^(.{5})/, '$1!*')}`),
+  ],
+  'a document in base64 with other characters': [
+    '/v1/messages',
+    toMessage([
+      {
+        type: 'document',
+        source: { type: 'base64', media_type: 'text/plain', data: btoa(`Say ${WORD}`).replace(/^(.{5})/, '$1!*') },
+      },
+    ]),
+  ],
+  'a text file in Latin-1 without a media type': ['/v1/chat/completions', toFile(btoa(`\xe9 ${WORD} \xfc`))],
+  'a text file in UTF-16': ['/v1/chat/completions', toFile(`data:text/plain;base64,${toUtf16(WORD)}`)],
+  'a data URL with an invalid escape': ['/v1/chat/completions', toFile(`data:text/plain,100% ${WORD}`)],
+  'an image with styled text': ['/v1/chat/completions', toFile(`data:image/svg+xml;base64,${btoa(tspans)}`)],
+  'the parts of a request to count': [
+    '/v1beta/models/one/m:countTokens',
+    { generateContentRequest: { contents: [{ role: 'user', parts: [{ text: 'SES' }, { text: 'AME' }] }] } },
+  ],
+  'the description in a response format': [
+    '/v1/chat/completions',
+    {
+      ...toChat('Hi'),
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'a', schema: { type: 'object', description: WORD } },
+      },
+    },
+  ],
+  'the name of a property in a response schema': [
+    '/v1beta/models/one/m:generateContent',
+    {
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      generationConfig: { responseSchema: { type: 'OBJECT', properties: { [WORD]: { type: 'STRING' } } } },
+    },
+  ],
+  'the name of a file': [
+    '/v1/responses',
+    {
+      model: 'one/m',
+      input: [{ role: 'user', content: [{ type: 'input_file', filename: `${WORD}.pdf`, file_data: 'AAAA' }] }],
+    },
+  ],
+  'the texts of system blocks': [
+    '/v1/messages',
+    {
+      ...toMessage('Hi'),
+      system: [
+        { type: 'text', text: 'SES' },
+        { type: 'text', text: 'AME' },
+      ],
+    },
+  ],
+  'the texts of a predicted response': [
+    '/v1/chat/completions',
+    {
+      ...toChat('Hi'),
+      prediction: {
+        type: 'content',
+        content: [
+          { type: 'text', text: 'SES' },
+          { type: 'text', text: 'AME' },
+        ],
+      },
+    },
+  ],
+  'a search result': [
+    '/v1/messages',
+    toMessage([
+      { type: 'search_result', source: 'https://a.test', title: WORD, content: [{ type: 'text', text: 'a' }] },
+    ]),
+  ],
+  'the grammar of a tool': [
+    '/v1/responses',
+    {
+      ...{ model: 'one/m', input: 'Hi' },
+      tools: [{ type: 'custom', name: 'f', format: { type: 'grammar', syntax: 'lark', definition: WORD } }],
+    },
+  ],
+  'an input for embeddings': ['/v1/embeddings', { model: 'one/m', input: ['a', WORD] }],
+  'an unwanted subject of an image': ['/v1/images/generations', { model: 'one/m', prompt: 'a', negative_prompt: WORD }],
+  'a field named like a prototype': [
+    '/v1/chat/completions',
+    `{"model":"one/m","messages":[{"role":"user","content":"Hi"}],"__proto__":{"x":"${WORD}"}}`,
   ],
   'an unknown type in lower case': ['/v1/chat/completions', toChat([{ type: 'sesame', text: 'Hi' }])],
   'an unknown role in lower case': [

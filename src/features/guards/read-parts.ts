@@ -1,5 +1,5 @@
-import { fromBase64 } from '../../lib/bytes.ts'
 import { escapeJson, isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { decodeFile, isTextual } from './decode-file.ts'
 import type { GuardPart, GuardPartKind, GuardRole } from './guard.ts'
 import { type JsonString, type StringVisitor, visitStrings, visitValues } from './json-strings.ts'
 import { isKeyword, isKnownName } from './keywords.ts'
@@ -193,19 +193,20 @@ function createPartVisitor(
       add(string, { role, kind: 'media', media: 'remote' })
       return true
     }
-    if (!DATA.has(field) || place.value?.type === 'text' || !BASE64.test(text)) return false
-    if (text.length <= SHORT) add(string, { role, kind: 'media' })
-    addFile(string, role, { type: readType(place.value), data: text, isBase64: true })
-    return true
+    if (!DATA.has(field) || place.value?.type === 'text') return false
+    const type = readType(place.value)
+    const isData = BASE64.test(text)
+    if (isData && text.length <= SHORT) add(string, { role, kind: 'media' })
+    if (isData || isTextual(type)) addFile(string, role, { type, data: text, isBase64: true })
+    return isData
   }
 
   function addFile(
     string: JsonString<StringPlace>,
     role: GuardRole,
-    { type, data, isBase64 }: { type: string; data: string; isBase64: boolean },
+    file: { type: string; data: string; isBase64: boolean },
   ) {
-    const text =
-      BINARY.test(type) || data.length > MAX_FILE ? undefined : decode(data, { isBase64, isText: TEXTUAL.test(type) })
+    const text = decodeFile(file)
     const content = text === undefined ? { text: '', media: 'unreadable' as const } : { text }
     add(string, { role, kind: 'media', ...content, write: () => undefined })
   }
@@ -241,6 +242,7 @@ const CONTENT = new Set([
     'texts',
     'inputs',
     'content',
+    'generateContentRequest',
   ],
   ...['instances', 'requests', 'negative_prompt', 'suffix', 'values', 'value', 'question', 'title'],
   ...['choices', 'output', 'candidates', 'results', 'data', 'transcript', 'segments', 'words', 'pages', 'completion'],
@@ -268,12 +270,7 @@ const BASE64 = /^[\w+/\s-]+={0,2}[\r\n]{0,2}$/
 const DATA_URL = /^data:(?:[\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*,/i
 const isDataUrl = (text: string) => (text.charCodeAt(0) | 0x20) === 0x64 && DATA_URL.test(text)
 
-/** Media types of text, and those that are never read. Files of other types are read if they are valid UTF-8. */
-const BINARY = /^(?:audio|video|image)\/(?!svg)/i
-const TEXTUAL = /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)\b|^image\/svg\+xml/i
-
-/** In characters of base64: the largest file whose text is read, and the longest base64 that is also read as text. */
-const MAX_FILE = 1_400_000
+/** In characters: the longest base64 that is also read as text. */
 const SHORT = 1_000
 
 const ROLES: ReadonlyMap<string, GuardRole> = new Map([
@@ -356,14 +353,6 @@ function readType(object: JsonObject | undefined): string {
     if (typeof type === 'string') return type
   }
   return ''
-}
-
-function decode(data: string, { isBase64, isText }: { isBase64: boolean; isText: boolean }): string | undefined {
-  try {
-    return isBase64 ? new TextDecoder('utf-8', { fatal: !isText }).decode(fromBase64(data)) : decodeURIComponent(data)
-  } catch {
-    return undefined
-  }
 }
 
 /** Decodes escaped letters in JSON. The result is JSON with the same value. */

@@ -7,30 +7,31 @@ import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 export function decodeMarkup(text: string): RewrittenText | undefined {
   const rewriter = new TextRewriter()
   let at = 0
-  for (const { 0: found, index: from } of text.matchAll(MARKUP)) {
+  for (const { 0: found, 1: letter, index: from } of text.matchAll(MARKUP)) {
     rewriter.add(text.slice(at, from), { from: at, until: from })
     at = from + found.length
-    rewriter.add(decode(found), { from, until: at, isNew: true })
+    rewriter.add(letter ?? decode(found), { from, until: at, isNew: true })
   }
   if (at === 0) return undefined
   rewriter.add(text.slice(at), { from: at, until: text.length })
   return rewriter.finish()
 }
 
+/** The first group is the letter of a name such as `&eacute;`. */
 const MARKUP =
-  /&#x0*[\da-f]{1,6};?|&#0*\d{1,7};?|&(?:nbsp|shy|zwj|zwnj|amp|lt|gt|quot);|\\u[\da-f]{4}|\\u\{0*[\da-f]{1,6}\}|\\x[\da-f]{2}|%[0-7][\da-f]|%[c-f][\da-f](?:%[89ab][\da-f]){1,3}|\\(?=[!-/:-@[-`{-~])|(?<=[\p{L}\p{N}])(?:\*{1,3}|__|~~|`|<\/?[a-z]{1,10}\s{0,10}\/?>)+(?=[\p{L}\p{N}])/giu
+  /&#x0*[\da-f]{1,6};?|&#0*\d{1,7};?|&(?:nbsp|shy|zwj|zwnj|amp|lt|gt|quot|lrm|rlm|nobreak|zerowidthspace|invisibletimes|([a-z])(?:acute|grave|circ|uml|tilde|cedil|caron|ring|macr|breve|dot|ogon|strok|slash|scr|fr|opf));|%u[\da-f]{4}|\\u[\da-f]{4}|\\u\{0*[\da-f]{1,6}\}|\\x[\da-f]{2}|%[0-7][\da-f]|%[c-f][\da-f](?:%[89ab][\da-f]){1,3}|\\(?=[!-/:-@[-`{-~])|(?<=[\p{L}\p{N}])(?:\*{1,3}|__|~~|`|<\/?[a-z]{1,10}(?:\s[^<>]{0,200})?\/?>|<!--[^<>]{0,200}-->)+(?=[\p{L}\p{N}])/giu
 
 const NAMED: Readonly<Record<string, string>> = { nbsp: ' ', amp: '&', lt: '<', gt: '>', quot: '"' }
 
 function decode(found: string): string {
-  if (found.startsWith('%')) {
+  if (/^%[^u]/i.test(found)) {
     try {
       return decodeURIComponent(found)
     } catch {
       return found
     }
   }
-  const [, hex, decimal] = /^(?:&#x|\\[ux]\{?)([\da-f]+)|^&#(\d+)/i.exec(found) ?? []
+  const [, hex, decimal] = /^(?:&#x|%u|\\[ux]\{?)([\da-f]+)|^&#(\d+)/i.exec(found) ?? []
   if (hex !== undefined || decimal !== undefined) {
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
     return code <= 0x10_ffff ? String.fromCodePoint(code) : found

@@ -28,6 +28,8 @@ const expansions: Array<readonly number[]> = []
 
 function computeFold(character: string): number {
   if (INVISIBLE.test(character)) return 0
+  const code = character.charCodeAt(0)
+  if (code >= 0x249c && code <= 0x24b5) return code - 0x249c + 0x61 // in parentheses
   if (SPACE.test(character)) return 0x20
   const units: number[] = []
   for (const part of decompose(character)) {
@@ -50,7 +52,10 @@ export function foldPair(high: number, low: number): number | undefined {
   if (code >= 0xe_0000 && code <= 0xe_0fff) return 0
   if (code >= 0x1_f1e6 && code <= 0x1_f1ff) return code - 0x1_f1e6 + 0x61 // the letters of flags
   if (code >= 0x1_f150 && code <= 0x1_f189) return foldCode(0x41 + ((code - 0x1_f150) % 0x20)) // white on black
-  const plain = String.fromCodePoint(code).normalize('NFKC').toLowerCase()
+  if (code >= 0x1_f110 && code <= 0x1_f129) return code - 0x1_f110 + 0x61 // in parentheses
+  const character = String.fromCodePoint(code)
+  if (INVISIBLE.test(character)) return 0
+  const plain = character.normalize('NFKC').toLowerCase()
   if (plain.length === 1) return foldCode(plain.charCodeAt(0))
   return readDigit(plain)?.charCodeAt(0)
 }
@@ -155,26 +160,35 @@ const DIGIT = /^\p{Nd}$/u
 
 /** Characters without a glyph, and marks that only modify the preceding character. */
 const INVISIBLE =
-  /\p{Cf}|\p{Variation_Selector}|[\u007f-\u0084\u0086-\u009f\u115f\u1160\u17b4\u17b5\u3164\uffa0]|\u034f/u
+  /\p{Cf}|\p{Default_Ignorable_Code_Point}|[\u007f-\u0084\u0086-\u009f\u115f\u1160\u17b4\u17b5\u3164\uffa0]|\u034f/u
 
 /** Accents that don't make a different letter in scripts other than Latin, Greek, and Cyrillic. */
 const MARK =
-  /^(?:[\u0300-\u036f]|[\u0483-\u0489]|[\u05b0-\u05bd]|[\u064b-\u0652]|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]|[\ufe20-\ufe2f]|\u05bf|\u05c1|\u05c2|\u05c4|\u05c5|\u05c7|\u0670)$/
+  /^(?:(?![\u3099\u309a])(?=[\p{Script=Inherited}])\p{Mn}|[\u0300-\u036f]|[\u0483-\u0489]|[\u05b0-\u05bd]|[\u064b-\u0652]|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]|[\ufe20-\ufe2f]|\u05bf|\u05c1|\u05c2|\u05c4|\u05c5|\u05c7|\u0670)$/u
 
 const SPACE = /[\s\u0085\u2800]/
 
-/** Letters with a stroke, which Unicode doesn't decompose, as a letter and a mark. */
+/** Letters with a stroke or a hook, and turned ones, which Unicode doesn't decompose, as a letter and a mark. */
 const STROKES = new Map(
-  Array.from('øØđĐłŁħĦŧŦƀɨƗʉꞓɇɍɏƶ', (letter, at) => [letter, `${'oOdDlLhHtTbiIuceryz'[at]}\u0338`] as const),
+  [
+    ['øØđĐłŁħĦŧŦƀɨƗʉꞓɇɍɏƶ', 'oOdDlLhHtTbiIuceryz'],
+    ['əɛɐʂʋɱŋɳɾʐɖʈɭɓɗɠƒƙɦƥƭƈʠƴȥɯƏƐⱯꟅƲⱮŊƉƮƁƊƓƑƘꞪƤƬƇƳȤƜ', 'eeasvmnnrzdtlbdgfkhptcqyzwEEASVMNDTBDGFKHPTCYZW'],
+  ].flatMap(([letters = '', latin = '']) =>
+    Array.from(letters, (letter, at) => [letter, `${latin[at]}\u0338`] as const),
+  ),
 )
 
-/** Cyrillic and Greek letters, and small capitals, that look like Latin ones. */
+/** Letters of other alphabets, and small capitals, that look like Latin ones. */
 const LOOKALIKES = new Map(
   [
     ['авекмнорстухіјѕԁԛԝһӏɡ', 'abekmhopctyxijsdqwhlg'],
     ['ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ', 'abcdefghijklmnoprstuvwyz'],
     ['αβεζηικμνορτυχγωΗΝ', 'abeznikmvoptyxywhn'],
-    ['ıɩɑօս', 'iiaou'],
+    ['єѵԍѡҽԑ℮', 'evgweee'],
+    ['ıɩɑօսհոզցՏ', 'iiaouhnqgs'],
+    ['ꭰꭱꭲꭵꭹꭺꭻꭼꮃꮇꮋꮍꮐꮒꮓꮟꮢꮤꮥꮩꮪꮮꮯꮲꮶᏻᏼ', 'drtiyajewmhyghzbrwsvslcpkgb'], // Cherokee
+    ['ꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ', 'bpddtgkjczfmnlsrvhwxyaeiou'], // Lisu
+    ['ⲁⲃⲉⲏⲓⲕⲙⲛⲟⲣⲥⲧⲩⲭ', 'abehikmnopctyx'], // Coptic
   ].flatMap(([letters = '', latin = '']) =>
     Array.from(letters, (letter, at) => [letter, latin[at] ?? letter] as const),
   ),

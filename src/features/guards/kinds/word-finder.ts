@@ -50,6 +50,13 @@ export function createWordFinder(words: readonly string[]): WordFinder {
     return depth === 0 ? 0 : tail.length - findStart(tail, tail.length, depth)
   }
 
+  /** A tag may be long. It is only held if it follows the beginning of a word. */
+  function countBeforeTag(tail: string): number {
+    const at = tail.includes('<') ? tail.search(UNFINISHED_TAGS) : -1
+    const begun = at > 0 ? countPlain(tail.slice(0, at)) : 0
+    return begun === 0 ? 0 : begun + tail.length - at
+  }
+
   return {
     scan(text, from) {
       isFound = false
@@ -74,13 +81,16 @@ export function createWordFinder(words: readonly string[]): WordFinder {
       const unfinished = decoded
         ? whole.length - decoded.toOriginal(decoded.text.length - countPlain(decoded.text))
         : countPlain(whole)
-      return Math.max(countPlain(tail), unfinished + tail.length - whole.length)
+      return Math.max(countPlain(tail), unfinished + tail.length - whole.length, countBeforeTag(tail))
     },
   }
 }
 
 /** The start of an escape or a tag at the end of a text, or the end itself. */
-const UNFINISHED_MARKUP = /(?:[&\\%][#\w{]{0,10}|(?:[*_~`]|<\/?[\w\s]{0,12}\/?>?){1,3}|[\ud800-\udbff])?$/
+const UNFINISHED_MARKUP = /(?:[&\\%][#\w{]{0,16}|(?:[*_~`]|<\/?[\w\s]{0,12}\/?>?){1,3}|[\ud800-\udbff])?$/
+
+/** Tags at the end of a text. */
+const UNFINISHED_TAGS = /(?:<[a-z!/][^<>]{0,220}>?){1,3}$/i
 
 /** The maximum number of visible characters that are searched for the beginning of a word. */
 const MAX_TAIL = 1_000

@@ -1,0 +1,53 @@
+import { fromBase64 } from '../../lib/bytes.ts'
+
+/**
+ * Returns the text of a file in base64 or a data URL; `undefined` for images, audio, video, other binary files, and files over 1 MB. Reads malformed data
+ * as leniently as providers do.
+ */
+export function decodeFile({
+  type,
+  data,
+  isBase64,
+}: {
+  type: string
+  data: string
+  isBase64: boolean
+}): string | undefined {
+  if (BINARY.test(type) || data.length > MAX_FILE) return undefined
+  if (!isBase64) return decodePercent(data)
+  const bytes = decodeBase64(data)
+  if (!bytes) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: !isTextual(type) }).decode(bytes)
+  } catch {
+    return bytes.some(isControl) ? undefined : Array.from(bytes, (byte) => String.fromCharCode(byte)).join('') // in Latin-1
+  }
+}
+
+export const isTextual = (type: string): boolean => TEXTUAL.test(type)
+
+/** Media types of text, and those that are never read. Files of other types are read if they are valid UTF-8 or have no control characters. */
+const BINARY = /^(?:audio|video|image)\/(?!svg)/i
+const TEXTUAL = /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)\b|^image\/svg\+xml/i
+
+/** In characters of base64. */
+const MAX_FILE = 1_400_000
+
+function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function decodeBase64(text: string): Uint8Array | undefined {
+  const data = text.replaceAll('-', '+').replaceAll('_', '/')
+  for (const one of [data, data.replace(/[^A-Za-z0-9+/]+/g, '')])
+    try {
+      return fromBase64(one)
+    } catch {} // tries without other characters
+  return undefined
+}
+
+const isControl = (byte: number) => byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d)
