@@ -1,10 +1,11 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { formatSseEvent, type SseEvent } from '../../lib/sse.ts'
-import { isExactNumber, parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
+import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
 import type { ContentFields } from '../../protocols/formats/format.ts'
 import { dropProbabilities, parseEvent } from '../edit-text/edit-text.ts'
 import { CallJoiner, createCallPart, type FoundCall } from './called-tools.ts'
 import { dropChoices, isBare, listEnded } from './choices.ts'
+import { hasRepeatedField, isKeepAlive, OTHER_LINE, readBareJson } from './event-blocks.ts'
 import type { GuardPart, GuardPartKind } from './guard.ts'
 import {
   type Channel,
@@ -17,6 +18,7 @@ import {
   mustCheck,
 } from './held-text.ts'
 import { type OtherText, type ReadEvent, readEvent } from './read-event.ts'
+import { CONTEXT, StringJoiner } from './string-joiner.ts'
 
 interface QueueTerms {
   fields: ContentFields
@@ -47,6 +49,7 @@ export class EventQueue {
   readonly #openCalls = new Set<string>()
   readonly #toolNames = new Map<string, string>()
   readonly #calls = new CallJoiner()
+  readonly #strings = new StringJoiner()
   readonly #refusedChoices = new Set<string>()
   readonly #endedChoices = new Set<string>()
   #events: HeldEvent[] = []
@@ -83,13 +86,15 @@ export class EventQueue {
     for (const choice of listEnded(json)) this.#endedChoices.add(choice)
     const isDropped = this.#refusedChoices.size > 0 && dropChoices(json, this.#refusedChoices)
     if (isDropped && isBare(json)) return ''
-    const isChanged = isDropped || countNames(event.data) > countFields(json)
+    const isChanged = isDropped || hasRepeatedField(event.data, json)
     const { texts, others, ended, opens, closes } = readEvent(json, this.#terms.fields)
     const held = createHeldEvent(block, event, { json, opens, closes, isChanged })
     for (const text of texts) this.#addText(held, text)
     for (const [line] of block.matchAll(OTHER_LINE)) if (line !== `event: ${json.type}`) this.#addLine(held, line)
     for (const other of others) {
-      if (!this.#seen.has(other.text)) this.#addString(held, other.isToolName ? 'tool-call' : 'other', other)
+      const joins = other.path === undefined ? '' : this.#strings.add(`${other.choice} ${other.path}`, other.text)
+      if (joins !== '' || !this.#seen.has(other.text))
+        this.#addString(held, other.isToolName ? 'tool-call' : 'other', other, joins)
       if (other.isToolName && other.call !== undefined) this.#addToolName(held, other, other.call)
     }
     if (this.#terms.checksCalls) for (const call of this.#calls.take(json, ended)) this.#addCall(call, held)
@@ -106,8 +111,10 @@ export class EventQueue {
     const replace = (data: string) => {
       held.event = { ...event, data }
     }
-    if (event.data !== '[DONE]')
-      this.#addString(held, 'other', { text: event.data, choice: '', isEcho: false, replace })
+    if (event.data !== '[DONE]') {
+      const joins = this.#strings.add('data', event.data)
+      this.#addString(held, 'other', { text: event.data, choice: '', isEcho: false, replace }, joins)
+    }
     this.#enqueue(held)
   }
 
@@ -157,10 +164,12 @@ export class EventQueue {
     if (!this.#seen.has(line)) this.#addString(held, 'other', { text: line, choice: '', isEcho: false, replace })
   }
 
-  #addString(held: HeldEvent, kind: GuardPartKind, { text, choice, isEcho, replace }: OtherText) {
+  /** Adds a complete string. `joins`: the text before it in the same field of earlier events. */
+  #addString(held: HeldEvent, kind: GuardPartKind, { text, choice, isEcho, replace }: OtherText, joins = '') {
     const isOwn = isEcho && this.#terms.isSent(text)
     this.#uncheckedEvents.add(held)
-    held.whole.push({ part: this.#createPart(kind, text), choice, isEcho: isOwn, replace })
+    const part = { ...this.#createPart(kind, text), ...(joins !== '' && { before: joins }) }
+    held.whole.push({ part, choice, isEcho: isOwn, replace })
   }
 
   #createPart(kind: GuardPartKind, text: string): GuardPart {
@@ -226,9 +235,11 @@ export class EventQueue {
   }
 
   /** Lists texts with the end of the text before them. */
-  joinTexts({ channels }: Unchecked): GuardPart[] {
-    return channels.flatMap(({ channel: { joins }, part }) =>
-      joins === '' ? [] : [{ ...this.#createPart(part.kind, joins + part.text), isPiece: part.isPiece ?? false }],
+  joinTexts({ channels, strings }: Unchecked): GuardPart[] {
+    const texts = channels.map(({ channel: { joins: before }, part }) => ({ ...part, before }))
+    const all = [...texts, ...strings.map(({ string }) => string.part)]
+    return all.flatMap(({ kind, text, before = '', isPiece = false }) =>
+      before === '' ? [] : [{ ...this.#createPart(kind, before + text), isPiece }],
     )
   }
 
@@ -238,7 +249,7 @@ export class EventQueue {
       const text = texts.get(part.id)
       const changedUntil = text === undefined ? 0 : changePieces(channel, part.text, text)
       const checked = text ?? part.text
-      const unfinished = part.isPiece ? this.#terms.countUnfinished(checked) : 0
+      const unfinished = part.isPiece ? this.#terms.countUnfinished(channel.joins + checked) : 0
       channel.checked = checked.length
       channel.cleared = Math.max(changedUntil, checked.length - unfinished, 0)
     }
@@ -350,42 +361,6 @@ export class EventQueue {
   }
 }
 
-/** Counts the names of fields in JSON. More names than fields means that one occurs twice: only the last one is read, and sent. */
-function countNames(json: string): number {
-  let count = 0
-  for (const [string] of json.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g)) if (string.endsWith(':')) count++
-  return count
-}
-
-function countFields(value: unknown): number {
-  if (typeof value !== 'object' || value === null || isExactNumber(value)) return 0
-  const inner = Object.values(value)
-  return inner.reduce((sum: number, one) => sum + countFields(one), Array.isArray(value) ? 0 : inner.length)
-}
-
-/** Some providers send an error as JSON without a field name. */
-const readBareJson = (block: string): SseEvent | undefined =>
-  block.startsWith('{') ? { event: undefined, data: block.trim() } : undefined
-
-/** Returns whether a block has only comments that say nothing. Others are not sent. */
-const isKeepAlive = (block: string): boolean => block.split(/[\r\n]/).every((line) => line === '' || COMMENTS.has(line))
-
-const COMMENTS = new Set([
-  ':',
-  ': ',
-  ': keep-alive',
-  ': keepalive',
-  ':keepalive',
-  ': ping',
-  ': heartbeat',
-  ': ok',
-  ': OPENROUTER PROCESSING',
-])
-
-/** Matches the lines of an event that aren't data. */
-const OTHER_LINE = /^(?!data:)[^\r\n]+/gm
-
-const CONTEXT = 256
 const MAX_SEEN = 10_000
 const MAX_REMEMBERED = 500
 

@@ -17,6 +17,8 @@ export interface OtherText {
   readonly isToolName?: boolean
   /** Identifies a tool call whose name later events may continue. */
   readonly call?: string | undefined
+  /** The names of the fields around the string, if the same field of other events may continue it. */
+  readonly path?: string | undefined
   replace(text: string): void
 }
 
@@ -40,23 +42,34 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
   const names: OtherText[] = [] // after the values, which are found by their names
   const opens: string[] = []
 
-  function visit(holder: object, place: Pick<OtherText, 'choice' | 'isEcho' | 'call'> & { isData: boolean }) {
+  function visit(holder: object, place: Pick<OtherText, 'choice' | 'isEcho' | 'call' | 'path'> & { isData: boolean }) {
     if (place.isEcho) echoed.add(holder)
+    const isList = Array.isArray(holder)
     for (const [key, value] of Object.entries(holder)) {
       const { choice, isData } = place
+      const isJoined = place.path !== undefined && !isData && key !== 'logprobs'
+      const path = isJoined ? (isList ? place.path : `${place.path}.${key}`) : undefined
       const isEcho = place.isEcho || (holder === json.response && key !== 'output')
-      if (isData && !Array.isArray(holder))
+      if (isData && !isList)
         names.push({ text: key, choice, isEcho, replace: (name) => renameField(holder, key, name) })
       if (typeof value === 'string') {
         if (value === '' || content.get(holder)?.has(key)) continue
         if (!isData && (isKeyword(key, value) || isBinary(value))) continue
         const replace = (text: string) => Object.assign(holder, { [key]: text })
         const isName = isToolName(holder, key) || (key === 'name' && place.call !== undefined)
-        others.push({ text: value, choice, isEcho, isToolName: isName, call: place.call, replace })
+        others.push({
+          text: value,
+          choice,
+          isEcho,
+          isToolName: isName,
+          call: place.call,
+          path: isName ? undefined : path,
+          replace,
+        })
       } else if (holder === json && CHOICES.has(key) && Array.isArray(value)) value.forEach(visitChoice)
       else if (typeof value === 'object' && value !== null)
         visit(value, {
-          ...{ choice, isEcho, isData: isData || key === 'args' || key === 'input' },
+          ...{ choice, isEcho, path, isData: isData || key === 'args' || key === 'input' },
           call: 'index' in holder && (key === 'function' || key === 'custom') ? `${choice},${holder.index}` : undefined,
         })
     }
@@ -66,10 +79,10 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
     if (!isObject(one)) return
     const choice = getChoice(one)
     if (isObject(one.delta) && (one.delta.tool_calls ?? one.delta.function_call)) opens.push(`choice ${choice}`)
-    visit(one, { choice, isEcho: false, isData: false })
+    visit(one, { choice, isEcho: false, isData: false, path: 'choice' })
   }
 
-  visit(json, { choice: '', isEcho: false, isData: false })
+  visit(json, { choice: '', isEcho: false, isData: false, path: `${json.type}` })
   const call = findCall(json)
   if (call && !call.isOver) opens.push(call.key)
   return {

@@ -1,0 +1,41 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { SseEvent } from '../../lib/sse.ts'
+import { isExactNumber } from '../../protocols/formats/canonical/exact-json.ts'
+
+/** Returns whether JSON has a field twice. Only the last one is read, and sent. */
+export const hasRepeatedField = (text: string, json: JsonObject): boolean => countNames(text) > countFields(json)
+
+function countNames(json: string): number {
+  let count = 0
+  for (const [string] of json.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g)) if (string.endsWith(':')) count++
+  return count
+}
+
+function countFields(value: unknown): number {
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return 0
+  const inner = Object.values(value)
+  return inner.reduce((sum: number, one) => sum + countFields(one), Array.isArray(value) ? 0 : inner.length)
+}
+
+/** Some providers send an error as JSON without a field name. */
+export const readBareJson = (block: string): SseEvent | undefined =>
+  block.startsWith('{') ? { event: undefined, data: block.trim() } : undefined
+
+/** Returns whether a block has only comments that say nothing. Others are not sent. */
+export const isKeepAlive = (block: string): boolean =>
+  block.split(/[\r\n]/).every((line) => line === '' || COMMENTS.has(line))
+
+const COMMENTS = new Set([
+  ':',
+  ': ',
+  ': keep-alive',
+  ': keepalive',
+  ':keepalive',
+  ': ping',
+  ': heartbeat',
+  ': ok',
+  ': OPENROUTER PROCESSING',
+])
+
+/** Matches the lines of an event that aren't data. */
+export const OTHER_LINE = /^(?!data:)[^\r\n]+/gm

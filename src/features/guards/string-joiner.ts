@@ -1,0 +1,25 @@
+/** Joins strings that the events of a stream have in the same field, because a reader may see them as one text. */
+export class StringJoiner {
+  readonly #fields = new Map<string, { last: string; tail: string }>()
+
+  /** Adds a field's next string. Returns the end of the strings before it; the empty string if it only repeats the last one, such as an ID. */
+  add(path: string, text: string): string {
+    const known = this.#fields.get(path)
+    if (!known) {
+      if (this.#fields.size < MAX_FIELDS) this.#fields.set(path, { last: text, tail: text.slice(-CONTEXT) })
+      return ''
+    }
+    const { last, tail } = known
+    if (text === last && text.length > SHORT) return ''
+    this.#fields.set(path, { last: text, tail: (tail + text).slice(-CONTEXT) })
+    return tail
+  }
+}
+
+/** The longest context of a text, in characters. */
+export const CONTEXT = 256
+
+const MAX_FIELDS = 1_000
+
+/** A piece of a text can be twice in a row, such as a letter. */
+const SHORT = 2

@@ -1,0 +1,82 @@
+import { words } from '../../src/features/guards/guards.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { chatChunk } from '../pipeline/support/answers.ts'
+import { assert, suite } from '../support/suite.ts'
+import { findLeaks } from './find-leaks.ts'
+import { type ClientName, openWorld, WORD } from './world.ts'
+
+const test = suite('words that a stream splits')
+
+const guard = words({ name: 'w', words: [WORD] })
+const event = (json: JsonObject) => `event: ${json.type}\ndata: ${JSON.stringify(json)}\n\n`
+const data = (json: object) => `data: ${JSON.stringify(json)}\n\n`
+const root = (field: object) => data({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', ...field })
+const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [] }
+const started = { type: 'message_start', message: { ...message, usage: { input_tokens: 1, output_tokens: 1 } } }
+const startBlock = (index: number, text: string) =>
+  event({ type: 'content_block_start', index, content_block: { type: 'text', text } })
+const delta = (index: number, inner: object) => event({ type: 'content_block_delta', index, delta: inner })
+const stopBlock = (index: number) => event({ type: 'content_block_stop', index })
+const textDelta = (text: string) => ({ type: 'text_delta', text })
+const response = { id: 'r', object: 'response', created_at: 1, model: 'm', output: [], status: 'in_progress' }
+
+const chat = (...events: string[]) => ['openai-chat', [...events, chatChunk({}, 'stop'), 'data: [DONE]\n\n']] as const
+const messages = (...events: string[]) =>
+  [
+    'anthropic-messages',
+    [
+      event(started),
+      ...events,
+      event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } }),
+      event({ type: 'message_stop' }),
+    ],
+  ] as const
+
+const split: Record<string, readonly [ClientName, readonly string[]]> = {
+  'an unknown field': chat(chatChunk({ x_text: 'SES' }), chatChunk({ x_text: 'AME' })),
+  'an unknown field, letter by letter': chat(...[...WORD].map((letter) => chatChunk({ x_text: letter }))),
+  'a field of an unknown object': chat(chatChunk({ x: { text: 'SES' } }), chatChunk({ x: { text: 'AME' } })),
+  'a field of an unknown list': chat(chatChunk({ x: [{ text: 'SES' }] }), chatChunk({ x: [{ text: 'AME' }] })),
+  'an unknown field of the event': chat(root({ x: 'SES', choices: [] }), root({ x: 'AME', choices: [] })),
+  'events that are not JSON': chat('data: SES\n\n', 'data: AME\n\n'),
+  'an HTML tag with attributes': chat(...[...'SES<b class="x">AME'].map((content) => chatChunk({ content }))),
+  'an HTML comment': chat(...[...'SES<!-- x -->AME'].map((content) => chatChunk({ content }))),
+  'a long HTML entity': chat(...[...'SES&ZeroWidthSpace;AME'].map((content) => chatChunk({ content }))),
+  'an unknown delta': messages(
+    startBlock(0, ''),
+    delta(0, { type: 'x_delta', x: 'SES' }),
+    delta(0, { type: 'x_delta', x: 'AME' }),
+    stopBlock(0),
+  ),
+  'two blocks': messages(
+    ...['SES', 'AME'].flatMap((text, at) => [startBlock(at, ''), delta(at, textDelta(text)), stopBlock(at)]),
+  ),
+  'two blocks without deltas': messages(...['SES', 'AME'].flatMap((text, at) => [startBlock(at, text), stopBlock(at)])),
+  'the start of a block and its delta': messages(startBlock(0, 'SES'), delta(0, textDelta('AME')), stopBlock(0)),
+  'an unknown event': [
+    'openai-responses',
+    [
+      event({ type: 'response.created', response }),
+      ...['SES', 'AME'].map((x) => event({ type: 'response.x', x })),
+      event({ type: 'response.completed', response: { ...response, status: 'completed' } }),
+    ],
+  ],
+  'parts with an unknown field': [
+    'gemini',
+    ['SES', 'AME'].map((x) => data({ candidates: [{ content: { role: 'model', parts: [{ x }] }, index: 0 }] })),
+  ],
+}
+
+for (const [title, [client, events]] of Object.entries(split))
+  test(`a word is not delivered that is split over ${title}`, async () => {
+    const { say } = await openWorld([guard], { format: client, events })
+    const text = await (await say(client, 'Hi', { stream: true })).text()
+    assert.equal(findLeaks(text, WORD), [], text)
+    assert.not.match(text, 'AME')
+  })
+
+test('a string that each event repeats is not joined', async () => {
+  const repeated = [root({ x: 'echo', choices: [] }), root({ x: 'echo', choices: [] })]
+  const { say } = await openWorld([words({ name: 'w', words: ['echoecho'] })], { events: chat(...repeated)[1] })
+  assert.match(await (await say('openai-chat', 'Hi', { stream: true })).text(), '"finish_reason":"stop"')
+})
