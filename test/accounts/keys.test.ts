@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { chatAnswer, chatChunk } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatChunk } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, type World } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'

@@ -24,7 +24,7 @@ const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('many
 const slowly = { timeoutMs: 600_000 }
 
 test.before(async (context) => {
-  context.program = await childProgram(new URL('./support/filling.ts', import.meta.url))
+  context.program = await childProgram(new URL('./support/memory-process.ts', import.meta.url))
 })
 test.after(({ program }) => program?.remove())
 

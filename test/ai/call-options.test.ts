@@ -3,7 +3,7 @@ import { createSignalbox, type SignalboxCallOptions } from '../../src/ai/signalb
 import type { Gateway } from '../../src/gateway.ts'
 import { answerAt } from '../kinds/samples.ts'
 import { wav } from '../kinds/transcription/sample.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
 import { type Call, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'

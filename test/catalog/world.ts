@@ -2,8 +2,8 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { CatalogOptions, FetchedCatalog } from '../../src/features/catalog/live-types.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import type { Catalog, CatalogModel, Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
-import { loadLateParts } from '../pipeline/support/loaded.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
+import { loadLateParts } from '../pipeline/support/under-load.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 
 /** A catalog with one provider whose prices are of 2026-01-01. */

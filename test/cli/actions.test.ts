@@ -6,7 +6,7 @@ import { listCommands } from '../../src/cli/commands/commands.ts'
 import { toWords } from '../../src/cli/commands/operation-commands.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { servedOperations } from '../../src/management/operations.ts'
-import { TOKEN } from '../management/door.ts'
+import { TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 

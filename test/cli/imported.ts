@@ -8,7 +8,7 @@ import { createConfigSchema } from '../../src/cli/config-schema/config-schema.ts
 import { parseYaml } from '../../src/cli/yaml.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 

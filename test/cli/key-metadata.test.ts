@@ -8,7 +8,7 @@ import { applyConfig, readConfigFile } from '../../src/cli/config-file.ts'
 import { withManagement } from '../../src/cli/data-folder.ts'
 import { isProblem } from '../../src/cli/problem.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { openDoor, TOKEN } from '../management/door.ts'
+import { openDoor, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('metadata of keys in the CLI')

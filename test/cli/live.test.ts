@@ -1,6 +1,6 @@
 import { serveNode } from '../../adapters/mount/node.ts'
 import { platformClock } from '../../src/platform.ts'
-import { openDoor } from '../management/door.ts'
+import { openDoor } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 

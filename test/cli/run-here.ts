@@ -1,7 +1,7 @@
 import type { NamedOperation } from '../../src/admin/operation-table.ts'
 import { runCommand } from '../../src/cli/commands/run-command.ts'
 import { isProblem } from '../../src/cli/problem.ts'
-import { TOKEN } from '../management/door.ts'
+import { TOKEN } from '../management/open-management.ts'
 
 /** Runs a command in this process; a problem is printed as the program prints it. A line is divided at its spaces. */
 export async function runHere(

@@ -1,6 +1,6 @@
 import { serveNode } from '../../adapters/mount/node.ts'
-import { openDoor } from '../management/door.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { openDoor } from '../management/open-management.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 

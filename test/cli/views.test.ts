@@ -1,5 +1,5 @@
 import { serveNode } from '../../adapters/mount/node.ts'
-import { openDoor } from '../management/door.ts'
+import { openDoor } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
 

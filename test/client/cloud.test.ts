@@ -1,6 +1,6 @@
 import { ClientError, createClient } from '../../src/client/client.ts'
 import { CLOUD, ENROLLMENT_TOKEN, fakeProxy } from '../management/cloud/fake-proxy.ts'
-import { openDoor, TOKEN } from '../management/door.ts'
+import { openDoor, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
 /** A client of a server that responds to actions from a table; each request is noted as `METHOD /path body`. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ClientError, type ClientOptions, createClient } from '../../src/client/client.ts'
-import { openDoor, TOKEN } from '../management/door.ts'
+import { openDoor, TOKEN } from '../management/open-management.ts'
 import { plant } from '../support/canaries.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'

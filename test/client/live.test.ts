@@ -1,8 +1,8 @@
 import { type Client, ClientError, createClient, type LiveEvent } from '../../src/client/client.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { platformClock } from '../../src/platform.ts'
-import { openDoor, TOKEN } from '../management/door.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { openDoor, TOKEN } from '../management/open-management.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 

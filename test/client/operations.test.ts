@@ -3,7 +3,7 @@ import { type Client, ClientError, createClient, type IfMatchOperations } from '
 import { getRevision } from '../../src/lib/revision.ts'
 import type { Management, operations } from '../../src/management/operations.ts'
 import { servedOperations } from '../../src/management/operations.ts'
-import { openDoor, TOKEN } from '../management/door.ts'
+import { openDoor, TOKEN } from '../management/open-management.ts'
 import { damaged, filled } from '../storage/support/damaged-store.ts'
 import { assert, suite } from '../support/suite.ts'
 

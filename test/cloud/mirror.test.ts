@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { paths, type SyncResponse } from '../../src/features/cloud-sync/protocol.ts'
 import { assert, suite } from '../support/suite.ts'
-import { createHome } from './support/home.ts'
+import { createHome } from './support/gateway.ts'
 import { openProxy } from './support/proxy.ts'
 import { connectionState, keyState, settingsState } from './support/states.ts'
 

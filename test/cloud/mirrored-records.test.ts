@@ -1,7 +1,7 @@
 import type { Collection, Verdict } from '../../src/features/cloud-sync/protocol.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { assert, suite } from '../support/suite.ts'
-import { createHome } from './support/home.ts'
+import { createHome } from './support/gateway.ts'
 import { openProxy } from './support/proxy.ts'
 
 const test = suite('records sent to a replica')

@@ -6,7 +6,7 @@ import type { Storage } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createClient } from './support/client.ts'
-import { createHome } from './support/home.ts'
+import { createHome } from './support/gateway.ts'
 import { ENROLLMENT_TOKEN, openProxy } from './support/proxy.ts'
 import { keyState, settingsState } from './support/states.ts'
 

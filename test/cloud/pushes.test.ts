@@ -1,6 +1,6 @@
 import { startIdleTimer } from '../../src/platform.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openBothEnds, turns } from './support/home-and-cloud.ts'
+import { openBothEnds, turns } from './support/gateway-and-proxy.ts'
 
 const test = suite('automatic cloud sync')
 

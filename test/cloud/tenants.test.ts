@@ -4,7 +4,7 @@ import { createCloudProxy } from '../../src/features/cloud-sync/proxy/proxy.ts'
 import { mintClientKey } from '../../src/records/key-format.ts'
 import { plant } from '../support/canaries.ts'
 import { assert, suite } from '../support/suite.ts'
-import { createHome } from './support/home.ts'
+import { createHome } from './support/gateway.ts'
 import { ENROLLMENT_TOKEN, openProxy, SECRET } from './support/proxy.ts'
 import { connectionState, keyState, settingsState } from './support/states.ts'
 

@@ -4,7 +4,7 @@ import { azureCredentials } from '../../adapters/credentials/azure-credentials.t
 import { googleCredentials } from '../../adapters/credentials/google-credentials.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 

@@ -9,7 +9,7 @@ import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { CredentialRequest } from '../../src/types.ts'
 import { sdk } from '../observe/sdk.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 

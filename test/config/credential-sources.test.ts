@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import type { CredentialRequest, CredentialSource } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 

@@ -3,7 +3,7 @@ import type { CodeConfig } from '../../src/config/code-config.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('groups and plans in code')

@@ -3,7 +3,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import { readPages } from '../docs/pages.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const GUIDES = 'docs/src/content/docs/guides/'

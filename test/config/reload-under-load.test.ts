@@ -5,7 +5,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { CodeConfig } from '../../src/config/code-config.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('reloading the configuration under load')

@@ -4,7 +4,7 @@ import { createGateway, createGatewayWith } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import { SourcedCredentials } from '../../src/request/upstream/sourced-credentials.ts'
 import type { CredentialRequest, Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 

@@ -1,7 +1,7 @@
 import type { AnswerCondition } from '../../src/config/code-config.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import { chatAnswer, chatEvents, messageAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatEvents, messageAnswer } from '../pipeline/support/responses.ts'
 import { type Answering, json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openRouted, outcomeOf } from './support/routed.ts'

@@ -1,6 +1,6 @@
 import { isGatewayError } from '../../src/errors.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type World } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'

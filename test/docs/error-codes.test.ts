@@ -1,5 +1,5 @@
 import { formatErrorRows } from '../../src/admin/http/openapi/error-codes.ts'
-import { openDoor } from '../management/door.ts'
+import { openDoor } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { readPages } from './pages.ts'
 

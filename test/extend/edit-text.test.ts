@@ -11,7 +11,7 @@ import {
   messageEvents,
   ping,
   textDelta,
-} from '../pipeline/support/answers.ts'
+} from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 

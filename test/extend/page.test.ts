@@ -1,4 +1,4 @@
-import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { readExamples } from './examples.ts'
 import { openExtended } from './world.ts'

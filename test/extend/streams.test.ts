@@ -104,7 +104,7 @@ test('a provider stream that a step wraps is charged, and its record says how it
         return { ...reply, body: { next: () => body.next(), cancel: (reason?: unknown) => body.cancel(reason) } }
       },
     }
-    const { chatEvents } = await import('../pipeline/support/answers.ts')
+    const { chatEvents } = await import('../pipeline/support/responses.ts')
     const { chat, records } = await openExtended([passing], isCut ? chatEvents().slice(0, 3) : chatEvents())
     await (await chat({ stream: true })).text()
     await turn()

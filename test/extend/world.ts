@@ -4,7 +4,7 @@ import { prometheus } from '../../src/features/observe/prometheus.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { RequestRecord } from '../../src/request/hook-records.ts'
 import type { UsageLimits } from '../../src/types.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 
 /** A gateway with features, one connection, and a key. */

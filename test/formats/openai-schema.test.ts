@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { completeInputSchema } from '../../src/protocols/formats/openai-fields.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { whole } from './cases/answers.ts'
+import { whole } from './cases/responses.ts'
 import { ask } from './cases/support.ts'
 
 const test = suite('function inputs for OpenAI')

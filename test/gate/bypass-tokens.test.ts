@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { greedy } from './support/greedy.ts'
+import { greedy } from './support/maximum-output.ts'
 import { messages, openGate } from './support/world.ts'
 
 const test = suite('ways around a token budget')

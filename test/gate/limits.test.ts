@@ -1,6 +1,6 @@
 import { never } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { metered } from './support/metered.ts'
+import { metered } from './support/metered-providers.ts'
 import { messages, openGate, refusal } from './support/world.ts'
 
 const test = suite("enforcing a key's limits")

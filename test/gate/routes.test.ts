@@ -1,7 +1,7 @@
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { createModelRoutes } from '../../src/request/door/model-routes.ts'
 import { assert, suite } from '../support/suite.ts'
-import { askOf, modelsFor } from './support/asks.ts'
+import { askOf, modelsFor } from './support/endpoint-requests.ts'
 import { openGate, refusal } from './support/world.ts'
 
 const test = suite('limits on every model route')

@@ -3,7 +3,7 @@ import { ApiError, GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import type { UsageLimits } from '../../src/types/limits.ts'
 import { assert, suite } from '../support/suite.ts'
-import { metered } from './support/metered.ts'
+import { metered } from './support/metered-providers.ts'
 import { type GateOptions, messages, openGate } from './support/world.ts'
 
 const test = suite('rejected requests in the official clients')

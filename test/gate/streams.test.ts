@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { never } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { metered } from './support/metered.ts'
+import { metered } from './support/metered-providers.ts'
 import { type GateWorld, messages, openGate, refusal } from './support/world.ts'
 
 const test = suite('streams that exceed their reservation')

@@ -1,6 +1,6 @@
 import { judge, pii, words } from '../../src/features/guards/guards.ts'
 import type { Guard, RequestRecord } from '../../src/index.ts'
-import { chatChunk, chatEvents } from '../pipeline/support/answers.ts'
+import { chatChunk, chatEvents } from '../pipeline/support/responses.ts'
 import { fakeUpstream, never, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD } from './world.ts'

@@ -1,6 +1,6 @@
 import { invisible, pii, secrets, size, tools, words } from '../../src/features/guards/guards.ts'
 import type { Guard } from '../../src/index.ts'
-import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
 import { busyMs } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld } from './world.ts'

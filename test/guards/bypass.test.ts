@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { pii, words } from '../../src/features/guards/guards.ts'
 import type { Guard } from '../../src/index.ts'
-import { chatAnswer, chatChunk } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatChunk } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld, WORD, w } from './world.ts'
 

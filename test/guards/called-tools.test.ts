@@ -1,5 +1,5 @@
 import { tools, words } from '../../src/features/guards/guards.ts'
-import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld } from './world.ts'
 

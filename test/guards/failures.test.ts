@@ -1,5 +1,5 @@
 import type { Guard } from '../../src/index.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld, WORD, w } from './world.ts'
 

@@ -1,6 +1,6 @@
 import { words } from '../../src/features/guards/guards.ts'
-import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/answers.ts'
-import { saidIn } from '../pipeline/support/sdk/said.ts'
+import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
+import { saidIn } from '../pipeline/support/sdk/model-output.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld, WORD, w } from './world.ts'

@@ -1,6 +1,6 @@
 import { patterns } from '../../src/features/guards/guards.ts'
 import { createPatternFinder } from '../../src/features/guards/kinds/pattern-finder.ts'
-import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld } from './world.ts'
 

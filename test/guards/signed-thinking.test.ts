@@ -1,6 +1,6 @@
 import { pii, words } from '../../src/features/guards/guards.ts'
-import { messageEvents } from '../pipeline/support/answers.ts'
-import { saidIn } from '../pipeline/support/sdk/said.ts'
+import { messageEvents } from '../pipeline/support/responses.ts'
+import { saidIn } from '../pipeline/support/sdk/model-output.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld } from './world.ts'
 

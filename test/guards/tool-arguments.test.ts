@@ -1,7 +1,7 @@
 import { tools } from '../../src/features/guards/guards.ts'
 import type { Guard } from '../../src/index.ts'
 import { wireFormats } from '../../src/types/unions.ts'
-import { saidIn } from '../pipeline/support/sdk/said.ts'
+import { saidIn } from '../pipeline/support/sdk/model-output.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld } from './world.ts'
 

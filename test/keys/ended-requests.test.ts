@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatChunk, messageEvents } from '../pipeline/support/answers.ts'
+import { chatChunk, messageEvents } from '../pipeline/support/responses.ts'
 import { fakeUpstream, never, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'

@@ -10,7 +10,7 @@ const KNOWN_WITHIN_MS = 100
 const test = suite<{ program?: Program }>('a key that is paused under load', {})
 
 test.before(async (context) => {
-  context.program = await childProgram(new URL('./support/asking.ts', import.meta.url))
+  context.program = await childProgram(new URL('./support/client-process.ts', import.meta.url))
 })
 test.after((context) => context.program?.remove())
 

@@ -1,6 +1,6 @@
 import * as ai7 from 'ai'
 import type { Gateway } from '../../src/gateway.ts'
-import { bytesOf, png } from '../kinds/image/pictures.ts'
+import { bytesOf, png } from '../kinds/image/images.ts'
 import { imageVendors, openImages } from '../kinds/image/vendors.ts'
 import { samples, soundVendors, vendorCatalog } from '../kinds/speech/vendors.ts'
 import { wav } from '../kinds/transcription/sample.ts'

@@ -2,7 +2,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
-import { png } from './image/pictures.ts'
+import { png } from './image/images.ts'
 import { answerAt } from './samples.ts'
 
 const test = suite("the AI SDK's images, speech, and transcription with arbitrary bodies")

@@ -3,7 +3,7 @@ import { fromBase64 } from '../../src/lib/bytes.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { jpeg, png } from './image/pictures.ts'
+import { jpeg, png } from './image/images.ts'
 import { fieldsOf, imageVendors, openImages, type VendorName } from './image/vendors.ts'
 import { samples, soundVendors, vendorCatalog } from './speech/vendors.ts'
 

@@ -3,7 +3,7 @@ import type { Catalog, Price } from '../../src/types.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { wav } from './sounds.ts'
+import { wav } from './audio-files.ts'
 
 const test = suite('kinds with zero or missing usage')
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { escapeJson } from '../../src/lib/json.ts'
-import { anyText } from '../support/any-text.ts'
+import { anyText } from '../support/any-string.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('JSON strings')

@@ -1,6 +1,6 @@
 import { openGate } from '../gate/support/world.ts'
 import { answerAt } from '../kinds/samples.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { type Answering, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { catalog, openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'

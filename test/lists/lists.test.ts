@@ -1,6 +1,6 @@
-import { metered } from '../gate/support/metered.ts'
+import { metered } from '../gate/support/metered-providers.ts'
 import { openGate } from '../gate/support/world.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { type Answering, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'

@@ -1,6 +1,6 @@
 import type { EntryParams } from '../../src/types.ts'
-import { askOf, endpointAt } from '../gate/support/asks.ts'
-import { metered } from '../gate/support/metered.ts'
+import { askOf, endpointAt } from '../gate/support/endpoint-requests.ts'
+import { metered } from '../gate/support/metered-providers.ts'
 import { openGate } from '../gate/support/world.ts'
 import { fakeUpstream } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'

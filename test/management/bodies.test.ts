@@ -4,10 +4,10 @@ import { gatewayError } from '../../src/errors.ts'
 import { managementRoutes } from '../../src/management/management-api.ts'
 import { servedOperations } from '../../src/management/operations.ts'
 import { createManagementErrorReply } from '../../src/request/door/error-reply.ts'
-import { anyText } from '../support/any-text.ts'
+import { anyText } from '../support/any-string.ts'
 import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, TOKEN } from './door.ts'
+import { openDoor, TOKEN } from './open-management.ts'
 
 const test = suite('request bodies under /api')
 

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, openDoorTo } from './door.ts'
+import { openDoor, openDoorTo } from './open-management.ts'
 
 const test = suite('conditions and options of combos')
 

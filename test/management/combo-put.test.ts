@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, openDoorTo } from './door.ts'
+import { openDoor, openDoorTo } from './open-management.ts'
 
 const test = suite('PUT /api/combos/{id}')
 

@@ -4,7 +4,7 @@ import { isGatewayError } from '../../src/errors.ts'
 import type { Combo, Storage } from '../../src/types.ts'
 import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './door.ts'
+import { openDoor } from './open-management.ts'
 
 const test = suite('combos in several processes')
 

@@ -1,6 +1,6 @@
 import type { Catalog } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './door.ts'
+import { openDoor } from './open-management.ts'
 
 const test = suite("a connection's provider")
 

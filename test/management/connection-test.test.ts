@@ -1,4 +1,4 @@
-import { chatAnswer, messageAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer, messageAnswer } from '../pipeline/support/responses.ts'
 import { type Answering, fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'

@@ -4,7 +4,7 @@ import { createClient } from '../../src/client/client.ts'
 import { parseMirrored } from '../../src/features/cloud-sync/gateway/mirror-input.ts'
 import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
-import { openDoor, TOKEN } from './door.ts'
+import { openDoor, TOKEN } from './open-management.ts'
 
 const test = suite('discovering the models of a connection')
 

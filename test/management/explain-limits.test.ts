@@ -1,4 +1,4 @@
-import { metered } from '../gate/support/metered.ts'
+import { metered } from '../gate/support/metered-providers.ts'
 import { type GateOptions, messages, openGate } from '../gate/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 

@@ -3,7 +3,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { FeatureOperations } from '../../src/admin/operation-table.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { assert, suite } from '../support/suite.ts'
-import { TOKEN } from './door.ts'
+import { TOKEN } from './open-management.ts'
 
 const test = suite('the management operations of features')
 

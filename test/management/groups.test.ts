@@ -1,11 +1,11 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createClient } from '../../src/client/client.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer, chatChunk } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatChunk } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './door.ts'
+import { openDoor } from './open-management.ts'
 
 const test = suite('groups of keys')
 

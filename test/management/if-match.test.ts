@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { getRevision } from '../../src/lib/revision.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, TOKEN } from './door.ts'
+import { openDoor, TOKEN } from './open-management.ts'
 
 const test = suite('changes with the revision of a record')
 

@@ -3,8 +3,8 @@ import { isGatewayError } from '../../src/errors.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { keyFields } from '../../src/types/records/key-fields.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './door.ts'
 import { listFields } from './input-fields.ts'
+import { openDoor } from './open-management.ts'
 
 const test = suite('gateway.api')
 

@@ -1,10 +1,10 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { prometheus } from '../../src/features/observe/prometheus.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, TOKEN } from './door.ts'
+import { openDoor, TOKEN } from './open-management.ts'
 
 const test = suite('the information about a gateway')
 

@@ -2,11 +2,11 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createClient } from '../../src/client/client.ts'
 import { isGatewayError } from '../../src/errors.ts'
 import type { ApiKey, Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, TOKEN } from './door.ts'
+import { openDoor, TOKEN } from './open-management.ts'
 
 const test = suite('the metadata of a key')
 

@@ -1,7 +1,7 @@
 import { keyFields } from '../../src/types/records/key-fields.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './door.ts'
 import { listFields } from './input-fields.ts'
+import { openDoor } from './open-management.ts'
 
 const test = suite('API keys')
 

@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Storage } from '../../src/types.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'

@@ -1,6 +1,6 @@
 import { operations, servedOperations } from '../../src/management/operations.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './door.ts'
+import { openDoor } from './open-management.ts'
 
 const test = suite('the table of management operations')
 

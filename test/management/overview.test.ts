@@ -1,10 +1,10 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { openBothEnds } from '../cloud/support/home-and-cloud.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { openBothEnds } from '../cloud/support/gateway-and-proxy.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './door.ts'
+import { openDoor } from './open-management.ts'
 
 const test = suite('the overview of a gateway')
 

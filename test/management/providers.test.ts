@@ -1,7 +1,7 @@
 import type { Provider } from '../../src/admin/providers.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './door.ts'
+import { openDoor } from './open-management.ts'
 
 const test = suite('providers')
 

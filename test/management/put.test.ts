@@ -2,10 +2,10 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Management } from '../../src/management/operations.ts'
 import { platformClock } from '../../src/platform.ts'
 import type { Catalog, Storage } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './door.ts'
+import { openDoor } from './open-management.ts'
 
 const test = suite('put in gateway.api')
 

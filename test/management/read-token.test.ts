@@ -1,7 +1,7 @@
 import { servedOperations } from '../../src/management/operations.ts'
 import { damaged, filled } from '../storage/support/damaged-store.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor, TOKEN } from './door.ts'
+import { openDoor, TOKEN } from './open-management.ts'
 
 const test = suite('a read-only token')
 

@@ -1,7 +1,7 @@
 import { HttpResponse, http } from 'msw'
 import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
-import { openDoor } from './door.ts'
+import { openDoor } from './open-management.ts'
 
 const test = suite('combo rotation')
 

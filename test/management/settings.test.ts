@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { defaultRules, openDoor } from './door.ts'
+import { defaultRules, openDoor } from './open-management.ts'
 
 const test = suite('settings')
 

@@ -1,5 +1,5 @@
 import { jsonLog } from '../../src/features/observe/log.ts'
-import { metered } from '../gate/support/metered.ts'
+import { metered } from '../gate/support/metered-providers.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openObserved, read } from './world.ts'

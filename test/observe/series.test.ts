@@ -1,6 +1,6 @@
 import { MAX_SERIES } from '../../src/features/observe/measures.ts'
 import { prometheus } from '../../src/features/observe/prometheus.ts'
-import { metered } from '../gate/support/metered.ts'
+import { metered } from '../gate/support/metered-providers.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openObserved, read } from './world.ts'

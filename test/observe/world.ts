@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { GatewayObserver } from '../../src/features/observe/observer.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
-import { metered } from '../gate/support/metered.ts'
+import { metered } from '../gate/support/metered-providers.ts'
 import { catalog } from '../gate/support/world.ts'
 import { type Answering, type FakeUpstream, fakeUpstream } from '../pipeline/support/upstream.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'

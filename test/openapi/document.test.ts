@@ -3,7 +3,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { fieldDescriptions } from '../../src/admin/http/openapi/field-words.ts'
 import type { OpenApiDocument } from '../../src/admin/openapi-document.ts'
 import { createGateway } from '../../src/gateway.ts'
-import { openDoor, TOKEN } from '../management/door.ts'
+import { openDoor, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the OpenAPI document')

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { type GenericSchema, safeParse } from 'valibot'
 import { describeInput } from '../../src/admin/http/openapi/field-words.ts'
 import { servedOperations } from '../../src/management/operations.ts'
-import { openDoor } from '../management/door.ts'
+import { openDoor } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { describedOperations } from './description.ts'
 

@@ -7,7 +7,7 @@ import { managementRoutes } from '../../src/management/management-api.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
 import { createModelRoutes } from '../../src/request/door/model-routes.ts'
 import type { HttpRoute } from '../../src/request/door/router.ts'
-import { openDoor, TOKEN } from '../management/door.ts'
+import { openDoor, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { describedOperations } from './description.ts'
 

@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatEvents, type ErrorAnswer, messageEvents } from './support/answers.ts'
 import { brokenBody } from './support/broken.ts'
 import { askRaw, cutAt, rawUpstream } from './support/raw.ts'
+import { chatEvents, type ErrorAnswer, messageEvents } from './support/responses.ts'
 import { catalog, openWorld } from './support/world.ts'
 
 const test = suite('bare JSON errors in a stream')

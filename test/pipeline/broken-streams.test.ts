@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatEvents, messageEvents } from './support/answers.ts'
+import { chatEvents, messageEvents } from './support/responses.ts'
 import { fakeUpstream, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

@@ -1,7 +1,7 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents } from './support/answers.ts'
-import { limits, textOf } from './support/time-outs.ts'
+import { chatAnswer, chatEvents } from './support/responses.ts'
+import { limits, textOf } from './support/timeouts.ts'
 import { fakeUpstream, json, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

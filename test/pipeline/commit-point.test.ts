@@ -1,10 +1,10 @@
 import { isCi, times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatEvents, messageEvents } from './support/answers.ts'
 import { type Break, brokenBody } from './support/broken.ts'
 import { chains, idleTimeoutMs, kinds } from './support/chain.ts'
 import { cutAt } from './support/raw.ts'
 import { type Recording, recordedStreams } from './support/recordings.ts'
+import { chatEvents, messageEvents } from './support/responses.ts'
 import { mapStream } from './support/stream-map.ts'
 
 const test = suite('the commit point')

@@ -1,8 +1,8 @@
 import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatChunk } from './support/answers.ts'
 import { answers, catalog, connections, isParsed, LEAVES, LIMIT, nested, questions, tool } from './support/deep-json.ts'
+import { chatAnswer, chatChunk } from './support/responses.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

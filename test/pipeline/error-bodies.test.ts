@@ -1,6 +1,6 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/answers.ts'
+import { chatAnswer } from './support/responses.ts'
 import { bodyOf, fakeUpstream, json, slowly } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatChunk, chatEvents, messageEvents, textDelta } from './support/answers.ts'
+import { chatAnswer, chatChunk, chatEvents, messageEvents, textDelta } from './support/responses.ts'
 import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld, type World } from './support/world.ts'
 

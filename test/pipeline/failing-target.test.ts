@@ -1,8 +1,8 @@
 import { isCi } from '../support/ci.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents } from './support/answers.ts'
 import { askRaw } from './support/raw.ts'
+import { chatAnswer, chatEvents } from './support/responses.ts'
 import { type Call, fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

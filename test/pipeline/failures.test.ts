@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, type ErrorAnswer, messageEvents } from './support/answers.ts'
+import { chatAnswer, chatEvents, type ErrorAnswer, messageEvents } from './support/responses.ts'
 import { type FakeUpstream, fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from './support/world.ts'
 

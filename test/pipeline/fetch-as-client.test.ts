@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatEvents } from './support/answers.ts'
+import { chatEvents } from './support/responses.ts'
 import { fakeUpstream, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

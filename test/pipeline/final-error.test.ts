@@ -1,7 +1,7 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, type ErrorAnswer } from './support/answers.ts'
 import { fault } from './support/fault.ts'
 import { chunksOf, rawUpstream } from './support/raw.ts'
+import { chatAnswer, type ErrorAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

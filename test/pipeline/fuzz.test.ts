@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { anyText } from '../support/any-text.ts'
+import { anyText } from '../support/any-string.ts'
 import { randomCases } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, messageAnswer } from './support/answers.ts'
+import { chatAnswer, messageAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, token, type World } from './support/world.ts'
 

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Storage } from '../../src/types.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents } from './support/answers.ts'
+import { chatAnswer, chatEvents } from './support/responses.ts'
 import { fakeUpstream, json, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, type ErrorAnswer } from './support/answers.ts'
 import { failing, refused } from './support/failing.ts'
+import { chatAnswer, type ErrorAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { token } from './support/world.ts'
 

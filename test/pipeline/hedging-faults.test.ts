@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/answers.ts'
+import { chatAnswer } from './support/responses.ts'
 import { toFeatures } from './support/steps.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 

@@ -1,6 +1,6 @@
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/answers.ts'
+import { chatAnswer } from './support/responses.ts'
 import { type Call, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
 

@@ -1,8 +1,8 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/answers.ts'
 import { answer, hedging, P95 } from './support/hedging.ts'
+import { chatAnswer } from './support/responses.ts'
 import { json } from './support/upstream.ts'
 
 const test = suite('hedging a slow attempt')

@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, messageEvents } from './support/answers.ts'
+import { chatAnswer, chatEvents, messageEvents } from './support/responses.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { apiKeyOf, keeping, openWorld, type Told, token } from './support/world.ts'
 

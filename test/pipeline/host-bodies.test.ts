@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/answers.ts'
+import { chatAnswer } from './support/responses.ts'
 import { json } from './support/upstream.ts'
 import { openWorld, token } from './support/world.ts'
 

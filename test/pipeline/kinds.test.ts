@@ -1,4 +1,4 @@
-import { openDoor } from '../management/door.ts'
+import { openDoor } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the kind of a model')

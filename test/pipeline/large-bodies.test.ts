@@ -3,8 +3,8 @@ import { toNodeHandler } from '../../adapters/mount/node.ts'
 import { createLab } from '../mount/node/lab.ts'
 import { bytesHeld } from '../support/garbage.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatEvents, messageEvents } from './support/answers.ts'
 import { rawUpstream } from './support/raw.ts'
+import { chatEvents, messageEvents } from './support/responses.ts'
 import { openWorld } from './support/world.ts'
 
 const lab = createLab()

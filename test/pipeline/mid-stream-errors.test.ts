@@ -1,8 +1,8 @@
 import OpenAI from 'openai'
 import { assert, suite } from '../support/suite.ts'
-import { chatChunk, chatEvents, messageEvents } from './support/answers.ts'
 import { brokenBody } from './support/broken.ts'
 import { askRaw, rawUpstream } from './support/raw.ts'
+import { chatChunk, chatEvents, messageEvents } from './support/responses.ts'
 import { fakeUpstream, sse } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 

@@ -1,8 +1,8 @@
 import Anthropic, { APIError as AnthropicError } from '@anthropic-ai/sdk'
 import OpenAI, { APIError as OpenAIError } from 'openai'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/answers.ts'
 import { type Recording, recordedStreams } from './support/recordings.ts'
+import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/responses.ts'
 import { bodyOf, type End, fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

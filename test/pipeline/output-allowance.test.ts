@@ -1,7 +1,7 @@
 import { gatewayError } from '../../src/errors.ts'
 import type { AttemptStep } from '../../src/request/steps.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatEvents } from './support/answers.ts'
+import { chatEvents } from './support/responses.ts'
 import { openWith } from './support/steps.ts'
 
 const test = suite('streams that need permission to continue')

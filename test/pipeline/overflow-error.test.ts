@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
-import type { ErrorAnswer } from './support/answers.ts'
 import { fault } from './support/fault.ts'
+import type { ErrorAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, type ErrorAnswer } from './support/answers.ts'
+import { chatAnswer, type ErrorAnswer } from './support/responses.ts'
 import { bodyOf, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

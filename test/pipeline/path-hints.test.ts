@@ -1,7 +1,7 @@
 import { dashboard } from '../../src/features/dashboard/dashboard.ts'
 import { prometheus } from '../../src/features/observe/prometheus.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import { openDoor } from '../management/door.ts'
+import { openDoor } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('paths that users guess')

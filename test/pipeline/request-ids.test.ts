@@ -1,6 +1,6 @@
 import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
-import { said, whole } from '../formats/cases/answers.ts'
+import { said, whole } from '../formats/cases/responses.ts'
 import { ask, getEvents, providerOf } from '../formats/cases/support.ts'
 import { assert, suite } from '../support/suite.ts'
 import { bodyOf, json } from './support/upstream.ts'

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, type ErrorAnswer, messageAnswer } from './support/answers.ts'
+import { chatAnswer, type ErrorAnswer, messageAnswer } from './support/responses.ts'
 import { bodyOf, fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

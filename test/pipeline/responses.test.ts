@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/answers.ts'
+import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/responses.ts'
 import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
 import { catalog, openWorld } from './support/world.ts'
 

@@ -1,8 +1,8 @@
 import { times } from '../support/ci.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/answers.ts'
 import { askRaw } from './support/raw.ts'
+import { chatAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

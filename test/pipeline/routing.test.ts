@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/answers.ts'
-import { routing } from './support/asked.ts'
+import { routing } from './support/resolve-target.ts'
+import { chatAnswer } from './support/responses.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

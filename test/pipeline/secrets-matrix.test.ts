@@ -1,7 +1,7 @@
 import { wireFormats } from '../../src/types/unions.ts'
 import { exceptionFrame } from '../formats/support/event-stream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { forms, OTHER, OWN, openQuoting, questions, SHAPE, shown, starts } from './support/quoting.ts'
+import { forms, OTHER, OWN, openQuoting, questions, SHAPE, shown, starts } from './support/quoted-keys.ts'
 import { type End, json } from './support/upstream.ts'
 
 const test = suite('keys in errors, for every client and provider format')

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { isCi } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatChunk, messageEvents } from './support/answers.ts'
+import { chatChunk, messageEvents } from './support/responses.ts'
 import { fakeUpstream, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

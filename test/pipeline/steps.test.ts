@@ -3,7 +3,7 @@ import { gatewayError } from '../../src/errors.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { RequestStep } from '../../src/request/steps.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, messageAnswer } from './support/answers.ts'
+import { chatAnswer, chatEvents, messageAnswer } from './support/responses.ts'
 import { openWith, type Steps, settling, toFeatures } from './support/steps.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 

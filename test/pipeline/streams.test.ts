@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatChunk, chatEvents, messageEvents, ping, textDelta } from './support/answers.ts'
 import { askRaw, chunksOf, rawUpstream } from './support/raw.ts'
+import { chatChunk, chatEvents, messageEvents, ping, textDelta } from './support/responses.ts'
 import { bodyOf, fakeUpstream, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 

@@ -1,7 +1,7 @@
 import type { NewConnection } from '../../src/admin/connections.ts'
-import { openDoor } from '../management/door.ts'
+import { openDoor } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer } from './support/answers.ts'
+import { chatAnswer } from './support/responses.ts'
 
 const test = suite('target names in x-signalbox-target')
 

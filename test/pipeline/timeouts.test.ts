@@ -1,7 +1,7 @@
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents } from './support/answers.ts'
-import { limits, textOf } from './support/time-outs.ts'
+import { chatAnswer, chatEvents } from './support/responses.ts'
+import { limits, textOf } from './support/timeouts.ts'
 import { bodyOf, fakeUpstream, json, never, slowly, sse } from './support/upstream.ts'
 import { openWorld, type WorldOptions } from './support/world.ts'
 

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatEvents, messageEvents } from './support/answers.ts'
 import { both, open } from './support/both-formats.ts'
+import { chatEvents, messageEvents } from './support/responses.ts'
 import { type Answering, json, sse } from './support/upstream.ts'
 
 const test = suite('translation between formats')

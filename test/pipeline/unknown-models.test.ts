@@ -1,8 +1,8 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { busyMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
-import type { ErrorAnswer } from './support/answers.ts'
-import { routing } from './support/asked.ts'
+import { routing } from './support/resolve-target.ts'
+import type { ErrorAnswer } from './support/responses.ts'
 import { catalog, openWorld } from './support/world.ts'
 
 const test = suite('unknown and unreachable models')

@@ -8,8 +8,8 @@ import type { ModelRequest } from '../../src/request/model-request.ts'
 import type { AnsweredAttempt } from '../../src/request/outcome.ts'
 import { createAnswerReply } from '../../src/request/reply/answer-reply.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatEvents } from './support/answers.ts'
 import { chunksOf } from './support/raw.ts'
+import { chatEvents } from './support/responses.ts'
 
 const test = suite('streams at a gateway that cannot list its provider keys')
 

@@ -1,6 +1,6 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Strategy } from '../../src/types.ts'
-import { whole } from '../formats/cases/answers.ts'
+import { whole } from '../formats/cases/responses.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { type Answering, json } from '../pipeline/support/upstream.ts'
 import { isCi } from '../support/ci.ts'

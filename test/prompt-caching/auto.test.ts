@@ -1,15 +1,15 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Catalog, Connection, PromptCaching } from '../../src/types.ts'
-import { whole } from '../formats/cases/answers.ts'
+import { whole } from '../formats/cases/responses.ts'
 import { openDoor, type Question } from '../formats/cases/support.ts'
 import { converseAnswer } from '../formats/support/event-stream.ts'
 import { type Answering, json } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
+import { listMarks } from './support/breakpoints.ts'
 import { clientWriters, createConversation, listRequestEnds } from './support/conversations.ts'
-import { listMarks } from './support/marks.ts'
 
 const test = suite('prompt caching: automatic breakpoints')
 

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { whole } from '../formats/cases/answers.ts'
+import { whole } from '../formats/cases/responses.ts'
 import { ask, type Question } from '../formats/cases/support.ts'
 import { converseAnswer } from '../formats/support/event-stream.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { listMarks } from './support/marks.ts'
+import { listMarks } from './support/breakpoints.ts'
 
 const test = suite("prompt caching: the client's own breakpoints")
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import type { Catalog } from '../../src/types.ts'
-import { whole } from '../formats/cases/answers.ts'
+import { whole } from '../formats/cases/responses.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { type Answering, json } from '../pipeline/support/upstream.ts'
 import { createRandom } from '../support/random.ts'

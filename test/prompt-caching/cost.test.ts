@@ -3,7 +3,7 @@ import { PromptCacher } from '../../src/features/prompt-caching/prompt-cacher.ts
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Codec } from '../../src/request/codec/codec.ts'
-import { whole } from '../formats/cases/answers.ts'
+import { whole } from '../formats/cases/responses.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { answer, hedging } from '../pipeline/support/hedging.ts'
 import { json } from '../pipeline/support/upstream.ts'

@@ -4,8 +4,8 @@ import { openDoor } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
+import { listMarks } from './support/breakpoints.ts'
 import { clientWriters, createConversation, listRequestEnds } from './support/conversations.ts'
-import { listMarks } from './support/marks.ts'
 import { simulatedProviders } from './support/simulated-providers.ts'
 
 const test = suite('prompt caching: bugs of other gateways')

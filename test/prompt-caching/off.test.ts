@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { whole } from '../formats/cases/answers.ts'
+import { whole } from '../formats/cases/responses.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { createRandom } from '../support/random.ts'

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Catalog } from '../../src/types.ts'
-import { whole } from '../formats/cases/answers.ts'
+import { whole } from '../formats/cases/responses.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { converseAnswer } from '../formats/support/event-stream.ts'
 import { type Answering, json } from '../pipeline/support/upstream.ts'

@@ -1,12 +1,12 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { whole } from '../formats/cases/answers.ts'
+import { whole } from '../formats/cases/responses.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
+import { listMarks } from './support/breakpoints.ts'
 import { clientWriters, createConversation } from './support/conversations.ts'
-import { listMarks } from './support/marks.ts'
 
 const test = suite('prompt caching: breakpoints that save nothing')
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { WireFormat } from '../../src/types.ts'
-import { messageStart, said } from '../formats/cases/answers.ts'
+import { messageStart, said } from '../formats/cases/responses.ts'
 import { getStream, openDoor } from '../formats/cases/support.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'

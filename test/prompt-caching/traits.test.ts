@@ -1,7 +1,7 @@
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { getCacheTraits } from '../../src/protocols/providers/traits/cache-traits.ts'
 import type { Catalog } from '../../src/types.ts'
-import { whole } from '../formats/cases/answers.ts'
+import { whole } from '../formats/cases/responses.ts'
 import { openDoor } from '../formats/cases/support.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { createRandom } from '../support/random.ts'

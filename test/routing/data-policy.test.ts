@@ -1,6 +1,6 @@
 import type { DataTags } from '../../src/types.ts'
-import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
 import { hedging } from '../pipeline/support/hedging.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { type Answering, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'

@@ -1,5 +1,5 @@
-import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
 import { refused } from '../pipeline/support/failing.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, never, sse } from '../pipeline/support/upstream.ts'
 import { token } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'

@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { ComboModel } from '../../src/types.ts'
-import type { ErrorAnswer } from '../pipeline/support/answers.ts'
+import type { ErrorAnswer } from '../pipeline/support/responses.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { apiKeyOf, token, catalog as worldCatalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'

@@ -1,4 +1,4 @@
-import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { type Answering, json, never, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { countOf, openPool, type Pool, type PoolOptions } from './support/pool.ts'

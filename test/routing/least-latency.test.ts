@@ -1,4 +1,4 @@
-import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
 import { json, slowly, sse } from '../pipeline/support/upstream.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'

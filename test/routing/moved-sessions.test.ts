@@ -1,5 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { chatAnswer, messageAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer, messageAnswer } from '../pipeline/support/responses.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import type { World } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'

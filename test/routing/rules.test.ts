@@ -1,5 +1,5 @@
-import { chatAnswer, chatChunk } from '../pipeline/support/answers.ts'
 import { failing, refused } from '../pipeline/support/failing.ts'
+import { chatAnswer, chatChunk } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, never, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { fakeClock } from '../support/clock.ts'

@@ -1,5 +1,5 @@
 import type { Catalog, ComboModel, Strategy } from '../../src/types.ts'
-import { chatAnswer, type ErrorAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer, type ErrorAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'

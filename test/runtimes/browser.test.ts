@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core'
 import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
-import { guardHolds } from './browser/guard-holds.ts'
+import { guardHolds } from './browser/cross-site.ts'
 import { pageHasGuards } from './browser/page-guards.ts'
-import { sitesOfUsers } from './browser/sites-of-users.ts'
-import { workerServesPages } from './browser/worker-serves.ts'
+import { sitesOfUsers } from './browser/user-sites.ts'
+import { workerServesPages } from './browser/worker-requests.ts'
 
 if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
 const path = chromiumPath

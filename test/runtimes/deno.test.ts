@@ -1,6 +1,6 @@
 import { assert, suite } from '../support/suite.ts'
 import { runScript, sharedBy, startChild } from './child.ts'
-import { clientsLeave } from './clients-leave.ts'
+import { clientsLeave } from './client-disconnects.ts'
 import { keepsToFakeTimers } from './fake-timers.ts'
 import { guardsContent } from './guarded.ts'
 import { refusesHostileRequests } from './hostile-requests.ts'

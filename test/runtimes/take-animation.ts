@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { recordFailover } from './browser/dashboard/animation.ts'
-import { PICTURES } from './browser/dashboard/pictures.ts'
+import { PICTURES } from './browser/dashboard/screenshots.ts'
 
 /* Records the animations of a failover anew, of the page as it was built last: node test/runtimes/take-animation.ts */
 

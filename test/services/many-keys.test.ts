@@ -35,7 +35,7 @@ interface FirstAnswers {
 const test = suite<World>(`${KEYS} keys`, { rows: [], key: '' })
 
 test.before({ timeoutMs: 300_000 }, async (context) => {
-  context.program = await childProgram(new URL('./first-answers.ts', import.meta.url))
+  context.program = await childProgram(new URL('./first-responses.ts', import.meta.url))
   const storage = memoryStorage()
   const { api, close } = createGateway({ storage, secret: SECRET, logger: false })
   await api.connections.create({ provider: 'openai', apiKey: 'sk-test' })

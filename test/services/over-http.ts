@@ -1,5 +1,5 @@
 import { createGateway, type Storage } from '../../src/index.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { assert, type Suite } from '../support/suite.ts'
 import type { Fault, Front } from './http-front.ts'
 

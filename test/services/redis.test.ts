@@ -28,7 +28,7 @@ if (cluster)
 const test = suite<{ program?: Program }>('redis storage', {})
 
 test.before(async (context) => {
-  context.program = await childProgram(new URL('../keys/support/asking.ts', import.meta.url))
+  context.program = await childProgram(new URL('../keys/support/client-process.ts', import.meta.url))
 })
 test.after(async ({ program }) => {
   await program?.remove()

@@ -1,6 +1,6 @@
 import { fileStorage } from '../../adapters/storage/file.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'

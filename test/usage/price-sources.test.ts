@@ -1,7 +1,7 @@
 import { decodeRequests, encodeRequests } from '../../src/features/usage/usage-codec.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { Catalog, Logger } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'

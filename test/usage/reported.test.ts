@@ -1,5 +1,5 @@
-import { wav } from '../kinds/sounds.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { wav } from '../kinds/audio-files.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'

@@ -5,7 +5,7 @@ import { readConverseUsage } from '../../src/protocols/formats/bedrock-converse/
 import { parseChatUsage } from '../../src/protocols/formats/openai-chat/chat-response.ts'
 import { parseResponseUsage } from '../../src/protocols/formats/openai-responses/responses-response.ts'
 import type { Price } from '../../src/types.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'

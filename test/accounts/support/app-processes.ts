@@ -137,7 +137,7 @@ export function outageConformance(
 function openSuite(name: string, end: (() => Promise<void>) | undefined) {
   const test = suite<Shared>(name, {})
   test.before(slowly, async (context) => {
-    context.program = await childProgram(new URL('./serving.ts', import.meta.url))
+    context.program = await childProgram(new URL('./gateway-process.ts', import.meta.url))
   })
   test.after(async ({ program }) => {
     await program?.remove()

@@ -25,7 +25,7 @@ export function firstRequestsConformance(
   const slowly = { timeoutMs: 300_000 }
 
   test.before(slowly, async (context) => {
-    context.program = await childProgram(new URL('./asker.ts', import.meta.url))
+    context.program = await childProgram(new URL('./client-process.ts', import.meta.url))
   })
   test.after(async ({ program }) => {
     await program?.remove()

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
-import { questions } from '../../pipeline/support/questions.ts'
+import { questions } from '../../pipeline/support/sample-requests.ts'
 import { bodyOf, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { isCi, times } from '../../support/ci.ts'

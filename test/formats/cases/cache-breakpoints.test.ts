@@ -4,7 +4,7 @@ import type { Catalog } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer } from '../support/event-stream.ts'
-import { whole } from './answers.ts'
+import { whole } from './responses.ts'
 import { ask, openDoor, type Question } from './support.ts'
 
 const test = suite('cases: cache breakpoints')

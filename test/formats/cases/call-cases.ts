@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import type { WireFormat } from '../../../src/types.ts'
-import { block, geminiChunk, messageEnd, messageStart, responseEnd } from './answers.ts'
+import { block, geminiChunk, messageEnd, messageStart, responseEnd } from './responses.ts'
 import { delta } from './support.ts'
 
 type Events = (JsonObject | '[DONE]')[]

@@ -5,7 +5,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import type { World } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { said, whole } from './answers.ts'
+import { said, whole } from './responses.ts'
 import { ask, getFormat, getStream, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: clients')

@@ -6,7 +6,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { contexts } from '../support/contexts.ts'
-import { whole } from './answers.ts'
+import { whole } from './responses.ts'
 import { ask, delta, getFormat, getStream, openDoor, request } from './support.ts'
 
 const test = suite('cases: content and fields')

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import type { WireFormat } from '../../../src/types.ts'
-import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './answers.ts'
+import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './responses.ts'
 import { delta } from './support.ts'
 
 /** Opaque provider state, in each format's form. */

@@ -4,7 +4,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './answers.ts'
+import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './responses.ts'
 import { ask, delta, getStream, providerOf } from './support.ts'
 
 const test = suite('cases: 64-bit integers in tool arguments and results')

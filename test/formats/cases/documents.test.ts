@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { whole } from './answers.ts'
+import { whole } from './responses.ts'
 import { ask, getFormat } from './support.ts'
 
 const test = suite('cases: documents for providers that only support files')

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import type { WireFormat } from '../../../src/types.ts'
-import { anthropic, openai } from '../../pipeline/support/refusals.ts'
+import { anthropic, openai } from '../../pipeline/support/rejections.ts'
 import { json, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { ask, providerOf } from './support.ts'

@@ -3,7 +3,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { messageStart } from './answers.ts'
+import { messageStart } from './responses.ts'
 import { ask, catalog, getStream, providerOf } from './support.ts'
 
 const test = suite('cases: errors in the form that clients recognize')

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { answerOf } from './answer-of.ts'
-import { whole } from './answers.ts'
+import { answerOf } from './collect-response.ts'
+import { whole } from './responses.ts'
 import { ask, getStream } from './support.ts'
 
 const test = suite('cases: failed searches')

@@ -5,7 +5,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { busyMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
-import { said, whole } from './answers.ts'
+import { said, whole } from './responses.ts'
 import { byteByByte, bytesAnswer, delta, getEvents, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: how streams are split into bytes')

@@ -4,7 +4,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { said as sayings } from './answers.ts'
+import { said as sayings } from './responses.ts'
 import { ask, getData, getEvents, providerOf } from './support.ts'
 
 const test = suite('cases: errors that routers quote')

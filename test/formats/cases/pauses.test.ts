@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { bodyOf, json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer, eventFrame } from '../support/event-stream.ts'
-import { candidate, chat, message, type Told } from './answer-losses.ts'
+import { candidate, chat, message, type Told } from './response-field-cases.ts'
 import { ask, delta, getData, getStream, openDoor, providerOf, type Question } from './support.ts'
 
 const test = suite('cases: responses that pause')

@@ -5,8 +5,8 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { block, messageEnd, messageStart, whole } from './answers.ts'
 import { begin, goOn, thinking } from './conversations.ts'
+import { block, messageEnd, messageStart, whole } from './responses.ts'
 import { ask, getData, getFormat, getStream, openDoor, request } from './support.ts'
 
 const test = suite('cases: reasoning')

@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import type { World } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { answerOf } from './answer-of.ts'
+import { answerOf } from './collect-response.ts'
 import { begin, goOn, SECRETS, thinking, thinkingStream } from './conversations.ts'
 import { getFormat, getStream, openDoor, providerOf, request } from './support.ts'
 

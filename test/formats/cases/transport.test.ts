@@ -2,7 +2,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { bodyOf, never, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { said, whole } from './answers.ts'
+import { said, whole } from './responses.ts'
 import { ask, getEvents, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: connections')

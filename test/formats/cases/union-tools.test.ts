@@ -3,7 +3,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { whole } from './answers.ts'
+import { whole } from './responses.ts'
 import { ask, providerOf } from './support.ts'
 
 const test = suite('cases: tools whose input is one of several objects')

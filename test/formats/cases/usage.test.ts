@@ -3,7 +3,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { geminiChunk, messageStart, responseEnd, said, whole } from './answers.ts'
+import { geminiChunk, messageStart, responseEnd, said, whole } from './responses.ts'
 import { ask, delta, getData, getStream, providerOf } from './support.ts'
 
 const test = suite('cases: usage')

@@ -12,7 +12,7 @@ import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-t
 import { createChatStreamState } from '../../../src/protocols/formats/openai-chat/chat-stream-state.ts'
 import { chatTranslator } from '../../../src/protocols/formats/openai-chat/chat-translator.ts'
 import { responsesTranslator } from '../../../src/protocols/formats/openai-responses/responses-translator.ts'
-import { anthropic, google, openai, told } from '../../pipeline/support/refusals.ts'
+import { anthropic, google, openai, told } from '../../pipeline/support/rejections.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { recordedExchanges } from '../support/recordings.ts'
 

@@ -5,7 +5,7 @@ import type { OpaqueState } from '../../../src/protocols/formats/canonical/canon
 import type { Turn } from '../../../src/protocols/formats/canonical/canonical-turns.ts'
 import { prepareRequest } from '../../../src/protocols/formats/canonical/prepare/prepare.ts'
 import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-translator.ts'
-import { anyText } from '../../support/any-text.ts'
+import { anyText } from '../../support/any-string.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { calls, json, media, optional, origin, plain, saidPart, words } from './support/arbitraries.ts'

@@ -4,7 +4,7 @@ import type { CanonicalRequest, RequestOptions } from '../../../src/protocols/fo
 import type { Tool, ToolChoice } from '../../../src/protocols/formats/canonical/canonical-tools.ts'
 import type { Turn } from '../../../src/protocols/formats/canonical/canonical-turns.ts'
 import { responsesTranslator } from '../../../src/protocols/formats/openai-responses/responses-translator.ts'
-import { anyUrl } from '../../support/any-text.ts'
+import { anyUrl } from '../../support/any-string.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { ours } from './support/streams.ts'

@@ -4,10 +4,10 @@ import type { LimitState, LimitWindow, UsageLimits } from '../../../src/types/li
 import { type Call, json } from '../../pipeline/support/upstream.ts'
 import type { Random } from '../../support/random.ts'
 import { assert } from '../../support/suite.ts'
-import { countedOf } from './counted.ts'
-import { bodyFor, cutAt } from './drawn.ts'
+import { countedOf } from './counted-usage.ts'
 import type { Instances } from './instances.ts'
-import { metered } from './metered.ts'
+import { metered } from './metered-providers.ts'
+import { bodyFor, cutAt } from './random-request.ts'
 
 /** The usage that one provider call has reported, and when the call began. */
 interface CallAccount {

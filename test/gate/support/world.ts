@@ -8,7 +8,7 @@ import type { Catalog, SettingsChange, Storage } from '../../../src/types.ts'
 import type { Answering, FakeUpstream } from '../../pipeline/support/upstream.ts'
 import { fakeUpstream } from '../../pipeline/support/upstream.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
-import { metered } from './metered.ts'
+import { metered } from './metered-providers.ts'
 
 /** In US dollars per million tokens. */
 export const PRICE = { input: 1, output: 10 }

@@ -2,7 +2,7 @@ import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { type Answering, type Call, fakeUpstream, json, never } from '../../pipeline/support/upstream.ts'
 import { apiKeyOf, openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { bytesOf, jpeg, png } from './pictures.ts'
+import { bytesOf, jpeg, png } from './images.ts'
 import { imageVendors, openImages, SAMPLE } from './vendors.ts'
 
 const test = suite('images from a job or a URL')

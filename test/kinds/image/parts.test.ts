@@ -2,7 +2,7 @@ import { isFile, parseForm } from '../../../src/lib/multipart.ts'
 import { type Call, json } from '../../pipeline/support/upstream.ts'
 import { apiKeyOf } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { bytesOf, dataUrl, jpeg, png } from './pictures.ts'
+import { bytesOf, dataUrl, jpeg, png } from './images.ts'
 import { imageVendors, openImages, SAMPLE } from './vendors.ts'
 
 const test = suite('masks, markup, and jobs of individual models')

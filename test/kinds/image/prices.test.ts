@@ -2,7 +2,7 @@ import type { Catalog, Price } from '../../../src/types.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { png } from './pictures.ts'
+import { png } from './images.ts'
 
 const test = suite('image prices by size and quality')
 

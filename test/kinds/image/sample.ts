@@ -1,5 +1,5 @@
 import type { KindSample } from '../samples.ts'
-import { dataUrl, png } from './pictures.ts'
+import { dataUrl, png } from './images.ts'
 
 /** One image. */
 export const image: KindSample = {

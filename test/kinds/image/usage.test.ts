@@ -1,6 +1,6 @@
 import type { UsageLimits } from '../../../src/types/limits.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { dataUrl, png } from './pictures.ts'
+import { dataUrl, png } from './images.ts'
 import { imageVendors, openImages, type VendorName } from './vendors.ts'
 
 const test = suite('image costs under key limits')

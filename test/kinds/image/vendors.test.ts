@@ -2,7 +2,7 @@ import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { bytesOf, dataUrl, png } from './pictures.ts'
+import { bytesOf, dataUrl, png } from './images.ts'
 import { fieldsOf, imageVendors, openImages, type VendorName, vendorNames } from './vendors.ts'
 
 const test = suite('images from each vendor')

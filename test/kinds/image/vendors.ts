@@ -3,7 +3,7 @@ import { isFile, parseForm } from '../../../src/lib/multipart.ts'
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { type Answering, type Call, type FakeUpstream, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
-import { bytesOf, jpeg, png, webp } from './pictures.ts'
+import { bytesOf, jpeg, png, webp } from './images.ts'
 
 /** A fake of an image vendor, which accepts only the vendor's own fields and responds in the vendor's format. */
 export interface ImageVendor {

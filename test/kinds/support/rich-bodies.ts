@@ -1,4 +1,4 @@
-import { png } from '../image/pictures.ts'
+import { png } from '../image/images.ts'
 
 const audio = { data: 'aGVsbG8gaGVsbG8gaGVsbG8=', format: 'mp3' }
 const picture = `data:image/png;base64,${png}`

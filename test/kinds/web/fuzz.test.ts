@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { anyText } from '../../support/any-text.ts'
+import { anyText } from '../../support/any-string.ts'
 import { randomCases } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { openWeb } from './open-web.ts'

@@ -1,8 +1,8 @@
 import type { Call } from '../../pipeline/support/upstream.ts'
 import { json } from '../../pipeline/support/upstream.ts'
+import { exa, firecrawl, jinaReader, jinaSearch, tavily } from './fake-search-fetch-vendors.ts'
+import { brave, perplexity, searxng, serper } from './fake-search-vendors.ts'
 import type { FakeVendor } from './fake-vendor.ts'
-import { exa, firecrawl, jinaReader, jinaSearch, tavily } from './fakes-of-both.ts'
-import { brave, perplexity, searxng, serper } from './fakes-of-search.ts'
 
 export type { FakeVendor } from './fake-vendor.ts'
 

@@ -2,7 +2,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { GatewayOptions } from '../../../src/options.ts'
 import type { Storage } from '../../../src/types.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { openDoor } from '../door.ts'
+import { openDoor } from '../open-management.ts'
 import { CLOUD, ENROLLMENT_TOKEN, fakeProxy } from './fake-proxy.ts'
 
 const test = suite('the cloud actions')

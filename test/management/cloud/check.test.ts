@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { GatewayOptions } from '../../../src/options.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { openDoor } from '../door.ts'
+import { openDoor } from '../open-management.ts'
 import { type Answering, counting, faults } from './faults.ts'
 
 const test = suite('the cloud action "check"')

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { isCi } from '../../support/ci.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { openDoor } from '../door.ts'
+import { openDoor } from '../open-management.ts'
 import { type CallName, CLOUD, ENROLLMENT_TOKEN, fakeProxy } from './fake-proxy.ts'
 import { faults } from './faults.ts'
 

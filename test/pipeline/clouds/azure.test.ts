@@ -1,6 +1,6 @@
 import type { ProviderSpecificData } from '../../../src/types.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { chatAnswer, chatEvents } from '../support/answers.ts'
+import { chatAnswer, chatEvents } from '../support/responses.ts'
 import { type Answering, fakeUpstream, json, sse } from '../support/upstream.ts'
 import { openWorld } from '../support/world.ts'
 

@@ -3,7 +3,7 @@ import type { Catalog, ProviderSpecificData } from '../../../src/types.ts'
 import { clients, wholeClients } from '../../formats/support/clients.ts'
 import { eventFrame } from '../../formats/support/event-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { questions } from '../support/questions.ts'
+import { questions } from '../support/sample-requests.ts'
 import { bodyOf, fakeUpstream, json, sse } from '../support/upstream.ts'
 import { openWorld } from '../support/world.ts'
 

@@ -1,6 +1,6 @@
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { ProviderSpecificData } from '../../../src/types.ts'
-import { chatAnswer, messageAnswer } from '../support/answers.ts'
+import { chatAnswer, messageAnswer } from '../support/responses.ts'
 import { type Answering, fakeUpstream, json } from '../support/upstream.ts'
 import { openWorld } from '../support/world.ts'
 

@@ -1,6 +1,6 @@
 import type { ProviderSpecificData } from '../../../src/types.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { messageEvents } from '../support/answers.ts'
+import { messageEvents } from '../support/responses.ts'
 import { type Call, json, sse } from '../support/upstream.ts'
 import { CLAUDE, GEMINI, hello, open, settings, TOKEN } from './vertex-world.ts'
 

@@ -1,4 +1,4 @@
-import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './answers.ts'
+import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './responses.ts'
 import { type Answering, fakeUpstream, json, sse } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 

@@ -1,9 +1,9 @@
 import { fakeClock } from '../../support/clock.ts'
 import { assert } from '../../support/suite.ts'
-import { chatEvents, messageEvents } from './answers.ts'
 import { type Body, brokenBody } from './broken.ts'
 import { askRaw, rawUpstream } from './raw.ts'
 import type { Recording } from './recordings.ts'
+import { chatEvents, messageEvents } from './responses.ts'
 import { openWorld } from './world.ts'
 
 export const idleTimeoutMs = 1_000

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import type { Catalog, WireFormat } from '../../../src/types.ts'
-import { said, whole } from '../../formats/cases/answers.ts'
+import { said, whole } from '../../formats/cases/responses.ts'
 import { catalog, getEvents, providerOf } from '../../formats/cases/support.ts'
 import { converseAnswer, converseFrames } from '../../formats/support/event-stream.ts'
 import { assert } from '../../support/suite.ts'

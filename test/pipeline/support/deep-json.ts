@@ -1,6 +1,6 @@
 import type { Catalog, WireFormat } from '../../../src/types.ts'
 import { converseAnswer, eventFrame } from '../../formats/support/event-stream.ts'
-import { chatAnswer, chatChunk, messageAnswer } from './answers.ts'
+import { chatAnswer, chatChunk, messageAnswer } from './responses.ts'
 import { bodyOf, json, sse } from './upstream.ts'
 
 export const catalog: Catalog = {

@@ -1,6 +1,6 @@
 import { fakeClock } from '../../support/clock.ts'
-import { chatAnswer } from './answers.ts'
 import { fault } from './fault.ts'
+import { chatAnswer } from './responses.ts'
 import { fakeUpstream, json } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 

@@ -1,6 +1,6 @@
 import type { UpstreamFetch } from '../../../src/lib/exchange.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { chatAnswer, chatEvents } from './answers.ts'
+import { chatAnswer, chatEvents } from './responses.ts'
 import { type Answering, fakeUpstream, json, never, sse } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 

@@ -1,6 +1,6 @@
 import { converseAnswer } from '../../formats/support/event-stream.ts'
 import { assert } from '../../support/suite.ts'
-import { chatAnswer } from './answers.ts'
+import { chatAnswer } from './responses.ts'
 import { type Answering, fakeUpstream, json } from './upstream.ts'
 import { openWorld, type WorldOptions } from './world.ts'
 

@@ -3,7 +3,7 @@ import type { Feature } from '../../../src/feature.ts'
 import { createGateway } from '../../../src/gateway.ts'
 import type { AttemptRecord, RequestRecord } from '../../../src/request/hook-records.ts'
 import type { AttemptStep, CallStep, RequestStep } from '../../../src/request/steps.ts'
-import { chatAnswer, chatEvents } from './answers.ts'
+import { chatAnswer, chatEvents } from './responses.ts'
 import { fakeUpstream, json, sse } from './upstream.ts'
 
 /** Steps with the same access as the gateway's own features. */

@@ -10,7 +10,7 @@ import type { AttemptRecord, RequestRecord } from '../../../src/request/hook-rec
 import type { Catalog, Connection, Logger, Storage } from '../../../src/types.ts'
 import { plant, watch, watchfulLogger } from '../../support/canaries.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
-import { loadLateParts } from './loaded.ts'
+import { loadLateParts } from './under-load.ts'
 
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 

@@ -1,6 +1,6 @@
 import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import type { Catalog, Connection } from '../../../src/types.ts'
-import { whole } from '../../formats/cases/answers.ts'
+import { whole } from '../../formats/cases/responses.ts'
 import { converseAnswer } from '../../formats/support/event-stream.ts'
 import { readChat, readConverse, readGemini, readMessages, readResponses } from './prompt-blocks.ts'
 import {

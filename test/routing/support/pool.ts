@@ -1,5 +1,5 @@
 import type { NewCombo } from '../../../src/admin/combos.ts'
-import { chatAnswer } from '../../pipeline/support/answers.ts'
+import { chatAnswer } from '../../pipeline/support/responses.ts'
 import { type Answering, type FakeUpstream, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
 

@@ -2,8 +2,8 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import type { NewCombo } from '../../../src/admin/combos.ts'
 import { createGateway } from '../../../src/gateway.ts'
 import type { Catalog, Clock } from '../../../src/types.ts'
-import { chatAnswer } from '../../pipeline/support/answers.ts'
-import { loadLateParts } from '../../pipeline/support/loaded.ts'
+import { chatAnswer } from '../../pipeline/support/responses.ts'
+import { loadLateParts } from '../../pipeline/support/under-load.ts'
 import { createRandom, type Random } from '../../support/random.ts'
 
 /** How a simulated provider responds to a call at `ms` after the start: with a response, or by throwing an error. */

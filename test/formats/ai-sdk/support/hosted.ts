@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
-import { saidIn } from '../../../pipeline/support/sdk/said.ts'
+import { saidIn } from '../../../pipeline/support/sdk/model-output.ts'
 import { fakeUpstream, json, sse } from '../../../pipeline/support/upstream.ts'
 import { openWorld } from '../../../pipeline/support/world.ts'
 import { vendors } from './vendors.ts'

@@ -4,7 +4,7 @@ import type { Response, ResponseStreamEvent } from 'openai/resources/responses/r
 import type { FinishReason } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
-import { anyUrl } from '../../../support/any-text.ts'
+import { anyUrl } from '../../../support/any-string.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 import { eventsOf, usage, written } from '../support/events.ts'

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai'
 import * as v from 'valibot'
-import { mark } from './openai-mark.ts'
+import { mark } from './openai-breakpoint.ts'
 import {
   broken,
   count,

@@ -1,6 +1,6 @@
 import type { ResponseCreateParams } from 'openai/resources/responses/responses'
 import * as v from 'valibot'
-import { mark } from './openai-mark.ts'
+import { mark } from './openai-breakpoint.ts'
 import {
   broken,
   count,

@@ -1,0 +1,91 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { catalog } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+import { byCookie } from './support/app.ts'
+import { SECRET } from './support/token-world.ts'
+
+const test = suite('per-account state')
+
+const storage = memoryStorage()
+
+/** An app whose requests for `pool` stay on one of three targets. `down` are the providers that fail. */
+async function open() {
+  const down = new Set<string>()
+  const up = fakeUpstream(({ provider }) =>
+    down.has(provider) ? json({ error: { message: 'down' } }, 500) : json(chatAnswer()),
+  )
+  const gateway = createGateway({ storage, secret: SECRET, fetch: up, catalog, logger: false, identify: byCookie })
+  const { api } = gateway
+  if ((await api.combos.list()).combos.length === 0) {
+    for (const provider of ['one', 'two', 'three']) await api.connections.create({ provider, apiKey: `of-${provider}` })
+    await api.combos.create({ name: 'pool', models: ['one/m', 'two/m', 'three/m'], strategy: 'sticky' })
+  }
+  return { gateway, api, up, down }
+}
+
+type Send = (path: string, body: JsonObject) => Promise<Response>
+
+const send =
+  ({ fetch }: { fetch(url: string, init: RequestInit): Promise<Response> }, headers: Record<string, string>): Send =>
+  (path, body) =>
+    fetch(`http://app.test${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-signalbox-session': 'talk', ...headers },
+      body: JSON.stringify(body),
+    })
+
+/** Callers who all name the same session: two users, a token, a key, and a user in process. */
+async function openCallers(gateway: Gateway) {
+  const { token } = await gateway.api.tokens.mint({ account: 'carol' })
+  const { key } = await gateway.api.keys.create({ name: 'app', account: 'dave' })
+  return {
+    alice: send(gateway, { cookie: 's=alice' }),
+    bob: send(gateway, { cookie: 's=bob' }),
+    carol: send(gateway, { 'x-api-key': token }),
+    dave: send(gateway, { 'x-api-key': key }),
+    erin: send(gateway.as({ account: 'erin' }), {}),
+  }
+}
+
+test('check 51 (bug B8): a session belongs to one account, even if another account uses the same session name', async () => {
+  const { gateway, up, down } = await open()
+  const { alice, ...others } = await openCallers(gateway)
+  const pick = async (ask: Send) => {
+    await (await ask('/v1/chat/completions', { model: 'pool', messages: [] })).text()
+    return up.providers.at(-1) ?? ''
+  }
+  const home = await pick(alice)
+  down.add(home)
+  const moved = await pick(alice)
+  assert.is.not(moved, home)
+  down.clear()
+  await gateway.api.health.reset()
+  assert.is(await pick(alice), moved)
+  const away: string[] = []
+  for (const [name, other] of Object.entries(others)) if ((await pick(other)) === moved) away.push(name)
+  assert.equal(away, [], 'all others are where the session was before it moved')
+  const second = await open()
+  const { alice: elsewhere, bob } = await openCallers(second.gateway)
+  await elsewhere('/v1/chat/completions', { model: 'pool', messages: [] })
+  await bob('/v1/chat/completions', { model: 'pool', messages: [] })
+  assert.equal(second.up.providers, [moved, home])
+})
+
+test("check 80: an account can't reference an item from another account's response", async () => {
+  const { gateway } = await open()
+  const { alice, ...others } = await openCallers(gateway)
+  const question = { role: 'user', content: 'Hi' }
+  const response = await alice('/v1/responses', { model: 'one/m', input: [question] })
+  const { output } = (await response.json()) as { output: Array<{ id: string }> }
+  const input = [question, ...output.map(({ id }) => ({ type: 'item_reference', id })), question]
+  for (const [name, other] of Object.entries(others)) {
+    const rejected = await other('/v1/responses', { model: 'one/m', input })
+    assert.is(rejected.status, 400, name)
+    assert.match((await rejected.json()).error.message, output[0]?.id ?? 'no item')
+  }
+  assert.is((await alice('/v1/responses', { model: 'one/m', input })).status, 200)
+})

@@ -1,0 +1,165 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { getGatewayId } from '../../src/features/cloud-sync/cryptography.ts'
+import { assert, suite } from '../support/suite.ts'
+import { createClient } from './support/client.ts'
+import { dyingStorage } from './support/failing-storage.ts'
+import { createHome } from './support/gateway.ts'
+import { openProxy } from './support/proxy.ts'
+import { connectionState, deleted, keyState, settingsState } from './support/states.ts'
+
+const test = suite('a cloud proxy killed during a write')
+
+async function openWorld() {
+  const storage = dyingStorage(memoryStorage())
+  const world = openProxy({ storage })
+  const home = createHome(await createClient(world.door))
+  const id = await getGatewayId(home.client.kept.publicKey)
+  const { value, state } = await keyState('one')
+  const models = async (key = value) => {
+    const headers = { authorization: `Bearer ${key}` }
+    return (await world.current().fetch(new Request('http://proxy.test/v1/models', { headers }))).status
+  }
+  const states = [settingsState(true), state, connectionState('c', 'sk-provider-key-of-the-connection')]
+  const keys = async () => (await storage.list('')).map(({ key }) => key)
+  return { ...world, storage, home, id, value, state, states, models, keys }
+}
+
+type World = Awaited<ReturnType<typeof openWorld>>
+
+/** The setup, the action that is killed and repeated, and the final check. */
+interface Case {
+  before(world: World): Promise<unknown>
+  work(world: World): Promise<unknown>
+  after(world: World): Promise<void>
+}
+
+/** The value of a key that the operator provides. */
+const BROUGHT = 'sbx_a-key-of-the-host-of-forty-characters--'
+
+const enabled = async ({ home, states }: World) => {
+  await home.open()
+  await home.enable(states)
+}
+
+const cases: Readonly<Record<string, Case>> = {
+  'while a gateway enrolls': {
+    before: async () => {},
+    work: ({ home }) => home.open(),
+    async after({ home, states, models }) {
+      await home.enable(states)
+      assert.is(await models(), 200)
+    },
+  },
+
+  'while a replica is created': {
+    before: ({ home }) => home.open(),
+    work: ({ home, states }) => home.enable(states),
+    async after({ models, proxy }) {
+      assert.is((await proxy.tenants.list()).tenants.length, 1)
+      assert.is(await models(), 200)
+    },
+  },
+
+  'while a key is paused': {
+    before: enabled,
+    async work({ home, value }) {
+      const { state } = await keyState('one', { value, edits: 2, isActive: false })
+      await home.sync([state])
+    },
+    async after({ models }) {
+      assert.is(await models(), 403)
+    },
+  },
+
+  'while a key is deleted': {
+    before: enabled,
+    work: ({ home, state }) => home.sync([deleted(state, 2)]),
+    async after({ models, keys }) {
+      assert.is(await models(), 401)
+      assert.equal(
+        (await keys()).filter((key) => /^(directory|claims)\//.test(key)),
+        [],
+      )
+    },
+  },
+
+  'while a replica is removed': {
+    before: enabled,
+    work: ({ home }) => home.disable(),
+    async after({ keys, models, proxy, id, home, states }) {
+      assert.is(await models(), 401)
+      assert.equal((await proxy.tenants.list()).tenants, [])
+      const left = (await keys()).filter((key) => !key.startsWith('challenges/'))
+      assert.equal(left, [`enrolments/${id}`, 'settings', 'vault'])
+      await home.enable(states)
+      assert.is(await models(), 200)
+    },
+  },
+
+  'while the operator creates a key': {
+    before: enabled,
+    work: ({ proxy, id }) => proxy.tenant(id).api.keys.put({ name: 'two', key: BROUGHT }),
+    async after({ models, proxy, id }) {
+      assert.is(await models(BROUGHT), 200)
+      assert.is((await proxy.tenant(id).api.keys.list()).keys.length, 2)
+    },
+  },
+
+  "while the operator replaces a key's value": {
+    before: enabled,
+    work: ({ proxy, id }) => proxy.tenant(id).api.keys.put({ id: 'one', name: 'one', key: BROUGHT }),
+    async after({ models, proxy, id }) {
+      assert.equal([await models(), await models(BROUGHT)], [401, 200])
+      assert.is((await proxy.tenant(id).api.keys.list()).keys.length, 1)
+    },
+  },
+
+  'while the operator deletes a key': {
+    before: enabled,
+    work: ({ proxy, id }) => proxy.tenant(id).api.keys.delete('one'),
+    async after({ models, home, proxy, id }) {
+      assert.is(await models(), 401)
+      await home.sync([])
+      assert.equal((await proxy.tenant(id).api.keys.list()).keys, [])
+    },
+  },
+
+  'while a tenant is deleted': {
+    before: enabled,
+    work: ({ proxy, id }) => proxy.tenants.delete(id),
+    async after({ keys, models }) {
+      assert.is(await models(), 401)
+      const left = (await keys()).filter((key) => !key.startsWith('challenges/'))
+      assert.equal(left, ['settings', 'vault'])
+    },
+  },
+}
+
+for (const [name, { before, work, after }] of Object.entries(cases))
+  test(`a killed proxy continues after a restart: ${name}`, async () => {
+    for (const when of ['before', 'after'] as const) {
+      for (let write = 1; ; write++) {
+        const world = await openWorld()
+        await before(world)
+        world.storage.dieAt(write, when)
+        await work(world).catch(() => {})
+        const wasKilled = world.storage.revive()
+        world.restart()
+        const again = { ...world, proxy: world.current() }
+        if (wasKilled) await work(again).catch((error: unknown) => assertGone(name, error))
+        await after(again).catch((error: Error) => {
+          throw new Error(`killed ${when} write ${write}: ${error.message}`, { cause: error })
+        })
+        if (!wasKilled) {
+          assert.ok(write > 1, 'nothing was written')
+          break
+        }
+      }
+    }
+  })
+
+/** A repeated action may report that its work is already done. */
+function assertGone(name: string, error: unknown): void {
+  const isGone = error instanceof Error && 'code' in error && error.code === 'NOT_FOUND'
+  assert.ok(isGone && /the operator deletes a key|a tenant is deleted/.test(name), String(error))
+}

@@ -1,0 +1,193 @@
+import * as ai7 from 'ai'
+import { createSignalbox } from '../../../src/ai/signalbox.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
+import { type Answered, saidIn } from '../../pipeline/support/sdk/model-output.ts'
+import { fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { vendors } from './support/vendors.ts'
+
+/*
+ * Makes the same call to the same provider through the AI SDK's own package for the vendor and through the gateway. The application receives the
+ * same result, whole and streamed, with either client and either version.
+ */
+
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
+
+const test = suite('the AI SDK through the gateway compared with its own packages for vendors')
+
+type Result = Awaited<ReturnType<typeof ai7.generateText>>
+type Part = Result['content'][number]
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const city = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+}
+const thought = { type: 'reasoning', text: 'Two cities.', signature: 'c2ln' } as const
+const call = (id: string, name: string, input: Record<string, string>) => ({ type: 'call', id, name, input }) as const
+const says = (text: string): Answered => ({ blocks: [{ type: 'text', text }] })
+
+/** The responses of a model, in order, and further options of the calls. */
+const cases: Readonly<Record<string, { answers: Answered[]; object?: true; formats?: WireFormat[] }>> = {
+  words: { answers: [says('Hello there.')] },
+  'reasoning before text': { answers: [{ blocks: [thought, { type: 'text', text: 'Hello there.' }] }] },
+  'two calls and a response': {
+    answers: [
+      {
+        blocks: [thought, call('call_1', 'weather', { city: 'Paris' }), call('call_2', 'weather', { city: 'Oslo' })],
+        finish: 'calls',
+      },
+      says('Warm.'),
+    ],
+  },
+  'a call without input': {
+    answers: [{ blocks: [call('call_1', 'now', {})], finish: 'calls' }, says('Noon.')],
+  },
+  'a call of an unknown tool': {
+    answers: [{ blocks: [call('call_1', 'nobody', { city: 'Paris' })], finish: 'calls' }, says('I cannot.')],
+  },
+  pages: {
+    answers: [
+      {
+        blocks: [
+          {
+            type: 'text',
+            text: 'It is so.',
+            citations: [
+              { url: 'https://a.test/', title: 'A' },
+              { url: 'https://b.test/', title: 'B' },
+            ],
+          },
+        ],
+      },
+    ],
+  },
+  'a response that is cut off': { answers: [{ ...says('Hello the'), finish: 'length' }] },
+  'a filtered response': { answers: [{ ...says('Hello the'), finish: 'filter' }] },
+  'a refusal': { answers: [{ blocks: [{ type: 'refusal', text: 'I will not.' }] }] },
+  'a JSON object': { answers: [says('{"city":"Paris"}')], object: true },
+  'an image': {
+    answers: [
+      {
+        blocks: [
+          { type: 'text', text: 'Here.' },
+          { type: 'image', data: PNG },
+        ],
+      },
+    ],
+    formats: ['gemini'],
+  },
+}
+
+/** Returns what an application sees of a part. OpenAI's Chat Completions doesn't show reasoning, and the AI SDK starts some streams with an empty text. */
+function seen(part: Part): unknown[] {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? [] : [part.type, part.text]
+    case 'reasoning':
+      return [part.type, part.text]
+    case 'source':
+      return [part.type, part.sourceType === 'url' ? part.url : part.title, part.title]
+    case 'file':
+      return [part.type, part.file.mediaType, part.file.base64]
+    case 'tool-call':
+      return [part.type, part.toolName, part.input]
+    case 'tool-result':
+      return [part.type, part.toolName, part.output]
+    case 'tool-error':
+      return [part.type, part.toolName]
+    default:
+      return []
+  }
+}
+
+interface Asking {
+  ai: typeof ai7
+  model: ai7.LanguageModel
+  stream: boolean
+  object: boolean
+}
+
+/** Returns what an application receives, step by step. */
+async function hear({ ai, model, stream, object }: Asking) {
+  const execute = async (input: unknown) => ({ input, celsius: 21 })
+  const schema = ai.jsonSchema<{ city: string }>(city as Parameters<typeof ai7.jsonSchema>[0])
+  const nothing = ai.jsonSchema<object>({ type: 'object', properties: {} })
+  const asked = {
+    model,
+    maxRetries: 0,
+    prompt: 'Hi',
+    stopWhen: ai.isStepCount(3),
+    tools: { weather: ai.tool({ inputSchema: schema, execute }), now: ai.tool({ inputSchema: nothing, execute }) },
+  }
+  const shaped = object ? { ...asked, output: ai.Output.object({ schema }) } : asked
+  const result = stream ? ai.streamText(shaped) : await ai.generateText(shaped)
+  const steps = (await result.steps).map((step) => ({
+    content: step.content.map(seen).filter(({ length }) => length > 0),
+    finish: [step.finishReason, step.rawFinishReason],
+    tokens: tokensOf(step.usage),
+  }))
+  return { steps, total: tokensOf(await result.totalUsage), output: object ? await result.output : undefined }
+}
+
+const tokensOf = ({ inputTokens, outputTokens, inputTokenDetails, outputTokenDetails }: ai7.LanguageModelUsage) => [
+  inputTokens,
+  outputTokens,
+  inputTokenDetails.cacheReadTokens,
+  inputTokenDetails.noCacheTokens,
+  outputTokenDetails.reasoningTokens ?? 0,
+]
+
+type Heard = Awaited<ReturnType<typeof hear>>
+
+const withoutThoughts = ({ steps, ...rest }: Heard) => ({
+  ...rest,
+  steps: steps.map((step) => ({ ...step, content: step.content.filter(([type]) => type !== 'reasoning') })),
+})
+
+for (const format of wireFormats)
+  test(`an app gets the same result with and without the gateway (${format} provider)`, async () => {
+    const { provider, model, create } = vendors[format]
+    let answers: Answered[] = []
+    let asked = 0
+    const up = fakeUpstream(({ url, body }) => {
+      const answer = answers[asked++] ?? answers.at(-1) ?? says('')
+      const { whole, events } = saidIn(format, answer)
+      return url.pathname.includes(':stream') || JSON.parse(body).stream ? sse(events) : json(whole)
+    })
+    const { gateway } = await openWorld({
+      fetch: up,
+      catalog: { [provider]: { baseUrl: 'http://one.test/v1', format, models: [{ id: model }] } },
+      connections: [provider],
+    })
+    const name = `${provider}/${model}`
+    const over = (version: number) => ({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch: gateway.fetch })
+    const clients = [
+      { ai: ai7, model: ai7.createGateway(over(4))(name) },
+      { ai: ai6, model: ai6.createGateway(over(3))(name) },
+      { ai: ai7, model: createSignalbox(gateway)(name) },
+      { ai: ai6, model: createSignalbox(gateway, { specification: 'v3' })(name) },
+    ]
+    for (const [what, { formats = wireFormats, object = false, ...said }] of Object.entries(cases)) {
+      if (!formats.includes(format)) continue
+      for (const stream of [false, true]) {
+        const again = () => {
+          answers = said.answers
+          asked = 0
+        }
+        again()
+        const expected = await hear({ ai: ai7, model: create(up)(model), stream, object })
+        for (const [at, client] of clients.entries()) {
+          again()
+          const heard = await hear({ ...client, stream, object })
+          const shown = format === 'openai-chat' ? withoutThoughts(heard) : heard
+          assert.equal(shown, expected, `${what}, ${stream ? 'streamed' : 'whole'}, client ${at}`)
+        }
+      }
+    }
+  })

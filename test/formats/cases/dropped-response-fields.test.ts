@@ -1,0 +1,55 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { lost, message } from './response-field-cases.ts'
+import { ask, getStream, providerOf, type Question } from './support.ts'
+
+const test = suite('cases: fields dropped from responses')
+
+/** Some fields of requests that decide on what is lost. */
+const bodies: Readonly<Partial<Record<WireFormat, JsonObject>>> = {
+  'openai-chat': { stop: ['x', 'y'], functions: [{ name: 'f', parameters: { type: 'object' } }] },
+  gemini: {
+    contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+    generationConfig: { stopSequences: ['x', 'y'] },
+  },
+}
+
+function getQuestion(client: WireFormat, from: WireFormat): Omit<Question, 'answer'> {
+  const body = bodies[client]
+  return { client, model: `${providerOf[from]}/m`, ...(body && { body }) }
+}
+
+/** Returns only the warnings about the response. */
+const ofTheAnswer = (warnings: readonly string[] = []) => warnings.filter((one) => one.startsWith('dropped:answer.'))
+
+for (const [what, [{ from, answer, events }, names]] of Object.entries(lost))
+  for (const client of wireFormats.filter((format) => format !== from)) {
+    const warnings = (names[client] ?? []).map((name) => `dropped:answer.${name}`)
+    const outcome = warnings.length > 0 ? 'a warning names' : 'translation keeps'
+
+    test(`${outcome} ${what} (${client} client)`, async () => {
+      const { response, warned, world } = await ask({ ...getQuestion(client, from), answer: () => json(answer) })
+      assert.equal([response.status, ofTheAnswer(warned)], [200, warnings])
+      assert.equal(ofTheAnswer(world.told.requests[0]?.warnings), warnings)
+    })
+
+    test(`${outcome} ${what} at the end of a stream (${client} client)`, async () => {
+      const question = { ...getQuestion(client, from), stream: true, answer: () => getStream(from, events) }
+      const { response, warned, world } = await ask(question)
+      const lines = (await response.text()).split('\n').filter((line) => line.startsWith(':'))
+      const comments = lines.map((line) => line.replace(', replaced:answer.pause_turn', '')) // see pauses.test.ts
+      const result = warnings.length > 0 && client !== 'gemini' ? [`: x-signalbox-warning: ${warnings.join(', ')}`] : []
+      assert.equal([ofTheAnswer(warned), comments], [[], result])
+      assert.equal(ofTheAnswer(world.told.requests[0]?.warnings), warnings)
+    })
+  }
+
+test('a response is never rejected because of dropped fields, even if the request is strict', async () => {
+  const { answer } = message([{ type: 'mcp_tool_use', id: 'm1', name: 'f', input: {} }])
+  const question = { ...getQuestion('openai-chat', 'anthropic-messages'), body: {}, answer: () => json(answer) }
+  const { response, warned } = await ask({ ...question, headers: { 'x-signalbox-strict': 'true' } })
+  assert.equal([response.status, warned], [200, ['dropped:answer.mcp_tool_use']])
+})

@@ -1,0 +1,138 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { whole } from './responses.ts'
+import { ask, delta, getFormat, getStream } from './support.ts'
+
+/* Servers written in Go write all members of a call, also those that its type has no use for, as empty objects. */
+const test = suite('cases: empty fields next to a tool call')
+
+const fn = (name: string, args: string) => ({ function: { name, arguments: args } })
+const custom = (name: string, input: string) => ({ custom: { name, input } })
+const noCustom = custom('', '')
+const noFunction = fn('', '')
+const noFunctionCall = { function_call: { name: '', arguments: '' } }
+
+const functionCall = { id: 'a', type: 'function', ...fn('f', '{"x":1}'), ...noCustom }
+const customCall = { id: 'b', type: 'custom', ...noFunction, ...custom('g', 'free') }
+const tools = [
+  { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } },
+  { type: 'custom', name: 'g' },
+]
+
+interface Call {
+  type: string
+  name: string
+  arguments?: string
+  input?: string
+}
+
+/** The calls in the answer that a client of Responses gets. */
+async function readResult(answer: () => Response, stream: boolean): Promise<unknown[]> {
+  const { response } = await ask({ client: 'openai-responses', model: 'chat/m', stream, answer, body: { tools } })
+  const text = await response.text()
+  assert.is(response.status, 200, text)
+  const last = stream
+    ? JSON.parse(text.match(/^data: (\{"type":"response.completed".*)$/m)?.[1] ?? '{}').response
+    : JSON.parse(text)
+  return (last.output as Call[]).map((call) => [call.type, call.name, call.arguments ?? call.input])
+}
+
+const calls = [
+  ['function_call', 'f', '{"x":1}'],
+  ['custom_tool_call', 'g', 'free'],
+]
+
+test("a call's type decides which of its fields is read in a response", async () => {
+  const message = { role: 'assistant', content: '', tool_calls: [functionCall, customCall], ...noFunctionCall }
+  const answer = { ...whole['openai-chat'], choices: [{ index: 0, finish_reason: 'tool_calls', message }] }
+  assert.equal(await readResult(() => json(answer), false), calls)
+})
+
+test("a call's type decides which of its fields is read in a stream, even if the type is empty in later chunks", async () => {
+  const piece = (call: JsonObject) => delta({ content: '', tool_calls: [call], ...noFunctionCall })
+  const events = [
+    delta({ role: 'assistant', content: '', ...noFunctionCall }),
+    piece({ index: 0, id: 'a', type: 'function', ...fn('f', ''), ...noCustom }),
+    piece({ index: 0, id: '', type: '', ...fn('', '{"x":1}'), ...noCustom }),
+    piece({ index: 1, id: 'b', type: 'custom', ...noFunction, ...custom('g', '') }),
+    piece({ index: 1, id: '', type: '', ...noFunction, ...custom('', 'free') }),
+    delta({ content: '', tool_calls: [], ...noFunctionCall }, 'tool_calls'),
+    '[DONE]' as const,
+  ]
+  assert.equal(await readResult(() => getStream('openai-chat', events), true), calls)
+})
+
+/** A history as a client in Go gives it back. */
+const history = {
+  messages: [
+    { role: 'user', content: 'go' },
+    { role: 'assistant', content: '', tool_calls: [functionCall, customCall], ...noFunctionCall },
+    { role: 'tool', tool_call_id: 'a', content: '1' },
+    { role: 'tool', tool_call_id: 'b', content: '2' },
+  ],
+}
+
+test("a call's type decides which of its fields is read in the history, without a warning", async () => {
+  const sent = async (model: string) => {
+    const request = await ask({
+      client: 'openai-chat',
+      model,
+      body: history,
+      answer: () => json(whole[getFormat(model)]),
+    })
+    assert.equal(request.warned, [])
+    return JSON.stringify(request.sent)
+  }
+  const messages = await sent('messages/m')
+  assert.match(messages, /"name":"f","input":\{"x":1\}/)
+  assert.match(messages, /"name":"g","input":\{"input":"free"\}/)
+  assert.is(messages.match(/"tool_use"/g)?.length, 2)
+  const responses = await sent('responses/m')
+  assert.match(responses, /"type":"function_call","call_id":"a","name":"f","arguments":"\{\\"x\\":1\}"/)
+  assert.match(responses, /"type":"function_call","call_id":"b","name":"g","arguments":"\{\\"input\\":\\"free\\"\}"/)
+  assert.is(responses.match(/"type":"function_call"/g)?.length, 2)
+})
+
+test('tools and forced tools are recognized by their types', async () => {
+  const functionTool = {
+    type: 'function',
+    function: { name: 'f', parameters: { type: 'object' } },
+    custom: { name: '' },
+  }
+  const customTool = { type: 'custom', function: { name: '' }, custom: { name: 'g' } }
+  const body = {
+    tools: [functionTool, customTool],
+    tool_choice: { type: 'custom', function: { name: '' }, custom: { name: 'g' } },
+  }
+  const { sent, warned } = await ask({
+    client: 'openai-chat',
+    model: 'responses/m',
+    body,
+    answer: () => json(whole['openai-responses']),
+  })
+  assert.equal(
+    (sent.tools as Call[]).map(({ type, name }) => [type, name]),
+    [
+      ['function', 'f'],
+      ['function', 'g'],
+    ],
+  )
+  assert.equal([sent.tool_choice, warned], [{ type: 'function', name: 'g' }, []])
+})
+
+test('a message with an empty function_call and no calls keeps its text', async () => {
+  const messages = [
+    { role: 'user', content: 'go' },
+    { role: 'assistant', content: 'a', ...noFunctionCall },
+    { role: 'user', content: 'and?' },
+  ]
+  const { sent, warned } = await ask({
+    client: 'openai-chat',
+    model: 'messages/m',
+    body: { messages },
+    answer: () => json(whole['anthropic-messages']),
+  })
+  assert.not.match(JSON.stringify(sent), /tool_use/)
+  assert.equal(warned, [])
+})

@@ -1,0 +1,106 @@
+import { isObject, type JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { clients, wholeClients } from '../support/clients.ts'
+import { recordedExchanges } from '../support/recordings.ts'
+import { said } from './responses.ts'
+import { ask, getEvents, getStream, providerOf } from './support.ts'
+
+const test = suite('cases: empty responses')
+
+/** Empty non-streaming responses: 7 tokens in, 5 out. */
+const empty: Readonly<Record<WireFormat, JsonObject>> = {
+  'openai-chat': {
+    ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm' },
+    choices: [{ index: 0, message: { role: 'assistant', content: null }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
+  },
+  'openai-responses': {
+    ...{ id: 'r1', object: 'response', created_at: 1, model: 'm', status: 'completed', error: null, output: [] },
+    usage: { input_tokens: 7, output_tokens: 5, total_tokens: 12 },
+  },
+  'anthropic-messages': {
+    ...{ id: 'm1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: 'end_turn' },
+    usage: { input_tokens: 7, output_tokens: 5 },
+  },
+  gemini: {
+    candidates: [{ index: 0, content: { role: 'model' }, finishReason: 'STOP' }],
+    usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, totalTokenCount: 12 },
+  },
+}
+
+/** A Chat Completions stream reports tokens only if the client requests them. */
+const counted: Readonly<Record<WireFormat, JsonObject>> = {
+  'openai-chat': { stream_options: { include_usage: true } },
+  'openai-responses': {},
+  'anthropic-messages': {},
+  gemini: {},
+}
+
+const nothing = { text: '', reasoning: '', calls: [], finish: 'stop', inputTokens: 7, outputTokens: 5 }
+
+for (const provider of wireFormats)
+  for (const client of wireFormats) {
+    const model = `${providerOf[provider]}/m`
+    const question = { client, model }
+
+    test(`an empty response reaches the client (${provider} provider, ${client} client)`, async () => {
+      const body = JSON.stringify(empty[provider])
+      const { response, world } = await ask({ ...question, answer: () => json(body) })
+      assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, model])
+      if (client === provider) assert.is(await response.clone().text(), body)
+      assert.equal(await wholeClients[client](response), nothing)
+      assert.equal([world.told.usages[0]?.inputTokens, world.told.usages[0]?.outputTokens], [7, 5])
+    })
+
+    test(`an empty response reaches a streaming client with a normal end (${provider} provider, ${client} client)`, async () => {
+      const events = said[provider]()
+      const answer = () => getStream(provider, events)
+      const { response, world, up } = await ask({ ...question, stream: true, body: counted[client], answer })
+      assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, model])
+      if (client === provider) assert.is(await response.clone().text(), getEvents(provider, events).join(''))
+      assert.equal(await clients[client](response), nothing)
+      assert.equal([world.told.usages[0]?.inputTokens, world.told.usages[0]?.outputTokens], [7, 5])
+      assert.is(up.open, 0)
+    })
+
+    test(`an empty response from a provider without streams reaches a streaming client (${provider} provider, ${client} client)`, async () => {
+      const answer = () => json(empty[provider])
+      const { response } = await ask({ ...question, stream: true, body: counted[client], answer })
+      assert.is(response.status, 200)
+      assert.equal(await clients[client](response), nothing)
+    })
+  }
+
+/** The recordings of empty responses. */
+const recorded: Partial<Record<WireFormat, { folder: string; url: RegExp }>> = {
+  'openai-chat': { folder: 'openai-compatible', url: /\/chat\/completions/ },
+  'anthropic-messages': { folder: 'anthropic', url: /\/messages(?:\?|$)/ },
+}
+
+for (const provider of wireFormats) {
+  const { folder, url } = recorded[provider] ?? {}
+  if (!folder) continue
+  test(`a recorded empty response reaches each client as an empty response (${provider} provider)`, async () => {
+    const answers = recordedExchanges([folder]).filter(
+      ({ url: asked, status, answer }) => url?.test(asked) && status === 200 && isObject(answer) && isEmpty(answer),
+    )
+    assert.ok(answers.length > 0)
+    for (const { answer, name } of answers)
+      for (const client of wireFormats) {
+        const question = { client, model: `${providerOf[provider]}/m`, answer: () => json(answer) }
+        const { response } = await ask(question)
+        const result = await wholeClients[client](response)
+        assert.equal(result, { ...nothing, inputTokens: 633, outputTokens: 9 }, name)
+      }
+  })
+}
+
+function isEmpty({ content, stop_reason, choices }: JsonObject): boolean {
+  if (Array.isArray(content)) return content.length === 0 && stop_reason === 'end_turn'
+  const [choice] = Array.isArray(choices) ? choices : []
+  const message = isObject(choice) && choice.finish_reason === 'stop' ? choice.message : undefined
+  return isObject(message) && Object.entries(message).every(([name, value]) => name === 'role' || value === null)
+}

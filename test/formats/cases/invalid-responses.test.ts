@@ -1,0 +1,76 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { clients } from '../support/clients.ts'
+import { geminiChunk, said, whole } from './responses.ts'
+import { ask, getData, getStream } from './support.ts'
+
+const test = suite('cases: responses that the model made invalid')
+
+const message = 'Malformed function call: print(default_api.f('
+const broken = (finishReason: string, more: JsonObject = {}) => ({ candidates: [{ finishReason, index: 0, ...more }] })
+
+/** A combo of a Gemini provider with this response, and of a healthy provider. */
+const chain = { model: 'chain', connections: ['gemini', 'chat'], combos: { chain: ['gemini/m', 'chat/m'] } }
+
+const empty: Readonly<Record<string, JsonObject>> = {
+  'a malformed call': broken('MALFORMED_FUNCTION_CALL', { finishMessage: message }),
+  'a malformed response': broken('MALFORMED_RESPONSE', { content: { role: 'model' } }),
+  'a call to an unknown tool': broken('UNEXPECTED_TOOL_CALL', { content: { role: 'model', parts: [{ text: '' }] } }),
+  'too many calls': broken('TOO_MANY_TOOL_CALLS'),
+  'a missing image': broken('NO_IMAGE', { content: {} }),
+  'a response without content or a known reason': broken('OTHER', { content: { parts: [] } }),
+}
+
+for (const client of wireFormats) {
+  for (const [what, chunk] of Object.entries(empty))
+    test(`${what} is a failure, streamed or not (${client} client)`, async () => {
+      for (const stream of [true, false]) {
+        const { response, up } = await ask({
+          ...{ client, stream, ...chain },
+          answer({ provider }) {
+            if (provider === 'gemini') return stream ? getStream('gemini', [chunk]) : json(chunk)
+            return stream ? getStream('openai-chat', said['openai-chat']('spare')) : json(whole['openai-chat'])
+          },
+        })
+        assert.equal([response.status, up.providers], [200, ['gemini', 'chat']])
+        if (stream) assert.is((await clients[client](response)).text, 'spare')
+      }
+    })
+
+  test(`an invalid response from the only target is an error (${client} client)`, async () => {
+    for (const stream of [true, false]) {
+      const chunk = empty['a malformed call'] ?? {}
+      const answer = () => (stream ? getStream('gemini', [chunk]) : json(chunk))
+      const { response, world } = await ask({ client, model: 'gemini/m', stream, answer })
+      assert.is(response.status, 502)
+      assert.match(await response.text(), /Malformed function call/)
+      assert.is(world.told.attempts[0]?.outcome, 'content')
+    }
+  })
+
+  test(`a stream that breaks after its first content fails without a normal end (${client} client)`, async () => {
+    const { response, up, world } = await ask({
+      ...{ client, stream: true, ...chain },
+      answer: () => getStream('gemini', [geminiChunk([{ text: 'a' }]), broken('MALFORMED_FUNCTION_CALL')]),
+    })
+    const events = await getData(response)
+    const last = JSON.stringify(events.at(-1))
+    assert.match(last, client === 'gemini' ? /MALFORMED_FUNCTION_CALL/ : /"error":\{/)
+    assert.equal(up.providers, ['gemini'])
+    assert.is(world.told.requests[0]?.status, 502)
+  })
+}
+
+for (const reason of ['OTHER', 'NO_IMAGE']) {
+  test(`content before the end ${reason} counts as a response`, async () => {
+    const answer = () => getStream('gemini', [geminiChunk([{ text: 'a' }]), broken(reason)])
+    for (const client of ['openai-chat', 'gemini'] as const) {
+      const { response, world } = await ask({ client, model: 'gemini/m', stream: true, answer })
+      assert.is((await clients[client](response.clone())).text, 'a')
+      await response.text()
+      assert.is(world.told.requests[0]?.status, 200)
+    }
+  })
+}

@@ -1,0 +1,77 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { answerOf } from './collect-response.ts'
+import { said, whole } from './responses.ts'
+import { ask, getStream } from './support.ts'
+
+const test = suite('cases: list responses')
+
+const list = { type: 'array', items: { $ref: '#/$defs/city' } }
+const $defs = { city: { type: 'string' } }
+const wrapped = {
+  type: 'object',
+  properties: { answer: list },
+  required: ['answer'],
+  additionalProperties: false,
+  $defs,
+}
+const body = {
+  generationConfig: { responseMimeType: 'application/json', responseJsonSchema: { ...list, $defs } },
+}
+const question = { client: 'gemini', model: 'openai/gpt-4.1', body } as const
+
+const saying = (content: string) => ({
+  ...whole['openai-chat'],
+  choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+})
+const getText = ({ candidates }: JsonObject): string => {
+  const [{ content }] = candidates as [{ content: { parts: { text: string }[] } }]
+  return content.parts.map(({ text }) => text).join('')
+}
+
+test('a list is requested inside an object, and the client gets the list', async () => {
+  const { sent, response, warned } = await ask({ ...question, answer: () => json(saying('{"answer": ["Bern"]}')) })
+  assert.equal((sent.response_format as { json_schema: JsonObject }).json_schema.schema, wrapped)
+  assert.equal([getText(await response.json()), warned], ['["Bern"]', []])
+})
+
+test('a list is also unwrapped in a stream', async () => {
+  const answer = () => getStream('openai-chat', said['openai-chat']('{"ans', 'wer": [12', ',"Bern"]', '}'))
+  const { response } = await ask({ ...question, stream: true, answer })
+  assert.is(getText(await answerOf.gemini(response)), '[12,"Bern"]')
+})
+
+test('a truncated list arrives as its beginning, and other text stays unchanged', async () => {
+  for (const [text, expected] of [
+    ['{"answer": ["Be', '["Be'],
+    ['I cannot.', 'I cannot.'],
+    ['{"answer":[],"more":1}', '{"answer":[],"more":1}'],
+  ] as const) {
+    const { response } = await ask({ ...question, answer: () => json(saying(text)) })
+    assert.is(getText(await response.json()), expected)
+  }
+})
+
+test('a list is requested by a tool if the target does not support schemas', async () => {
+  const use = { type: 'tool_use', id: 't1', name: 'answer', input: { answer: ['Bern'] } }
+  const { sent, response } = await ask({
+    ...question,
+    model: 'messages/claude-3-5-haiku',
+    answer: () => json({ ...whole['anthropic-messages'], content: [use], stop_reason: 'tool_use' }),
+  })
+  const [tool] = sent.tools as JsonObject[]
+  assert.equal(tool?.input_schema, wrapped)
+  assert.is(getText(await response.json()), '["Bern"]')
+})
+
+test('a list is requested unchanged from targets that accept its schema', async () => {
+  const output_config = { format: { type: 'json_schema', schema: { ...list, $defs } } }
+  const { sent } = await ask({
+    client: 'anthropic-messages',
+    model: 'gemini/m',
+    body: { output_config },
+    answer: () => json(whole.gemini),
+  })
+  assert.equal((sent.generationConfig as JsonObject).responseJsonSchema, { ...list, $defs })
+})

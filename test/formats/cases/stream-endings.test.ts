@@ -1,0 +1,198 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { clients } from '../support/clients.ts'
+import { messageStart, said } from './responses.ts'
+import { ask, delta, getData, getStream, providerOf } from './support.ts'
+
+const test = suite('cases: how streams end')
+
+const ends: Readonly<Record<WireFormat, RegExp>> = {
+  'openai-chat': /\[DONE\]|"finish_reason":"/,
+  'openai-responses': /response\.(?:completed|incomplete)/,
+  'anthropic-messages': /message_stop|"stop_reason":"/,
+  gemini: /"finishReason"/,
+}
+
+/** The error that a client of each format gets in a stream. */
+const errorIn: Readonly<Record<WireFormat, (events: JsonObject[]) => unknown>> = {
+  'openai-chat': (events) => events.at(-1)?.error,
+  'openai-responses': (events) => {
+    const [result, failed] = events.slice(-2)
+    return result?.type === 'error' && failed?.type === 'response.failed' ? result.error : undefined
+  },
+  'anthropic-messages': (events) => (events.at(-1)?.type === 'error' ? events.at(-1)?.error : undefined),
+  gemini: (events) => events.at(-1)?.error,
+}
+
+for (const from of wireFormats) {
+  for (const client of wireFormats) {
+    test(`a truncated stream is an error, never a normal end (${from} provider, ${client} client)`, async () => {
+      const cut = said[from](...'a b c d e f g h'.split(/(?<= )/)).slice(0, 6)
+      const answer = () => getStream(from, cut)
+      const { response, world } = await ask({ client, model: `${providerOf[from]}/m`, stream: true, answer })
+      const text = await response.clone().text()
+      assert.not.match(text, ends[client])
+      assert.match(JSON.stringify(errorIn[client](await getData(response))), /before the response was complete/)
+      assert.is(world.told.requests[0]?.status, 502)
+    })
+  }
+}
+
+for (const client of wireFormats) {
+  test(`a stream with a finish reason and without an end marker ends normally (${client} client)`, async () => {
+    const answer = () => getStream('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({}, 'stop')])
+    const { response } = await ask({ client, model: 'chat/m', stream: true, answer })
+    const { text, finish } = await clients[client](response)
+    assert.equal([text, finish], ['a', 'stop'])
+  })
+}
+
+test('an end marker without a finish reason closes everything that is open, and completes the response', async () => {
+  const answer = () =>
+    getStream('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({ content: 'b' }), '[DONE]'])
+  const { response } = await ask({ client: 'openai-responses', model: 'chat/m', stream: true, answer })
+  const events = await getData(response)
+  const types = events.map(({ type }) => String(type).replace('response.', ''))
+  assert.equal(types.slice(-4), ['output_text.done', 'content_part.done', 'output_item.done', 'completed'])
+  assert.match(JSON.stringify(events.at(-1)), /"output":\[\{"type":"message".*"text":"ab"/)
+  for (const client of ['anthropic-messages', 'gemini'] as const) {
+    const other = await ask({ client, model: 'chat/m', stream: true, answer })
+    assert.is((await clients[client](other.response)).finish, 'stop', client)
+  }
+})
+
+const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 }
+const first = delta({ role: 'assistant', content: 'a' })
+const counted: Record<string, (JsonObject | '[DONE]')[]> = {
+  'after the finish reason': [first, delta({}, 'stop'), { choices: [], usage }, '[DONE]'],
+  'with the finish reason': [first, { ...delta({}, 'stop'), usage }, '[DONE]'],
+  'before the finish reason': [{ ...first, usage }, delta({}, 'stop'), '[DONE]'],
+  'in every chunk': [
+    { ...first, usage: { ...usage, completion_tokens: 1 } },
+    { ...delta({}, 'stop'), usage },
+  ],
+}
+
+for (const [where, events] of Object.entries(counted)) {
+  test(`tokens reported ${where} are reported once, at the end`, async () => {
+    const answer = () => getStream('openai-chat', events)
+    const messages = await ask({ client: 'anthropic-messages', model: 'chat/m', stream: true, answer })
+    const deltas = (await getData(messages.response)).filter(({ type }) => type === 'message_delta')
+    const [{ delta: end, usage: result } = {}] = deltas as { delta?: JsonObject; usage?: JsonObject }[]
+    assert.equal([deltas.length, end?.stop_reason, result?.input_tokens, result?.output_tokens], [1, 'end_turn', 7, 5])
+    const { world } = messages
+    assert.equal(
+      world.told.usages.map((each) => [each.inputTokens, each.outputTokens]),
+      [[7, 5]],
+    )
+  })
+}
+
+test('a chat client gets token counts only on request, in one chunk without choices', async () => {
+  for (const from of ['anthropic-messages', 'openai-responses', 'gemini'] as const) {
+    const question = { client: 'openai-chat', model: `${providerOf[from]}/m`, stream: true } as const
+    const answer = () => getStream(from, said[from]('a'))
+    const silent = await ask({ ...question, answer })
+    assert.ok(
+      (await getData(silent.response)).every((chunk) => !('usage' in chunk)),
+      from,
+    )
+    assert.is(silent.world.told.usages[0]?.outputTokens, 5, from)
+    const request = await ask({ ...question, answer, body: { stream_options: { include_usage: true } } })
+    const result = (await getData(request.response)).filter((chunk) => chunk.usage)
+    assert.equal(
+      result.map(({ choices }) => choices),
+      [[]],
+      from,
+    )
+  }
+})
+
+const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
+
+test("an error in the first event fails the attempt, and the client gets the next target or the error's status", async () => {
+  const answer = () => getStream('anthropic-messages', [overloaded])
+  for (const client of wireFormats) {
+    const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
+    assert.ok([503, 529].includes(response.status), `${client} ${response.status}`)
+    assert.match(await response.text(), /Overloaded/)
+  }
+  const { response, up } = await ask({
+    client: 'openai-chat',
+    model: 'chain',
+    stream: true,
+    connections: ['messages', 'gemini'],
+    combos: { chain: ['messages/m', 'gemini/m'] },
+    answer: ({ provider }) => (provider === 'gemini' ? getStream('gemini', said.gemini('a')) : answer()),
+  })
+  assert.is((await clients['openai-chat'](response)).text, 'a')
+  assert.equal(up.providers, ['messages', 'gemini'])
+})
+
+const words = [first, delta({ content: 'b' }), delta({ content: 'c' })]
+const failed = { error: { code: 400, message: 'Provider returned error' } }
+
+for (const client of wireFormats) {
+  test(`an error within a stream keeps its message, and no other target is tried (${client} client)`, async () => {
+    const { response, up } = await ask({
+      client,
+      model: 'chain',
+      stream: true,
+      connections: ['chat', 'messages'],
+      combos: { chain: ['chat/m', 'messages/m'] },
+      answer: () => getStream('openai-chat', [...words, failed, '[DONE]']),
+    })
+    const text = await response.clone().text()
+    if (client !== 'openai-chat') assert.not.match(text, ends[client])
+    assert.match(text, /Provider returned error/)
+    if (client !== 'openai-chat') assert.ok(errorIn[client](await getData(response)), text)
+    assert.equal(up.providers, ['chat'])
+  })
+
+  test(`an error in place of a response is returned as an error (${client} client)`, async () => {
+    const { response, up } = await ask({
+      client,
+      model: 'chain',
+      connections: ['chat', 'messages'],
+      combos: { chain: ['chat/m', 'messages/m'] },
+      answer: () => json({ error: { message: 'no luck', code: 502 } }),
+    })
+    assert.equal([response.status, up.providers], [502, ['chat', 'messages']])
+    assert.match(await response.text(), /no luck/)
+  })
+
+  test(`a provider that fails within a stream is not replaced by another (${client} client)`, async () => {
+    const { response, up } = await ask({
+      client,
+      model: 'chain',
+      stream: true,
+      connections: ['chat', 'messages'],
+      combos: { chain: ['chat/m', 'messages/m'] },
+      answer: () => getStream('openai-chat', words),
+    })
+    assert.ok(errorIn[client](await getData(response)))
+    assert.equal(up.providers, ['chat'])
+  })
+}
+
+test('a message whose start is repeated immediately is translated as one', async () => {
+  const events = said['anthropic-messages']('a')
+  const answer = () => getStream('anthropic-messages', [...events.slice(0, 1), ...events])
+  for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
+    const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
+    const { text, finish } = await clients[client](response)
+    assert.equal([text, finish], ['a', 'stop'], client)
+  }
+})
+
+test('a message that restarts after its first block is translated as truncated', async () => {
+  const events = said['anthropic-messages']('a')
+  const answer = () => getStream('anthropic-messages', [...events.slice(0, 4), messageStart(), ...events.slice(4)])
+  for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
+    const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
+    assert.ok(errorIn[client](await getData(response)), client)
+  }
+})

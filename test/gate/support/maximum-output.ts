@@ -1,0 +1,64 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { type Answering, json } from '../../pipeline/support/upstream.ts'
+import { metered } from './metered-providers.ts'
+
+/** The maximum output of the models in the tests' catalog. */
+const MODEL_MOST = 4_000
+
+/** Reads a number as lenient servers do. */
+const number = (value: unknown): number =>
+  typeof value === 'string' || typeof value === 'number' ? Number(value) : Number.NaN
+
+/**
+ * Returns the maximum number of tokens that any server could read from these limits. Values that aren't counts limit nothing, because some servers
+ * ignore them.
+ */
+function mostOf(limits: readonly unknown[]): number {
+  const given = limits.filter((limit) => limit !== undefined && limit !== null)
+  const counts = given.filter((limit): limit is number => typeof limit === 'number' && limit >= 1)
+  if (counts.length === 0 || counts.length < given.length) return MODEL_MOST
+  return Math.min(MODEL_MOST, Math.ceil(Math.max(...counts)))
+}
+
+/** Returns the maximum number of completions that any server would generate. */
+const answersOf = (counts: readonly unknown[]): number =>
+  Math.max(
+    1,
+    ...counts
+      .map(number)
+      .filter((count) => Number.isFinite(count))
+      .map(Math.ceil),
+  )
+
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null
+
+/** Returns all fields with these names, in an object and in its generation settings. */
+function members(body: unknown, names: readonly string[]): unknown[] {
+  if (!isObject(body)) return []
+  return Object.entries(body).flatMap(([name, value]) =>
+    names.includes(name)
+      ? [value]
+      : ['generationConfig', 'generation_config'].includes(name)
+        ? members(value, names)
+        : [],
+  )
+}
+
+/** Returns the names of the limits that a server reads, by its path. */
+const limitsAt = (path: string): string[] => {
+  if (path.includes(':')) return ['maxOutputTokens', 'max_output_tokens']
+  return path.includes('responses') ? ['max_output_tokens'] : ['max_tokens', 'max_completion_tokens']
+}
+const COUNTS = ['n', 'best_of', 'candidateCount', 'candidate_count']
+
+/** Creates providers that return as many tokens as a request allows, and report them. */
+export const greedy =
+  (reported: { tokens: number }): Answering =>
+  (call, nth) => {
+    const body = JSON.parse(call.body)
+    const prompts =
+      Array.isArray(body.prompt) && typeof body.prompt[0] !== 'number' ? Math.max(1, body.prompt.length) : 1
+    const output = mostOf(members(body, limitsAt(call.url.pathname))) * answersOf(members(body, COUNTS)) * prompts
+    if (output > 10_000_000) return json({ error: { message: 'Too many' } }, 400)
+    return metered({ input: 9, output }, reported)(call, nth)
+  }

@@ -1,0 +1,118 @@
+import type { Guard } from '../../src/index.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/responses.ts'
+import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openWorld, WORD } from './world.ts'
+
+const test = suite('guards that check during the call')
+
+/** A promise, and the function that resolves it. */
+function createGate() {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open, opened }
+}
+
+/** A guard that refuses the word once `opened` resolves. */
+const createGuard = (opened: Promise<void>, more: Partial<Guard> = {}): Guard => ({
+  ...{ name: 'd', stage: 'during', on: ['request'], ...more },
+  async check({ parts }) {
+    await opened
+    return parts.some(({ text }) => text.includes(WORD)) ? { verdict: 'refuse', category: 'word' } : undefined
+  },
+})
+
+for (const stream of [false, true])
+  test(`check 51: the response is held until the verdict${stream ? ' (stream)' : ''}`, async () => {
+    const { open, opened } = createGate()
+    const { open: called, opened: isCalled } = createGate()
+    const fetch = fakeUpstream(() => {
+      called()
+      return stream ? sse([...chatEvents()]) : json(chatAnswer())
+    })
+    const { say } = await openWorld([createGuard(opened)], { options: { fetch } })
+    let isAnswered = false
+    const saying = say('openai-chat', 'Hi', { stream }).then((response) => {
+      isAnswered = true
+      return response
+    })
+    await isCalled
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve()
+    assert.is(isAnswered, false)
+    open()
+    const response = await saying
+    assert.is(response.status, 200)
+    assert.match(await response.text(), 'Hello')
+  })
+
+for (const phase of ['before the response', 'after the response', 'after a stream has begun'])
+  test(`check 52: a rejection ${phase} ends the call, and the client gets a 400`, async () => {
+    const { open, opened } = createGate()
+    const { open: called, opened: isCalled } = createGate()
+    const fetch = fakeUpstream(async () => {
+      called()
+      if (phase === 'before the response') return new Promise<Response>(() => {})
+      return phase === 'after the response' ? json(chatAnswer()) : sse([...chatEvents()])
+    })
+    const { say, errors } = await openWorld([createGuard(opened)], { options: { fetch } })
+    const saying = say('openai-chat', WORD, { stream: phase.includes('stream') })
+    await isCalled
+    if (phase !== 'before the response') await new Promise((resolve) => setTimeout(resolve, 20))
+    open()
+    const response = await saying
+    assert.is(response.status, 400)
+    const text = await response.text()
+    assert.match(text, 'content_filter')
+    assert.is(response.headers.get('x-signalbox-guards'), 'refused; name=d')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    assert.is(fetch.open, 0)
+    assert.equal(errors, [])
+  })
+
+test('check 52: with `as: "answer"`, the client gets a response without text', async () => {
+  const { say } = await openWorld([createGuard(Promise.resolve(), { as: 'answer' })])
+  const response = await say('openai-chat', WORD)
+  assert.is(response.status, 200)
+  assert.is(JSON.parse(await response.text()).choices[0].finish_reason, 'content_filter')
+})
+
+test('check 53: a request with a hosted tool is checked before the call', async () => {
+  const { say, upstream } = await openWorld([createGuard(Promise.resolve())])
+  const tools = [{ type: 'web_search_20250305', name: 'web_search' }]
+  assert.is((await say('anthropic-messages', WORD, { body: { tools } })).status, 400)
+  assert.is(upstream.calls.length, 0)
+})
+
+test('a guard that fails during the call ends it with a 503', async () => {
+  const guard: Guard = { ...createGuard(Promise.resolve()), check: () => Promise.reject(new Error('down')) }
+  const { say } = await openWorld([guard])
+  assert.is((await say('openai-chat', 'Hi')).status, 503)
+})
+
+test("a provider's error does not wait for the verdict", async () => {
+  const fetch = fakeUpstream(() => json({ error: { message: 'bad' } }, 400))
+  const { say } = await openWorld([createGuard(new Promise(() => {}))], { options: { fetch } })
+  const response = await say('openai-chat', 'Hi', { body: { max_tokens: -1 } })
+  assert.is(response.status, 400)
+})
+
+test('older text that was rejected during a call is removed from the next one', async () => {
+  const ids: Guard = {
+    ...createGuard(Promise.resolve()),
+    check({ parts }) {
+      const found = parts.filter(({ text }) => text.includes(WORD))
+      return found.length > 0 ? { verdict: 'refuse', ids: found.map(({ id }) => id) } : undefined
+    },
+  }
+  const { say, upstream } = await openWorld([ids])
+  assert.is((await say('openai-chat', WORD)).status, 400)
+  const messages = [
+    { role: 'user', content: WORD },
+    { role: 'assistant', content: 'No.' },
+    { role: 'user', content: 'Hi' },
+  ]
+  assert.is((await say('openai-chat', '', { body: { messages } })).status, 200)
+  assert.not.match(upstream.calls.at(-1)?.body ?? '', WORD)
+})

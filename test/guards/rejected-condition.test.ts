@@ -1,0 +1,73 @@
+import { words } from '../../src/features/guards/guards.ts'
+import type { Guard } from '../../src/index.ts'
+import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
+import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openWorld, WORD, w } from './world.ts'
+
+const test = suite('combos that fall back after a rejected response')
+
+/** A combo of two models. The first one says the word, and the second one says `second`. */
+async function open(guard: Guard, second: string, { isPlain = false } = {}) {
+  const upstream = fakeUpstream(({ body }) => {
+    const { model, stream } = JSON.parse(body)
+    const text = model === 'm' ? `It is ${WORD}.` : second
+    const events = [...[...text].map((content) => chatChunk({ content })), ...chatEvents().slice(-3)]
+    return stream ? sse(events) : json(chatAnswer(text))
+  })
+  const world = await openWorld([guard], { options: { fetch: upstream, usage: true } })
+  await world.api.combos.create({ name: 'both', models: ['one/m', 'one/n'], ...(!isPlain && { on: ['refused'] }) })
+  const say = async (stream: boolean) => {
+    const response = await world.say('openai-chat', 'Hi', { stream, body: { model: 'both' } })
+    const text = await response.text()
+    const said = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('')
+    return { status: response.status, said, text, header: response.headers.get('x-signalbox-guards') }
+  }
+  return { say, upstream, api: world.api }
+}
+
+for (const guard of [w, words({ name: 'built-in', words: [WORD] })])
+  for (const stream of [false, true]) {
+    const manner = `${guard.name}${stream ? ', stream' : ''}`
+    test(`check 49: the next target responds (${manner})`, async () => {
+      const { say, upstream, api } = await open(guard, 'Fine.')
+      const { status, said, header } = await say(stream)
+      assert.equal([status, said], [200, 'Fine.'])
+      assert.is(header, stream ? 'held' : null)
+      assert.is(upstream.calls.length, 2)
+      const [record] = (await api.usage.requests()).requests
+      assert.equal(
+        record?.attempts?.map(({ outcome }) => outcome),
+        ['filtered', 'answered'],
+      )
+      assert.ok(record?.guards?.some(({ stage, verdict }) => stage === 'answer' && verdict === 'refuse'))
+    })
+
+    test(`check 49: if every target's response is rejected, the client gets a rejected response (${manner})`, async () => {
+      const { say, upstream } = await open(guard, `${WORD} too.`)
+      const { status, text } = await say(stream)
+      assert.is(status, 200)
+      assert.not.match(text, WORD)
+      assert.match(text, '"finish_reason":"content_filter"')
+      assert.is(upstream.calls.length, 2)
+    })
+
+    test(`without the condition, the first target's response is rejected (${manner})`, async () => {
+      const { say, upstream } = await open(guard, 'Fine.', { isPlain: true })
+      assert.match((await say(stream)).text, '"finish_reason":"content_filter"')
+      assert.is(upstream.calls.length, 1)
+    })
+  }
+
+test('without guards, the condition changes nothing', async () => {
+  const { say, upstream } = await open({ name: 'request', on: ['request'], check: () => undefined }, 'Fine.')
+  assert.is((await say(true)).said, `It is ${WORD}.`)
+  assert.is(upstream.calls.length, 1)
+})
+
+test('a guard that fails ends the request with a 503', async () => {
+  const failing: Guard = { name: 'f', on: ['answer'], check: () => Promise.reject(new Error('down')) }
+  const { say, upstream } = await open(failing, 'Fine.')
+  assert.is((await say(false)).status, 503)
+  assert.is(upstream.calls.length, 1)
+})

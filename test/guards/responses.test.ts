@@ -1,0 +1,97 @@
+import type { Guard } from '../../src/index.ts'
+import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clientNames, openWorld, WORD, w } from './world.ts'
+
+const test = suite('guards on responses')
+
+/** The end of a response that a guard refuses, by client format. */
+const ends: Record<string, string> = {
+  'openai-chat': '"finish_reason":"content_filter"',
+  'openai-responses': '"incomplete_details":{"reason":"content_filter"}',
+  'anthropic-messages': '"stop_reason":"refusal"',
+  gemini: '"finishReason":"SAFETY"',
+  'gemini, as an array': '"finishReason":"SAFETY"',
+  'ai-sdk': '"finishReason":{"unified":"content-filter"',
+}
+
+/** Passes everything. */
+const pass: Guard = { name: 'pass', check: () => undefined }
+
+const toStream = (pieces: readonly string[]) => [
+  chatChunk({ role: 'assistant', content: '' }),
+  ...pieces.map((content) => chatChunk({ content })),
+  ...chatEvents().slice(-3),
+]
+
+for (const client of clientNames) {
+  test(`check 35: a rejected response has usage and its format's finish reason, but no text (${client})`, async () => {
+    const { say } = await openWorld([w], { answer: chatAnswer(`The word is ${WORD}.`) })
+    const response = await say(client, 'Hi')
+    const text = await response.text()
+    assert.is(response.status, 200, text)
+    assert.not.match(text, WORD)
+    assert.not.match(text, 'The word')
+    assert.match(text, ends[client] ?? '')
+    assert.match(text, /usage/)
+    assert.is(response.headers.get('x-signalbox-guards'), 'refused; name=w')
+  })
+
+  for (const [title, pieces] of [
+    ['in a later piece', ['One. ', 'Two. ', `Say ${WORD} now. `, 'Three.']],
+    ['in two pieces', ['One. ', 'SES', 'AME']],
+    ['letter by letter', [...`One. Two. ${WORD}.`]],
+  ] as const)
+    test(`checks 36 and 37: a stream ends before a blocked word, in the client's format, ${title} (${client})`, async () => {
+      const { say } = await openWorld([w], { events: toStream(pieces) })
+      const response = await say(client, 'Hi', { stream: true })
+      const text = await response.text()
+      assert.is(response.status, 200, text)
+      assert.is(response.headers.get('x-signalbox-guards'), 'held')
+      assert.not.match(text.replace(/"(?:delta|content|text)":"([^"]*)"/g, '$1').replaceAll(/[^A-Z]/g, ''), WORD)
+      assert.not.match(text, WORD)
+      assert.match(text, ends[client] ?? '')
+      assert.not.match(text, 'Three')
+    })
+
+  test(`check 47: a stream that passes stays byte-identical (${client})`, async () => {
+    const events = toStream(['One. ', 'Two, ', 'three.'])
+    const stable = (text: string) =>
+      text
+        .replaceAll(/[\w-]*[A-Za-z0-9]{24}/g, 'ID')
+        .replaceAll(/_at":\d+/g, '_at":0')
+        .replaceAll(/"(?:timestamp|requestId)":"[^"]*"/g, '')
+    const guarded = await (await (await openWorld([pass], { events })).say(client, 'Hi', { stream: true })).text()
+    const plain = await (await (await openWorld([], { events })).say(client, 'Hi', { stream: true })).text()
+    assert.is(stable(guarded), stable(plain))
+  })
+}
+
+test('check 42: if one of several choices is rejected, only that choice ends', async () => {
+  const answer = chatAnswer('Fine.')
+  const other = { index: 1, message: { role: 'assistant', content: WORD }, finish_reason: 'stop' }
+  const { say } = await openWorld([w], { answer: { ...answer, choices: [...answer.choices, other] } })
+  const { choices } = JSON.parse(await (await say('openai-chat', 'Hi', { body: { n: 2 } })).text())
+  assert.is(choices[0].message.content, 'Fine.')
+  assert.is(choices[1].finish_reason, 'content_filter')
+  assert.is(choices[1].message.content, null)
+})
+
+test('check 39: a tool call with a blocked word is not delivered', async () => {
+  const call = (delta: object) => chatChunk({ tool_calls: [{ index: 0, ...delta }] })
+  const events = [
+    chatChunk({ role: 'assistant', content: 'Let me see. ' }),
+    call({ id: 'a', type: 'function', function: { name: 'f', arguments: '' } }),
+    call({ function: { arguments: '{"a":"SES' } }),
+    call({ function: { arguments: 'AME"}' } }),
+    chatChunk({}, 'tool_calls'),
+    ...chatEvents().slice(-2),
+  ]
+  for (const client of clientNames) {
+    const { say } = await openWorld([w], { events })
+    const text = await (await say(client, 'Hi', { stream: true })).text()
+    assert.not.match(text, /AME/, client)
+    assert.not.match(text, /tool_calls"[,}]|tool_use"[,}]/.source, client)
+    assert.match(text, ends[client] ?? '')
+  }
+})

@@ -1,0 +1,79 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Storage } from '../../src/types.ts'
+import { chatChunk } from '../pipeline/support/responses.ts'
+import { fakeUpstream, sse } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('rejected keys stay rejected')
+
+/** A gateway on a storage without `watch` with a stream of a key under way, and another gateway on the same storage. */
+async function world() {
+  const { watch: _, ...storage } = memoryStorage()
+  const up = fakeUpstream(() => sse([chatChunk({ content: 'Once' })], 'hang'))
+  const here = await openWorld({ fetch: up, storage })
+  const elsewhere = (await openWorld({ storage, connections: [] })).api
+  const group = await here.api.groups.create({ name: 'team' })
+  const { key, id } = await here.api.keys.create({ name: 'one', group: group.id })
+  const ask = () => here.chat({ model: 'one/m', stream: true, messages: [] }, { headers: { 'x-api-key': key } })
+  const stream = (await ask()).body?.getReader()
+  await stream?.read()
+  return { ...here, storage, elsewhere, group, id, ask, stream }
+}
+
+type World = Awaited<ReturnType<typeof world>>
+
+const refusals: Record<string, { status: number; refuse(world: World): Promise<unknown> }> = {
+  'is paused': { status: 403, refuse: ({ elsewhere, id }) => elsewhere.keys.update(id, { isActive: false }) },
+  'is deleted': { status: 401, refuse: ({ elsewhere, id }) => elsewhere.keys.delete(id) },
+  'has its group paused': {
+    status: 403,
+    refuse: ({ elsewhere, group }) => elsewhere.groups.update(group.id, { isActive: false }),
+  },
+}
+
+for (const [what, { status, refuse }] of Object.entries(refusals))
+  for (const lateMs of [0, 1, 20, 500, 999])
+    test(`a key that ${what} on another gateway is still rejected ${lateMs} ms after its stream ended`, async () => {
+      const { clock, ask, stream, api, ...others } = await world()
+      if (what === 'is deleted') await api.settings.update({ requireApiKey: true })
+      await clock.advance(1_985)
+      await (await ask()).body?.cancel() // the key is read anew, 15 ms before those of requests under way are
+      await refuse({ clock, ask, stream, api, ...others })
+      await clock.advance(15)
+      while (!(await stream?.read())?.done);
+      await clock.advance(lateMs)
+      assert.is((await ask()).status, status)
+    })
+
+test('a key that is resumed on another gateway is accepted within a second', async () => {
+  const { clock, ask, stream, elsewhere, id } = await world()
+  await elsewhere.keys.update(id, { isActive: false })
+  await clock.advance(1_000)
+  while (!(await stream?.read())?.done);
+  assert.is((await ask()).status, 403)
+  await elsewhere.keys.update(id, { isActive: true })
+  await clock.advance(1_000)
+  assert.is((await ask()).status, 200)
+})
+
+for (const [prefix, list] of [
+  ['keys/', 'keys'],
+  ['groups/', 'groups'],
+] as const)
+  test(`a record in ${prefix} without its signature is reported once, when it is read`, async () => {
+    const storage: Storage = memoryStorage()
+    const { api, told } = await openWorld({ storage, connections: [] })
+    await api.groups.create({ name: 'team' })
+    await api.keys.create({ name: 'one' })
+    for (const { key, value } of await storage.list(prefix)) {
+      const { record, ...envelope } = JSON.parse(value)
+      const { mac: _, ...without } = record
+      await storage.set(key, JSON.stringify({ ...envelope, record: without }))
+    }
+    await api[list].list()
+    await api[list].list()
+    const reported = told.errors.splice(0).map((error) => (error instanceof Error ? error.message : ''))
+    assert.is(reported.length, 1)
+    assert.match(reported[0] ?? '', new RegExp(`^The stored record ${prefix}[^ ]+ is damaged: "mac" is missing`))
+  })

@@ -1,0 +1,98 @@
+import { type Answering, bodyOf, fakeUpstream, json, never } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { png } from './images.ts'
+
+const test = suite('images are charged only once')
+
+const good = () => json({ created: 1, data: [{ b64_json: png }] })
+const reset = (code: string) => () => Promise.reject(Object.assign(new TypeError('fetch failed'), { cause: { code } }))
+const refusal = (status: number, headers: Record<string, string> = {}) =>
+  json({ error: { message: 'no', type: 'x' } }, status, headers)
+
+/** Failures that the vendor may have charged for. */
+const ambiguous: Record<string, Answering> = {
+  'a 500': () => refusal(500),
+  'a 502': () => refusal(502),
+  'a 503 without retry-after': () => refusal(503),
+  'a 504': () => refusal(504),
+  'a connection reset': reset('ECONNRESET'),
+  'a truncated response': () =>
+    new Response(bodyOf(['{"data":['], 'error'), { headers: { 'content-type': 'application/json' } }),
+  'half a response': () => new Response('{"data":[', { headers: { 'content-type': 'application/json' } }),
+  'silence before the headers': never,
+  'a 200 with an error': () => json({ error: { message: 'The generation failed.', type: 'server_error' } }),
+}
+
+/** Failures without a charge. */
+const certain: Record<string, Answering> = {
+  'a refused connection': reset('ECONNREFUSED'),
+  'an unknown host': reset('ENOTFOUND'),
+  'a connection timeout': reset('UND_ERR_CONNECT_TIMEOUT'),
+  'a 429': () => refusal(429),
+  'a 503 with retry-after': () => refusal(503, { 'retry-after': '30' }),
+  'a 401': () => refusal(401),
+  'a 402': () => refusal(402),
+  'a 403': () => refusal(403),
+  'a 404': () => refusal(404),
+  'a response without images': () => json({ created: 1, data: [] }),
+}
+
+async function ask(first: Answering, combo: object, body: object = {}) {
+  const up = fakeUpstream((call, nth) => (call.provider === 'one' ? first(call, nth) : good()))
+  const { post, clock } = await openWorld({
+    fetch: up,
+    connections: ['one', 'two'],
+    combos: { pool: { models: ['one/a', 'two/b'], kind: 'image', ...combo } },
+  })
+  const answering = post('/v1/images/generations', { model: 'pool', prompt: 'a walk', ...body })
+  let isOver = false
+  const over = answering.finally(() => {
+    isOver = true
+  })
+  for (let times = 0; !isOver && times < 60; times++) await clock.advance(times < 20 ? 0 : 10_000)
+  const response = await over
+  return { status: response.status, providers: up.providers, text: await response.text() }
+}
+
+for (const stream of [false, true]) {
+  const how = stream ? ', streamed' : ''
+  for (const [what, first] of Object.entries(ambiguous)) {
+    test(`no other target is tried after ${what}${how}`, async () => {
+      const { providers, text } = await ask(first, {}, { stream })
+      assert.equal(providers, ['one'], text)
+      assert.match(text, /"error"/)
+    })
+
+    test(`another target is tried after ${what} if the combo allows it${how}`, async () => {
+      const { status, providers, text } = await ask(first, { retryAmbiguous: true }, { stream })
+      assert.equal([status, providers], [200, ['one', 'two']], text)
+    })
+  }
+
+  for (const [what, first] of Object.entries(certain))
+    test(`the next target is tried after ${what}${how}`, async () => {
+      const { status, providers, text } = await ask(first, {}, { stream })
+      assert.equal([status, providers], [200, ['one', 'two']], text)
+    })
+}
+
+test('a 400 ends the request in any combo', async () => {
+  const filtered = () => json({ error: { message: 'safety', code: 'moderation_blocked' } }, 400)
+  const { status, providers } = await ask(filtered, { retryAmbiguous: true })
+  assert.equal([status, providers], [400, ['one']])
+})
+
+test('a slow attempt is not hedged', async () => {
+  const up = fakeUpstream(async () => good())
+  const { post, clock } = await openWorld({
+    fetch: up,
+    connections: ['one', 'two'],
+    combos: { pool: { models: ['one/a', 'two/b'], kind: 'image', hedge: true } },
+  })
+  for (let times = 0; times < 30; times++) await post('/v1/images/generations', { model: 'pool', prompt: 'a walk' })
+  const slow = fakeUpstream(never)
+  assert.is(slow.calls.length, 0)
+  await clock.advance(60_000)
+  assert.equal(new Set(up.providers), new Set(['one']))
+})

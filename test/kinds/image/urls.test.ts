@@ -1,0 +1,115 @@
+import { isFile, parseForm } from '../../../src/lib/multipart.ts'
+import type { Call } from '../../pipeline/support/upstream.ts'
+import { never } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { bytesOf, jpeg, png } from './images.ts'
+import { imageVendors, openImages } from './vendors.ts'
+
+const test = suite('image URLs for vendors that only accept bytes')
+
+const ADDRESS = 'https://pictures.org/a.png?token=very-secret'
+const isPicture = ({ url }: Call) => url.hostname === 'pictures.org'
+
+const served = (bytes: Uint8Array<ArrayBuffer> = bytesOf(png), type = 'application/octet-stream') => ({
+  answer: (call: Call) => (isPicture(call) ? new Response(bytes, { headers: { 'content-type': type } }) : undefined),
+})
+
+for (const [name, sentBy] of [
+  ['openai', (call: Call) => parseForm(call.init.body as Uint8Array, call.headers.get('content-type') ?? '')],
+  ['google', (call: Call) => JSON.parse(call.body).contents[0].parts],
+] as const)
+  test(`${name} gets the bytes of an image that the client sends as a URL`, async () => {
+    const { ask, up } = await openImages(served())
+    const response = await ask(imageVendors[name].model, { image: [ADDRESS, ADDRESS] }, { path: 'edits' })
+    assert.is(response.status, 200, await response.text())
+    const [picture, call, ...others] = up.calls
+    assert.equal([picture && isPicture(picture), call !== undefined, others.length], [true, true, 0])
+    for (const header of ['authorization', 'x-goog-api-key', 'cookie']) assert.is(picture?.headers.get(header), null)
+    const sent = call ? sentBy(call) : []
+    if (name === 'google')
+      assert.equal(sent.slice(1), [
+        { inlineData: { mimeType: 'image/png', data: png } },
+        { inlineData: { mimeType: 'image/png', data: png } },
+      ])
+    else {
+      const files = parseForm(call?.init.body as Uint8Array, call?.headers.get('content-type') ?? '').filter(isFile)
+      assert.equal(
+        files.map(({ name: field, type, bytes }) => [field, type, bytes.length]),
+        Array(2).fill(['image[]', 'image/png', bytesOf(png).length]),
+      )
+    }
+  })
+
+test('a vendor that accepts URLs gets them unchanged', async () => {
+  const { ask, up } = await openImages(served())
+  await ask(imageVendors.xai.model, { image: ADDRESS }, { path: 'edits' })
+  assert.is(up.calls.filter(isPicture).length, 0)
+  assert.match(up.calls[0]?.body ?? '', /pictures\.org/)
+})
+
+test('the next target of a combo gets the image that was downloaded for the first', async () => {
+  const { ask, up } = await openImages({
+    ...served(bytesOf(jpeg)),
+    combos: { pair: { models: [imageVendors.openai.model, imageVendors.google.model], kind: 'image' } },
+    answer: (call) =>
+      isPicture(call)
+        ? new Response(bytesOf(jpeg))
+        : call.url.hostname === 'api.openai.com'
+          ? new Response('{"error":{"message":"slow down"}}', { status: 429 })
+          : undefined,
+  })
+  const response = await ask('pair', { image: ADDRESS }, { path: 'edits' })
+  assert.is(response.status, 200, await response.text())
+  assert.is(up.calls.filter(isPicture).length, 1)
+  assert.match(up.calls.at(-1)?.body ?? '', /"mimeType":"image\/jpeg"/)
+})
+
+for (const [what, address, answer] of [
+  ['is private', 'https://10.0.0.1/a.png', undefined],
+  ['points to the local machine', 'https://localhost/a.png', undefined],
+  ['contains a credential', 'https://a:b@pictures.org/a.png', undefined],
+  ['does not return an image', ADDRESS, () => new Response('<html>', { headers: { 'content-type': 'image/png' } })],
+  ['is not found', ADDRESS, () => new Response('no', { status: 404 })],
+  [
+    'redirects to a private one',
+    ADDRESS,
+    () => new Response(null, { status: 302, headers: { location: 'https://192.168.0.1/' } }),
+  ],
+  [
+    'redirects to an unencrypted one',
+    ADDRESS,
+    () => new Response(null, { status: 302, headers: { location: 'http://pictures.org/' } }),
+  ],
+] as const)
+  test(`an image whose URL ${what} is rejected without calling a vendor`, async () => {
+    const { ask, up, told } = await openImages({ answer: (call) => (isPicture(call) ? answer?.() : undefined) })
+    for (const name of ['openai', 'google'] as const) {
+      const response = await ask(imageVendors[name].model, { image: address }, { path: 'edits' })
+      const text = await response.text()
+      assert.is(response.status, 400, text)
+      assert.match(text, /\\"image\\"/)
+      assert.not.match(text, /very-secret/)
+    }
+    assert.is(up.calls.filter((call) => !isPicture(call)).length, 0)
+    assert.equal(told.errors, [])
+  })
+
+test('a gateway that does not download media rejects URLs', async () => {
+  const { ask, up } = await openImages({ ...served(), fetchMedia: false })
+  const response = await ask(imageVendors.openai.model, { image: ADDRESS }, { path: 'edits' })
+  assert.equal([response.status, up.calls.length], [400, 0])
+  assert.match(await response.text(), /Send the image itself/)
+})
+
+test('the download ends if the client disconnects', async () => {
+  const abort = new AbortController()
+  const { ask, up } = await openImages({
+    answer(call) {
+      if (!isPicture(call)) return undefined
+      queueMicrotask(() => abort.abort()) // at once, since \`ask\` lets minutes pass while it waits
+      return never()
+    },
+  })
+  const { status } = await ask(imageVendors.openai.model, { image: ADDRESS }, { path: 'edits', signal: abort.signal })
+  assert.equal([status, up.calls.length, up.open], [499, 1, 0])
+})

@@ -1,0 +1,59 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { isGatewayError } from '../../src/errors.ts'
+import type { Storage } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './open-management.ts'
+
+const test = suite('a storage on which every write fails')
+
+/** After `lose()`, every conditional write loses to another writer. */
+function losing() {
+  const inner = memoryStorage()
+  let isLosing = false
+  const storage: Storage = {
+    ...inner,
+    set: async (key, value, options = {}) => !isLosing && inner.set(key, value, options),
+    delete: async (key, options = {}) => !isLosing && inner.delete(key, options),
+  }
+  return {
+    storage,
+    lose() {
+      isLosing = true
+    },
+  }
+}
+
+test('every change fails with an error code if the storage rejects each write as a lost race', async () => {
+  const { storage, lose } = losing()
+  const { api } = openDoor({ storage }).gateway
+  const key = await api.keys.create({ name: 'mine' })
+  const combo = await api.combos.create({ name: 'pool', models: ['a/x'] })
+  await api.aliases.set({ alias: 'old', model: 'a/x' })
+  lose()
+  const changes: Record<string, () => Promise<unknown>> = {
+    settings: () => api.settings.update({ requireApiKey: true }),
+    'a key': () => api.keys.update(key.id, { isActive: false }),
+    'a key that goes': () => api.keys.delete(key.id),
+    'a combo': () => api.combos.update(combo.id, { models: ['a/y'] }),
+    'a combo that goes': () => api.combos.delete(combo.id),
+    'an alias': () => api.aliases.set({ alias: 'old', model: 'a/y' }),
+    'a new alias': () => api.aliases.set({ alias: 'new', model: 'a/y' }),
+    'a provider': () => api.providers.update('openai', { strategy: 'random' }),
+    'a vault that nobody has made': () =>
+      openDoor({ storage: createEmpty(storage) }).gateway.api.keys.create({ name: 'a' }),
+  }
+  for (const [what, change] of Object.entries(changes)) {
+    const thrown = await change().catch((error: unknown) => error)
+    assert.ok(isGatewayError(thrown, 'STORAGE_FAILED'), what)
+  }
+})
+
+test('a hundred concurrent writers all succeed on a working storage', async () => {
+  const { gateway } = openDoor()
+  const writers = Array.from({ length: 100 }, (_, at) =>
+    gateway.api.settings.update({ cloudUrl: `https://${at}.example` }),
+  )
+  for (const { cloudUrl } of await Promise.all(writers)) assert.match(cloudUrl, /^https:/)
+})
+
+const createEmpty = (storage: Storage): Storage => ({ ...storage, get: async () => undefined, list: async () => [] })

@@ -1,0 +1,87 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Provider } from '../../src/admin/providers.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { isObject, tryParseJson } from '../../src/lib/json.ts'
+import type { GatewayOptions } from '../../src/options.ts'
+import type { ApiKey, Combo, Connection, EffectiveRules, KeyGroup, RequestRules, Settings } from '../../src/types.ts'
+import { checkAnswer } from '../openapi/check-results.ts'
+import { plant, watchfulLogger } from '../support/canaries.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert } from '../support/suite.ts'
+
+export const TOKEN = 'management-token-of-forty-characters-000'
+
+/** The rules for requests that hold where nothing else is set. */
+export const defaultRules: EffectiveRules = {
+  health: { failureShare: 0.5, windowMs: 60_000, minCalls: 5, cooldownMs: 5_000, maxCooldownMs: 300_000 },
+  maxAttempts: 3,
+  timeouts: { headersMs: 120_000, idleMs: 60_000, totalMs: 600_000 },
+}
+
+/** The fields of `/api` responses that tests read; each test knows which fields are present. */
+export interface Body extends Connection, Omit<Combo, 'kind' | keyof RequestRules>, Settings {
+  error: string
+  success: boolean
+  warnings?: string[]
+  key: string
+  kind: string
+  keys: ApiKey[]
+  groups: KeyGroup[]
+  combos: Combo[]
+  connections: Connection[]
+  providers: Provider[]
+}
+
+export interface Answer {
+  status: number
+  body: Body
+  headers: Headers
+}
+
+/** A gateway with a admin token, seen from outside. Every request and its answer are compared with the description of the API. */
+export function openDoor(options: Partial<GatewayOptions> = {}) {
+  const clock = fakeClock()
+  const storage = options.storage ?? memoryStorage({ clock })
+  const gateway = createGateway({ clock, management: { token: TOKEN }, logger: watchfulLogger(), ...options, storage })
+
+  async function send(method: string, path: string, init: { headers?: HeadersInit; body?: BodyInit } = {}) {
+    const response = await gateway.fetch(new Request(`http://gateway.test${path}`, { method, ...init }))
+    const text = await response.text()
+    const body: unknown = text === '' ? undefined : JSON.parse(text)
+    const sent = typeof init.body === 'string' ? tryParseJson(init.body) : undefined
+    if (body !== undefined) await checkAnswer({ method, path, sent, status: response.status, body })
+    return { status: response.status, headers: response.headers, body: body as Body } // every answer here is JSON
+  }
+
+  /** With the token, and JSON when there is a body. */
+  function call(method: string, path: string, body?: unknown): Promise<Answer> {
+    if (isObject(body) && typeof body.apiKey === 'string') plant(body.apiKey)
+    const headers = {
+      authorization: `Bearer ${TOKEN}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    }
+    return send(method, path, { headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+  }
+
+  /** Calls and expects exactly this status. */
+  async function expect(status: number, method: string, path: string, body?: unknown): Promise<Body> {
+    const answer = await call(method, path, body)
+    assert.is(answer.status, status, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+
+  /** Calls and expects a refusal with exactly this text. */
+  async function refuses(status: number, error: string, request: [method: string, path: string, body?: unknown]) {
+    assert.equal(await expect(status, ...request), { error })
+  }
+
+  return { gateway, storage, clock, send, call, expect, refuses }
+}
+
+/** A door of a gateway where these names lead to a connection, so that combos of them are answered without warnings. */
+export async function openDoorTo(names: readonly string[], options: Partial<GatewayOptions> = {}) {
+  const door = openDoor(options)
+  await door.gateway.api.connections.put({ id: 'lab', provider: 'lab', baseUrl: 'http://lab.test/v1' })
+  for (const alias of names) await door.gateway.api.aliases.set({ alias, model: 'lab/m' })
+  return door
+}

@@ -1,0 +1,99 @@
+import { wireFormats } from '../../../src/types/unions.ts'
+import type { Catalog } from '../../../src/types.ts'
+import { answerOf } from '../../formats/cases/collect-response.ts'
+import { begin, goOn, SECRETS, thinking, thinkingStream } from '../../formats/cases/conversations.ts'
+import { getStream, openDoor, request } from '../../formats/cases/support.ts'
+import { eventFrame } from '../../formats/support/event-stream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { bodyOf, json } from '../support/upstream.ts'
+
+const test = suite('reasoning of models on cloud providers')
+
+const catalog: Catalog = {
+  bedrock: { cloud: 'bedrock', format: 'bedrock-converse' },
+  vertex: { cloud: 'vertex', format: 'gemini', formats: { 'claude-': 'anthropic-messages' } },
+}
+const connections = [
+  { provider: 'bedrock', providerSpecificData: { region: 'us-east-1' } },
+  { provider: 'vertex', providerSpecificData: { project: 'mine' } },
+]
+
+const [signature, redacted] = SECRETS
+const said = 'Let me look.'
+const redactedContent = btoa(redacted)
+
+/** Converse's blocks, streamed or not; bytes are base64. */
+const blocks = [
+  { reasoningContent: { reasoningText: { text: said, signature } } },
+  { reasoningContent: { redactedContent } },
+  ...['c1', 'c2'].map((toolUseId) => ({ toolUse: { toolUseId, name: 'look', input: {} } })),
+]
+const frames = [
+  eventFrame('messageStart', { role: 'assistant' }),
+  ...[
+    [{ reasoningContent: { text: said } }, { reasoningContent: { signature } }],
+    [{ reasoningContent: { redactedContent } }],
+    ...['c1', 'c2'].map((toolUseId) => [{ toolUse: { toolUseId, name: 'look' } }]),
+  ].flatMap((deltas, contentBlockIndex) => [
+    ...deltas.map((delta) =>
+      'toolUse' in delta
+        ? eventFrame('contentBlockStart', { contentBlockIndex, start: delta })
+        : eventFrame('contentBlockDelta', { contentBlockIndex, delta }),
+    ),
+    eventFrame('contentBlockStop', { contentBlockIndex }),
+  ]),
+  eventFrame('messageStop', { stopReason: 'tool_use' }),
+  eventFrame('metadata', { usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 } }),
+]
+
+interface Place {
+  whole(): Response
+  stream(): Response
+  /** Its own turn, as it is told again. */
+  turn: object
+}
+
+const places: Record<string, Place> = {
+  'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0': {
+    whole: () => json({ output: { message: { role: 'assistant', content: blocks } }, stopReason: 'tool_use' }),
+    stream: () => new Response(bodyOf(frames), { headers: { 'content-type': 'application/vnd.amazon.eventstream' } }),
+    turn: { role: 'assistant', content: blocks },
+  },
+  'vertex/claude-sonnet-4-5@20250929': {
+    whole: () => json(thinking['anthropic-messages']),
+    stream: () => getStream('anthropic-messages', thinkingStream['anthropic-messages']),
+    turn: { role: 'assistant', content: thinking['anthropic-messages'].content },
+  },
+  'vertex/gemini-3-flash-preview': {
+    whole: () => json(thinking.gemini),
+    stream: () => getStream('gemini', thinkingStream.gemini),
+    turn: {
+      role: 'model',
+      parts: [
+        { functionCall: { name: 'look', args: {} }, thoughtSignature: signature },
+        { functionCall: { name: 'look', args: {} } },
+      ],
+    },
+  },
+}
+
+/** Their text is for people; a client of Gemini that sends it again does no harm. */
+const withoutThoughtsOfGemini = (_: string, value: unknown) =>
+  Array.isArray(value) ? value.filter((part) => part.thought !== true) : value
+
+for (const [model, { whole, stream, turn }] of Object.entries(places)) {
+  for (const client of wireFormats) {
+    test(`clients of ${client} return ${model}'s reasoning to it`, async () => {
+      for (const isStream of [false, true]) {
+        const answer = (_: unknown, nth: number) => (nth === 1 && isStream ? stream() : whole())
+        const { up, world } = await openDoor(answer, { catalog, connections })
+        const first = await request(world, { client, model, body: begin[client], stream: isStream })
+        const heard = await (isStream ? answerOf[client](first) : first.json())
+        const response = await request(world, { client, model, body: goOn[client](heard) })
+        assert.is(response.status, 200, await response.clone().text())
+        const { messages, contents } = JSON.parse(up.calls[1]?.body ?? '', withoutThoughtsOfGemini)
+        assert.equal((messages ?? contents)[1], turn, isStream ? 'streamed' : 'whole')
+      }
+    })
+  }
+}

@@ -1,0 +1,99 @@
+import type { UpstreamCall, UpstreamFetch, UpstreamResponse } from '../../src/lib/exchange.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chunksOf } from './support/raw.ts'
+import { chatAnswer } from './support/responses.ts'
+import { json } from './support/upstream.ts'
+import { type Fetch, openWorld } from './support/world.ts'
+
+const test = suite('custom fetch functions')
+
+const combos = { chain: ['one/m', 'two/m'] }
+const whole = () => chunksOf([new TextEncoder().encode(JSON.stringify(chatAnswer()))])
+
+function rawFetch(answer: (call: UpstreamCall) => UpstreamResponse): UpstreamFetch {
+  const raw = (call: UpstreamCall) => ({ response: Promise.resolve(answer(call)), cancel() {} })
+  return Object.assign(async () => json(chatAnswer()), { raw })
+}
+
+const answered = (): UpstreamResponse => ({
+  status: 200,
+  header: (name) => (name === 'content-type' ? 'application/json' : undefined),
+  headers: () => [['content-type', 'application/json']],
+  body: whole(),
+})
+
+test('a custom fetch that throws synchronously fails its attempt, and the next target is tried', async () => {
+  const raw = (call: UpstreamCall) => {
+    if (call.url.includes('one.test')) throw new TypeError('it cannot')
+    return { response: Promise.resolve(answered()), cancel() {} }
+  }
+  const world = await openWorld({ fetch: Object.assign(async () => json({}), { raw }), combos })
+  const response = await world.chat({ model: 'chain' })
+  assert.is(response.status, 200)
+  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=500:internal;?.*, two\/m=200$/)
+  assert.is(world.told.attempts.length, 2)
+  assert.match(String(world.told.errors[0]), 'it cannot')
+})
+
+test("a custom fetch that throws synchronously doesn't keep its target from being probed again", async () => {
+  let calls = 0
+  const raw = () => {
+    calls++
+    if (calls === 1) return { response: Promise.resolve({ ...answered(), status: 401 }), cancel() {} }
+    if (calls === 2) throw new TypeError('it cannot')
+    return { response: Promise.resolve(answered()), cancel() {} }
+  }
+  const world = await openWorld({ fetch: Object.assign(async () => json({}), { raw }), connections: ['one'] })
+  assert.is((await world.chat({ model: 'one/m' })).status, 502)
+  await world.clock.advance(86_400_000)
+  assert.is((await world.chat({ model: 'one/m' })).status, 500)
+  await world.clock.advance(86_400_000)
+  assert.is((await world.chat({ model: 'one/m' })).status, 200)
+})
+
+test('a custom fetch can return a response without a promise', async () => {
+  const fetch = (() => json(chatAnswer())) as unknown as Fetch
+  const world = await openWorld({ fetch })
+  assert.is((await world.chat({ model: 'one/m' })).status, 200)
+})
+
+test('a custom fetch can return its own kind of response object', async () => {
+  const world = await openWorld({ fetch: rawFetch(() => Object.freeze(answered())) })
+  assert.is((await world.chat({ model: 'one/m' })).status, 200)
+})
+
+test('a custom fetch that returns an object without a readable body is a failure of the provider', async () => {
+  const headers = new Headers({ 'content-type': 'application/json', 'content-length': '9' })
+  const fetch = (async () => ({ status: 200, headers, body: null })) as unknown as Fetch
+  const world = await openWorld({ fetch })
+  assert.is((await world.chat({ model: 'one/m' })).status, 502)
+})
+
+test('a custom fetch that returns more than the limit is a failure of the provider, regardless of the declared length', async () => {
+  const text = JSON.stringify({ ...chatAnswer(), padding: 'x'.repeat(1_000) })
+  for (const length of [undefined, String(text.length), '10']) {
+    const headers = { 'content-type': 'application/json', ...(length && { 'content-length': length }) }
+    const world = await openWorld({
+      fetch: async () => new Response(text, { headers }),
+      limits: { maxResponseBytes: 1_000 },
+    })
+    assert.is((await world.chat({ model: 'one/m' })).status, 502)
+    assert.match(world.told.attempts[0]?.message ?? '', /larger than 1000 bytes/)
+  }
+})
+
+test('a custom fetch can return a class instance whose headers need `this`', async () => {
+  class Own {
+    readonly status = 200
+    readonly body = whole()
+    readonly #headers = new Map([['content-type', 'application/json']])
+    header(name: string) {
+      return this.#headers.get(name)
+    }
+    headers() {
+      return this.#headers
+    }
+  }
+  const world = await openWorld({ fetch: rawFetch(() => new Own()) })
+  assert.is((await world.chat({ model: 'one/m' })).status, 200)
+})

@@ -1,0 +1,229 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatChunk } from './support/responses.ts'
+import { type Answering, fakeUpstream, json, never, sse } from './support/upstream.ts'
+import { openWorld, type WorldOptions } from './support/world.ts'
+
+const test = suite('empty responses as the last resort')
+
+const usage = { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 }
+const bodyOf = (id: string) =>
+  JSON.stringify({
+    id,
+    choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }],
+    usage,
+  })
+const eventsOf = (id: string) => [
+  chatChunk({ role: 'assistant', content: '' }),
+  chatChunk({}, 'stop'),
+  `data: ${JSON.stringify({ id, choices: [], usage })}\n\n`,
+  'data: [DONE]\n\n',
+]
+const blank = (id: string, stream = false) =>
+  stream ? sse(eventsOf(id)) : json(bodyOf(id), 200, { 'x-request-id': `req-${id}` })
+
+type Behaviour = Partial<Record<'one' | 'two' | 'three', Answering>>
+
+async function open(behaviour: Behaviour, options: WorldOptions = {}) {
+  const up = fakeUpstream((call, nth) => {
+    const { provider } = call
+    const answer = provider === 'one' || provider === 'two' || provider === 'three' ? behaviour[provider] : undefined
+    return answer ? answer(call, nth) : json(chatAnswer())
+  })
+  const combos = { pair: ['one/m', 'two/m'], all: ['one/m', 'two/m', 'three/m'] }
+  const world = await openWorld({ fetch: up, combos, ...options })
+  const ask = (model: string, stream = false, init?: RequestInit) => world.chat({ model, stream }, init)
+  const seen = (response: Response) => [
+    response.status,
+    response.headers.get('x-signalbox-target'),
+    response.headers.get('x-signalbox-attempts')?.replace(/;(?:via|connection)=[^,]*/g, ''),
+  ]
+  const standing = async () =>
+    (await world.api.health.list()).health.map(({ level, failures }) => ({ level, failures }))
+  return { up, world, ask, seen, standing }
+}
+
+for (const stream of [false, true]) {
+  const what = stream ? 'streamed' : 'not streamed'
+  const said = (id: string) => (stream ? eventsOf(id).join('') : bodyOf(id))
+
+  test(`an empty response from a single target reaches the client unchanged: ${what}`, async () => {
+    const { world, ask, seen, up } = await open({ one: () => blank('a', stream) })
+    const response = await ask('one/m', stream)
+    assert.equal(seen(response), [200, 'one/m', 'one/m=200:content'])
+    assert.is(response.headers.get('x-should-retry'), null)
+    if (!stream) assert.is(response.headers.get('x-request-id'), 'req-a')
+    assert.is(await response.text(), said('a'))
+    assert.is(up.open, 0)
+    const { told } = world
+    assert.equal(
+      told.usages.map(({ provider, inputTokens, outputTokens }) => [provider, inputTokens, outputTokens]),
+      [['one', 7, 2]],
+    )
+    assert.equal(
+      told.requests.map(({ status, attempts }) => [status, attempts.map(({ outcome }) => outcome)]),
+      [[200, ['content']]],
+    )
+    assert.equal(told.errors, [])
+  })
+
+  test(`the client gets the last of several empty responses: ${what}`, async () => {
+    const { world, ask, seen } = await open({ one: () => blank('a', stream), two: () => blank('b', stream) })
+    const response = await ask('pair', stream)
+    assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content'])
+    assert.is(await response.text(), said('b'))
+    assert.equal([world.told.usages.length, world.told.usages[0]?.provider], [1, 'two'])
+  })
+
+  test(`the client gets the last empty response if all of a provider's keys get one: ${what}`, async () => {
+    let calls = 0
+    const connections = [{ provider: 'one' }, { provider: 'one', apiKey: 'another-key' }]
+    const { ask, seen } = await open({ one: () => blank(String(++calls), stream) }, { connections })
+    const response = await ask('one/m', stream)
+    assert.equal(seen(response), [200, 'one/m', 'one/m=200:content, one/m=200:content'])
+    assert.is(await response.text(), said('2'))
+  })
+
+  for (const [order, behaviour] of [
+    ['an earlier', { one: () => json({ error: { message: 'Down' } }, 503), two: () => blank('b', stream) }],
+    ['a later', { one: () => blank('a', stream), two: () => json({ error: { message: 'Down' } }, 503) }],
+  ] satisfies [string, Behaviour][])
+    test(`an empty response counts as a failure if ${order} target failed: ${what}`, async () => {
+      const { ask, world, standing } = await open(behaviour)
+      const response = await ask('pair', stream)
+      assert.is(response.status, 502)
+      const text = await response.text()
+      assert.match(text, /returned an empty response/)
+      assert.match(text, /Down/)
+      assert.equal(world.told.usages, [])
+      assert.is((await standing()).filter(({ level }) => level === 'model').length, 2)
+    })
+
+  test(`an empty response that a client gets doesn't count against its target: ${what}`, async () => {
+    const { ask, seen, standing, up } = await open({ one: () => blank('a', stream), two: () => blank('b', stream) })
+    for (let turn = 0; turn < 5; turn++) {
+      assert.equal(seen(await ask('one/m', stream)), [200, 'one/m', 'one/m=200:content'])
+      assert.is((await ask('pair', stream)).status, 200)
+    }
+    assert.equal(await standing(), [])
+    assert.is(up.calls.length, 15)
+  })
+
+  test(`an empty response counts against its model if another target has returned content: ${what}`, async () => {
+    const { ask, seen, standing, world } = await open({ one: () => blank('a', stream) })
+    const more = { model: 'pair' }
+    for (let turn = 0; turn < 5; turn++)
+      assert.equal(seen(await world.chat(more)), [200, 'two/m', 'one/m=200:content, two/m=200'])
+    assert.equal(await standing(), [{ level: 'model', failures: 5 }])
+    assert.equal(seen(await world.chat(more)), [200, 'two/m', 'one/m=skipped:content, two/m=200'])
+    assert.equal(seen(await ask('one/m', stream)).slice(0, 2), [200, 'one/m'])
+  })
+}
+
+test("the client gets an empty response if the only other connection has a key that can't be decrypted", async () => {
+  const one = () => blank('a')
+  for (const model of ['pair', 'riap']) {
+    const storage = memoryStorage()
+    const combos = { pair: ['one/m', 'two/m'], riap: ['two/m', 'one/m'] }
+    const { ask, up } = await open({ one }, { storage, combos })
+    for (const { key, value } of await storage.list('connections/'))
+      if (value.includes('"two"')) await storage.set(key, value.replace(/("sealedApiKey":"[^"]{40})..../, '$1AAAA'))
+    const response = await ask(model)
+    assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, 'one/m'])
+    assert.is(await response.text(), bodyOf('a'))
+    assert.equal(up.providers, ['one'])
+  }
+})
+
+test('an empty response to a probe ends the cooldown of its target', async () => {
+  let isDown = true
+  const { ask, seen, world } = await open({ one: () => (isDown ? json({ error: {} }, 500) : blank('a')) })
+  for (let turn = 0; turn < 3; turn++) await ask('one/m')
+  isDown = false
+  await world.clock.advance(6_000)
+  assert.equal(seen(await ask('one/m')), [200, 'one/m', 'one/m=200:content'])
+  assert.equal(seen(await ask('pair')), [200, 'two/m', 'one/m=200:content, two/m=200'])
+})
+
+test('a probe with an empty response is released if the client disconnects before another target responds', async () => {
+  let isDown = true
+  const abort = new AbortController()
+  const { ask, seen, world, up } = await open({
+    one: () => (isDown ? json({ error: {} }, 500) : blank('a')),
+    two: () => (isDown ? json(chatAnswer()) : never()),
+  })
+  for (let turn = 0; turn < 3; turn++) await ask('one/m')
+  isDown = false
+  await world.clock.advance(6_000)
+  const asked = ask('pair', false, { signal: abort.signal })
+  while (up.providers.at(-1) !== 'two') await world.clock.advance(0)
+  abort.abort()
+  assert.is((await asked).status, 499)
+  assert.is(up.open, 0)
+  await world.clock.advance(60_000)
+  assert.equal(seen(await ask('one/m')), [200, 'one/m', 'one/m=200:content'])
+})
+
+test('an empty response follows the keep-alives of a stream that had to start before it', async () => {
+  const { world } = await open({ one: () => world.clock.sleep(20_000).then(() => blank('a', true)) })
+  const asked = world.messages({ model: 'one/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
+  await world.clock.advance(15_000)
+  const response = await asked
+  const text = response.text()
+  await world.clock.advance(5_000)
+  const events = (await text).match(/^event: .*$/gm)
+  assert.equal(events, ['event: ping', 'event: message_start', 'event: message_delta', 'event: message_stop'])
+  assert.equal([world.told.usages[0]?.inputTokens, world.told.requests[0]?.status], [7, 200])
+})
+
+test('an empty response is sent as an array to a client that reads arrays', async () => {
+  const chunk = { candidates: [{ content: { role: 'model' }, finishReason: 'STOP' }] }
+  const up = fakeUpstream(() => sse([`data: ${JSON.stringify(chunk)}\n\n`]))
+  const world = await openWorld({ fetch: up, connections: ['google'] })
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+  const response = await world.post('/v1beta/models/google/g:streamGenerateContent', { contents })
+  assert.equal([response.status, await response.json()], [200, [chunk]])
+})
+
+test("an empty response has a header that names the targets that weren't tried", async () => {
+  const one = () => blank('a')
+  const { ask, seen } = await open({ one, two: one }, { limits: { maxAttempts: 2 } })
+  const response = await ask('all')
+  assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content, stopped=max-attempts'])
+})
+
+test("an empty response doesn't advance the round-robin position", async () => {
+  const one = () => blank('a')
+  const turns = { strategy: 'round-robin' as const, models: ['one/m', 'two/m'] }
+  const { ask, up } = await open({ one, two: one }, { combos: { turns } })
+  await ask('turns')
+  await ask('turns')
+  assert.equal(up.providers, ['one', 'two', 'one', 'two'])
+})
+
+for (const [what, answer] of [
+  ['no choices', () => json({ id: 'a', choices: [], usage })],
+  ['an object without fields', () => json({})],
+  ['an HTML page', () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })],
+  ['an error in a 200', () => json({ error: { message: 'Overloaded' } })],
+  ['only an end marker', () => sse(['data: [DONE]\n\n'])],
+  ['a role and an end marker', () => sse([chatChunk({ role: 'assistant', content: '' }), 'data: [DONE]\n\n'])],
+  ['an early end', () => sse([chatChunk({ role: 'assistant', content: '' })])],
+] satisfies [string, Answering][])
+  test(`a broken response doesn't count as empty: ${what}`, async () => {
+    for (const stream of [false, true]) {
+      const { ask, world } = await open({ one: answer })
+      const response = await ask('one/m', stream)
+      assert.ok(response.status >= 500, String(response.status))
+      assert.equal(world.told.usages, [])
+    }
+  })
+
+test("an empty response is a failure if it can't be converted to the requested format", async () => {
+  const said = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }
+  const world = await openWorld({ fetch: fakeUpstream(() => json({ id: 'a', choices: [said] })) })
+  const response = await world.chat({ messages: 'Hi', stream: true })
+  assert.is(response.status, 502)
+  assert.match(await response.text(), /returned an empty response/)
+  assert.equal(world.told.errors, [])
+})

@@ -1,0 +1,76 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatChunk, chatEvents, messageEvents, ping } from './support/responses.ts'
+import { bodyOf, fakeUpstream, slowly, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('the time to the first content')
+
+const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 200, totalTimeoutMs: 30_000 }
+
+/** A combo whose first target goes on so every 100 ms; what became of a request after so many ms. */
+async function after(ms: number, answer: (clock: ReturnType<typeof fakeClock>) => Response, models: string[]) {
+  const clock = fakeClock()
+  const isMessages = models[1]?.startsWith('claude')
+  const up = fakeUpstream((_, nth) =>
+    nth === 1 ? answer(clock) : sse((isMessages ? messageEvents : chatEvents)('the spare')),
+  )
+  const world = await openWorld({ fetch: up, clock, limits, combos: { chain: models } })
+  let response: Response | undefined
+  const messages = [{ role: 'user', content: 'Hi' }]
+  const asked = world.chat({ model: 'chain', messages, stream: true }).then((answer) => {
+    response = answer
+  })
+  while (up.calls.length === 0) await clock.advance(0)
+  await clock.advance(ms)
+  return { up, world, clock, asked, answer: () => response }
+}
+
+const endless = (line: string) => Array.from({ length: 1_000 }, () => line)
+
+for (const [what, line] of [
+  ['comments', ': still here\n\n'],
+  ['blank lines', '\n'],
+  ['chunks with only the role', chatChunk({ role: 'assistant', content: '' })],
+] as const) {
+  test(`${what} don't count as the first content, and the next target is tried when the headers timeout expires`, async () => {
+    const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(line), 100))
+    const { up, clock, asked, answer } = await after(999, drip, ['one/m', 'two/m'])
+    assert.equal(up.providers, ['one'])
+    await clock.advance(1)
+    await asked
+    assert.is(answer()?.headers.get('x-signalbox-attempts'), 'one/m=504:timeout;via=chain:fallback, two/m=200')
+    assert.match((await answer()?.text()) ?? '', /the/)
+    assert.is(clock.pending(), 0)
+    assert.is(up.open, 0)
+  })
+}
+
+test('pings do not count as the first content of a translated stream', async () => {
+  const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(ping), 100))
+  const { clock, asked, answer, world } = await after(1_000, drip, ['claude/c', 'one/m'])
+  await asked
+  assert.is(answer()?.headers.get('x-signalbox-target'), 'one/m')
+  assert.is(world.told.attempts[0]?.message, 'The provider "claude" did not respond within 1 s.')
+  await answer()?.text()
+  assert.is(clock.pending(), 0)
+})
+
+test('a stream that started in time has no total timeout', async () => {
+  const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150))
+  const { clock, asked, answer } = await after(900, drip, ['one/m', 'two/m'])
+  await asked
+  const text = answer()?.text()
+  await clock.advance(10_000)
+  assert.match((await text) ?? '', /\[DONE\]\n\n$/)
+  assert.is(clock.pending(), 0)
+})
+
+test('a provider that ignores `stream: true` has the total timeout of non-streaming responses', async () => {
+  const body = [...endless(' ').slice(0, 20), JSON.stringify(chatAnswer())]
+  const drip = (clock: ReturnType<typeof fakeClock>) =>
+    new Response(bodyOf(slowly(clock, body, 100)), { headers: { 'content-type': 'application/json' } })
+  const { asked, answer } = await after(3_000, drip, ['one/m', 'two/m'])
+  await asked
+  assert.is(answer()?.headers.get('x-signalbox-target'), 'one/m')
+})

@@ -1,0 +1,56 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { refused } from './support/failing.ts'
+import { chatAnswer } from './support/responses.ts'
+import { type Answering, fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('connections changed by another instance')
+
+/** Two instances on one storage; the first has made two connections, which `tried` finds unhealthy on the second instance. */
+async function pair(answer: Answering) {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  const up = fakeUpstream(answer)
+  const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: `key-of-${name}` }))
+  const { api } = await openWorld({ fetch: up, clock, storage, connections })
+  const world = await openWorld({ fetch: up, clock, storage, connections: [] })
+  const ids = (await api.connections.list()).connections.map(({ id }) => id)
+  async function tried() {
+    const response = await world.chat({ model: 'one/m' })
+    await response.text()
+    return (response.headers.get('x-signalbox-attempts') ?? '').replace(/;connection=[^,]*/g, '')
+  }
+  return { api, world, ids, tried }
+}
+
+test('a connection changed by another instance has no more failures, even if changed in the same millisecond', async () => {
+  const { api, ids, tried } = await pair(({ headers }) =>
+    headers.get('authorization') === 'Bearer key-of-b' ? refused(401)() : json(chatAnswer()),
+  )
+  const [a = '', b = ''] = ids
+  await api.connections.update(a, { isActive: false })
+  assert.is(await tried(), 'one/m=401:credentials')
+  await api.connections.update(b, { apiKey: 'key-that-is-new' })
+  assert.is(await tried(), 'one/m=200')
+  await api.connections.update(b, { apiKey: 'key-of-b' })
+  assert.is(await tried(), 'one/m=401:credentials')
+  await api.connections.update(b, { apiKey: 'key-that-is-new' })
+  assert.is(await tried(), 'one/m=200')
+})
+
+test('a provider is tried again after another instance has changed its connection', async () => {
+  const { api, world, ids, tried } = await pair(({ provider }) => {
+    if (provider === 'mended') return json(chatAnswer())
+    throw Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(), { code: 'ENOTFOUND' }) })
+  })
+  for (let times = 0; times < 4; times++) await tried()
+  const levels = async () =>
+    (await world.api.health.list()).health.map(({ level, state }) => `${level} ${state}`).sort()
+  assert.ok((await levels()).includes('provider cooling'))
+  const mended = { apiKey: 'key-that-is-new', providerSpecificData: { baseUrl: 'http://mended.test' } }
+  for (const id of ids) await api.connections.update(id, mended)
+  assert.equal(await levels(), [])
+  assert.is(await tried(), 'one/m=200')
+})

@@ -1,0 +1,83 @@
+import * as estimates from '../../src/pricing/estimates.ts'
+import { createStreamProgress, getResponseReader } from '../../src/protocols/formats/format.ts'
+import { operations } from '../../src/protocols/formats/model-operations.ts'
+import { openaiChat } from '../../src/protocols/formats/openai-chat/chat-format.ts'
+import { relayStream, type StreamEnd } from '../../src/request/codec/relay.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chunksOf } from './support/raw.ts'
+import { chatAnswer, chatEvents } from './support/responses.ts'
+import { json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('internal failures of the gateway')
+
+test('an internal failure while reading a response is passed to onError once, and the next target is tried', async () => {
+  for (const stream of [false, true]) {
+    const start = (controller: ReadableStreamDefaultController) => {
+      controller.enqueue('no bytes')
+      controller.close()
+    }
+    const odd = () => new Response(new ReadableStream({ start }))
+    const fetch = async (url: unknown) => (String(url).includes('one.test') ? odd() : json(chatAnswer()))
+    const world = await openWorld({ fetch, combos: { chain: ['one/m', 'two/m'] } })
+    const response = await world.chat({ model: 'chain', stream })
+    await response.text()
+    assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=500:internal;.*, two\/m=200$/)
+    assert.is(world.told.errors.length, 1)
+    assert.match(String(world.told.errors[0]), 'TypeError')
+    assert.equal((await world.api.health.list()).health, [])
+  }
+})
+
+for (const [how, path, told] of [
+  ['translates', '/v1/messages', /event: error\ndata: [^\n]*Internal server error[^\n]*\n\n$/],
+  ['passes on', '/v1/chat/completions', /data: \{"error":\{[^\n]*Internal server error[^\n]*\n\n$/],
+] as const) {
+  test(`an internal failure while the gateway ${how} a stream goes to onError, and doesn't count against the target`, async () => {
+    const chunks = [
+      ...chatEvents()
+        .slice(0, 3)
+        .map((text) => new TextEncoder().encode(text)),
+      'no bytes',
+    ].values()
+    const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(chunks.next().value)
+    const odd = () => new Response(new ReadableStream({ pull }, { highWaterMark: 0 }))
+    const world = await openWorld({ fetch: async () => odd() })
+    const messages = [{ role: 'user', content: 'Hi' }]
+    const response = await world.post(path, { model: 'one/m', max_tokens: 9, stream: true, messages })
+    assert.match(await response.text(), told)
+    assert.is(world.told.errors.length, 1)
+    assert.match(String(world.told.errors[0]), 'TypeError')
+    assert.equal([world.told.requests.at(-1)?.status, (await world.api.health.list()).health], [500, []])
+  })
+}
+
+test('an internal failure at the end of a passed-through stream goes to onError, even if the client has disconnected', async () => {
+  const observe = () => {
+    throw new RangeError('too odd')
+  }
+  const committed = { head: [new TextEncoder().encode(chatEvents()[0])], state: { ...createStreamProgress(), observe } }
+  for (const leaves of [false, true]) {
+    const ends: StreamEnd[] = []
+    const terms = {
+      format: openaiChat,
+      answers: getResponseReader(openaiChat, operations.generate),
+      secrets: [],
+      maxStreamBytes: 1_000,
+      knownKeys: async () => [],
+      onEnd: (end: StreamEnd) => void ends.push(end),
+      estimates,
+    }
+    const relayed = relayStream(chunksOf([]), committed, terms)
+    assert.is(await textOf(relayed.next()), chatEvents()[0])
+    if (leaves) relayed.cancel()
+    else assert.match(await textOf(relayed.next()), 'Internal server error')
+    assert.is(await relayed.next(), undefined)
+    assert.equal(
+      [ends.length, ends[0]?.isCancelled, String(ends[0]?.internalError)],
+      [1, leaves, 'RangeError: too odd'],
+    )
+  }
+})
+
+const textOf = async (chunk: Promise<Uint8Array | undefined>) => new TextDecoder().decode(await chunk)

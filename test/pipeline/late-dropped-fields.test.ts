@@ -1,0 +1,122 @@
+import type { ClientFormat, WireFormat } from '../../src/types.ts'
+import { message, response } from '../formats/cases/response-field-cases.ts'
+import { getEvents, openDoor, providerOf, request } from '../formats/cases/support.ts'
+import { assert, suite } from '../support/suite.ts'
+import { clients } from './support/sdk/clients/clients.ts'
+import { MODEL, openBefore } from './support/sdk/gateway.ts'
+import { fakeUpstream, json, sse } from './support/upstream.ts'
+
+const test = suite('dropped fields that are found after the response headers are sent')
+
+const COMMENT = ': x-signalbox-warning: dropped:answer.mcp_call\n'
+const WARNINGS = ['dropped:answer.mcp_call']
+
+const said = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] }
+
+/** Answers with a block, or an item, of a tool that no client has asked for. */
+const answers = {
+  'anthropic-messages': message([{ type: 'mcp_call' }, { type: 'text', text: 'a' }]),
+  'openai-responses': response({ type: 'mcp_call', id: 'm1' }, said),
+}
+
+const eventsFrom = (from: keyof typeof answers) => getEvents(from, answers[from].events)
+
+/** A provider whose format is another than the client's. */
+const otherThan = (client: ClientFormat): keyof typeof answers =>
+  client === 'anthropic-messages' ? 'openai-responses' : 'anthropic-messages'
+
+/** The only event that follows the comment. */
+const endings: [client: WireFormat, ending: RegExp][] = [
+  ['openai-chat', /^data: \[DONE\]\n\n$/],
+  ['openai-responses', /^event: response.completed\ndata: .*\n\n$/],
+  ['anthropic-messages', /^event: message_stop\ndata: .*\n\n$/],
+]
+
+for (const [client, ending] of endings) {
+  test(`fields dropped from a stream are reported in a separate comment right before the end (${client} client)`, async () => {
+    const from = otherThan(client)
+    const { world } = await openDoor(() => sse(eventsFrom(from)))
+    const text = await (await request(world, { client, model: `${providerOf[from]}/m`, stream: true })).text()
+    const [before = '', rest = '', ...more] = text.split(COMMENT)
+    assert.match(before, /\n\n$/)
+    assert.match(rest, ending)
+    assert.equal(more, [])
+    assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+  })
+
+  test(`fields dropped from a stream that breaks off are reported before the error (${client} client)`, async () => {
+    const from = otherThan(client)
+    const { world } = await openDoor(() => sse(eventsFrom(from).slice(0, -2)))
+    const text = await (await request(world, { client, model: `${providerOf[from]}/m`, stream: true })).text()
+    assert.match(text.slice(text.indexOf(COMMENT)), /^: x-signalbox-warning: .*\n(event: error\n)?data: \{.*"error":/)
+    assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+  })
+}
+
+test('fields dropped from a stream are only reported to hooks if the client mistakes comments for events, or requests an array', async () => {
+  const path = '/v1beta/models/messages%2Fm:streamGenerateContent'
+  for (const query of ['?alt=sse', '']) {
+    const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
+    const asked = await world.post(path + query, { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] })
+    const text = await asked.text()
+    assert.match(text, '"text":"a"')
+    assert.not.match(text, 'warning')
+    if (query === '') JSON.parse(text)
+    assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+  }
+})
+
+test('fields dropped from a stream are also reported in a header if the provider sent the stream in one piece', async () => {
+  const { world } = await openDoor(() => json(answers['anthropic-messages'].answer))
+  const told = await request(world, { client: 'openai-chat', model: 'messages/m', stream: true })
+  assert.is(told.headers.get('x-signalbox-warning'), WARNINGS[0])
+  assert.match(await told.text(), COMMENT)
+  assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+})
+
+test('fields dropped from an otherwise empty response are reported', async () => {
+  const { answer, events } = message([{ type: 'mcp_call' }])
+  for (const said of [() => json(answer), () => sse(getEvents('anthropic-messages', events))])
+    for (const stream of [false, true]) {
+      const { world } = await openDoor(said)
+      const told = await request(world, { client: 'openai-chat', model: 'messages/m', stream })
+      assert.is(told.status, 200)
+      assert.is((await told.text()).includes(COMMENT), stream)
+      assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+    }
+})
+
+test('no dropped fields are reported for a passed-through stream, or for a request without any', async () => {
+  const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
+  const told = await request(world, { client: 'anthropic-messages', model: 'messages/m', stream: true })
+  assert.is(await told.text(), eventsFrom('anthropic-messages').join(''))
+  assert.not.ok('warnings' in (world.told.requests[0] ?? {}))
+})
+
+test('fields dropped from a stream are counted, and their names are truncated, because a provider can invent any number of names', async () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => ({ type: `${index} ${'x'.repeat(1_000)}` }))
+  const { answer } = message([...names, { type: 'text', text: 'a' }])
+  const { world } = await openDoor(() => json(answer))
+  await request(world, { client: 'openai-chat', model: 'messages/m' })
+  const warnings = world.told.requests[0]?.warnings ?? []
+  assert.is(warnings.length, 100)
+  for (const warning of warnings) assert.ok(warning.length < 120)
+})
+
+for (const [name, { create, format }] of Object.entries(clients))
+  test(`SDKs ignore the comment with a stream's dropped fields (${name})`, async () => {
+    const from = otherThan(format)
+    const { world, fetch } = await openBefore(
+      from,
+      fakeUpstream(() => sse(eventsFrom(from))),
+    )
+    let heard = ''
+    const listening: typeof fetch = async (...asked) => {
+      const told = await fetch(...asked)
+      heard = await told.clone().text()
+      return told
+    }
+    assert.is(await create(listening).ask(MODEL, { stream: true }), 'a')
+    assert.is(heard.includes(COMMENT), format !== 'gemini')
+    assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+  })

@@ -1,0 +1,247 @@
+import type { JsonObject } from '../../src/lib/json.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/responses.ts'
+import { fakeUpstream, json, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('options that a provider rejects by name')
+
+type Refusal = (field: string) => { status?: number; body: unknown }
+
+/** A provider that refuses a request with one of `fields` in it, one at a time, as `refusal` has it. */
+function strictServer(fields: readonly string[], refusal: Refusal) {
+  return fakeUpstream(({ body }) => {
+    const sent: JsonObject = JSON.parse(body)
+    const field = fields.find((name) => name in sent)
+    if (field !== undefined) {
+      const { status = 400, body: error } = refusal(field)
+      return typeof error === 'string' ? new Response(error, { status }) : json(error, status)
+    }
+    return sent.stream ? sse(STREAM) : json(chatAnswer('fine'))
+  })
+}
+
+const STREAM = [
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'fine' } }] })}\n\n`,
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\n`,
+  'data: [DONE]\n\n',
+]
+
+const unknownField: Refusal = (field) => ({ body: { error: { message: `json: unknown field "${field}"` } } })
+const asked = { model: 'one/m', messages: [{ role: 'user', content: 'Hi' }], top_k: 5, temperature: 0.5 }
+const bodies = (up: ReturnType<typeof strictServer>) => up.calls.map(({ body }): JsonObject => JSON.parse(body))
+const warnings = (response: Response) => response.headers.get('x-signalbox-warning')
+
+/** Servers' errors for an unknown field. */
+const wordings: Record<string, Refusal> = {
+  'a server in Go': unknownField,
+  'a server in Rust': (field) => ({
+    status: 422,
+    body: `Failed to deserialize the JSON body into the target type: unknown field \`${field}\`, expected one of \`model\`, \`messages\`, \`temperature\``,
+  }),
+  FastAPI: (field) => ({
+    status: 422,
+    body: {
+      detail: [{ type: 'extra_forbidden', loc: ['body', field], msg: 'Extra inputs are not permitted', input: 5 }],
+    },
+  }),
+  'older vLLM': (field) => ({
+    body: {
+      object: 'error',
+      message: `[{'type': 'extra_forbidden', 'loc': ('body', '${field}'), 'msg': 'Extra inputs are not permitted', 'input': 5}]`,
+      type: 'BadRequestError',
+      code: 400,
+    },
+  }),
+  OpenAI: (field) => ({
+    body: {
+      error: {
+        message: `Unknown parameter: '${field}'.`,
+        type: 'invalid_request_error',
+        param: field,
+        code: 'unknown_parameter',
+      },
+    },
+  }),
+  'older OpenAI': (field) => ({
+    body: {
+      error: {
+        message: `Unrecognized request argument supplied: ${field}`,
+        type: 'invalid_request_error',
+        param: null,
+      },
+    },
+  }),
+  Groq: (field) => ({
+    body: { error: { message: `property '${field}' is unsupported`, type: 'invalid_request_error' } },
+  }),
+  'a schema validator': (field) => ({
+    body: { error: { message: `Additional properties are not allowed ('${field}' was unexpected)` } },
+  }),
+  'a Python server': (field) => ({
+    body: { error: { message: `create() got an unexpected keyword argument '${field}'` } },
+  }),
+  'a proxy that only names the field': (field) => ({
+    body: { error: { message: 'Unsupported parameter', param: field } },
+  }),
+}
+
+for (const [name, refusal] of Object.entries(wordings)) {
+  test(`a field that ${name} rejects is dropped with a warning, and not sent again`, async () => {
+    const up = strictServer(['top_k'], refusal)
+    const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+    const first = await messages(asked)
+    assert.is(first.status, 200, await first.clone().text())
+    assert.is(warnings(first), 'dropped:top_k')
+    assert.equal(
+      bodies(up).map((body) => ['top_k' in body, body.temperature]),
+      [
+        [true, 0.5],
+        [false, 0.5],
+      ],
+    )
+    const second = await messages(asked)
+    assert.equal([second.status, warnings(second), up.calls.length], [200, 'dropped:top_k', 3])
+  })
+}
+
+test('a streaming request is also sent again without the rejected option', async () => {
+  const up = strictServer(['top_k'], unknownField)
+  const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+  const response = await messages({ ...asked, stream: true })
+  assert.match(await response.text(), /"text":"fine"[\s\S]*message_stop/)
+  assert.equal([response.status, warnings(response), up.calls.length], [200, 'dropped:top_k', 2])
+})
+
+test("a warning for a Gemini client contains Gemini's name for the field", async () => {
+  const up = strictServer(['top_k'], unknownField)
+  const { post } = await openWorld({ fetch: up, connections: ['one'] })
+  const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], generationConfig: { topK: 5 } }
+  const response = await post('/v1beta/models/one/m:generateContent', body)
+  assert.equal([response.status, warnings(response)], [200, 'dropped:generationConfig.topK'])
+})
+
+test('a rejected nested field is recognized by its last name', async () => {
+  const message = `Invalid JSON payload received. Unknown name "topK" at 'generation_config': Cannot find field.`
+  const up = fakeUpstream(({ body }) =>
+    'topK' in JSON.parse(body).generationConfig
+      ? json({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }, 400)
+      : json({ candidates: [{ content: { parts: [{ text: 'fine' }] }, finishReason: 'STOP' }] }),
+  )
+  const { messages } = await openWorld({ fetch: up, connections: ['google'] })
+  const response = await messages({ ...asked, model: 'google/g' })
+  assert.equal([response.status, warnings(response), up.calls.length], [200, 'dropped:top_k', 2])
+})
+
+test('several fields are dropped one at a time', async () => {
+  const up = strictServer(['top_k', 'safety_identifier', 'stop'], unknownField)
+  const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+  const response = await messages({ ...asked, metadata: { user_id: 'u' }, stop_sequences: ['x'] })
+  assert.is(response.status, 200)
+  assert.equal(warnings(response)?.split(', ').sort(), [
+    'dropped:metadata.user_id',
+    'dropped:stop_sequences',
+    'dropped:top_k',
+  ])
+  assert.is(up.calls.length, 4)
+})
+
+test('one attempt drops fields up to three times, and the next request continues from there', async () => {
+  const up = strictServer(['top_k', 'safety_identifier', 'stop', 'temperature'], unknownField)
+  const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+  const body = { ...asked, metadata: { user_id: 'u' }, stop_sequences: ['x'] }
+  const first = await messages(body)
+  assert.equal([first.status, up.calls.length], [400, 4])
+  const second = await messages(body)
+  assert.equal([second.status, up.calls.length], [200, 6])
+})
+
+test('the option that requests stream usage is dropped if rejected', async () => {
+  const up = strictServer(['stream_options'], unknownField)
+  const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+  const response = await messages({ ...asked, stream: true })
+  assert.match(await response.text(), /"text":"fine"[\s\S]*message_stop/)
+  await messages({ ...asked, stream: true })
+  assert.equal([response.status, warnings(response), up.calls.length], [200, null, 3])
+})
+
+test('an option rejected by one connection is still sent to others', async () => {
+  const up = strictServer(['top_k'], unknownField)
+  const { messages } = await openWorld({ fetch: up, connections: ['one', 'two'] })
+  await messages(asked)
+  await messages({ ...asked, model: 'two/m' })
+  assert.equal(
+    up.calls.map(({ provider, body }) => [provider, 'top_k' in JSON.parse(body)]),
+    [
+      ['one', true],
+      ['one', false],
+      ['two', true],
+      ['two', false],
+    ],
+  )
+})
+
+test('an option that was rejected is sent again after a day', async () => {
+  const up = strictServer(['top_k'], unknownField)
+  const { messages, clock } = await openWorld({ fetch: up, connections: ['one'] })
+  await messages(asked)
+  await clock.advance(24 * 60 * 60_000 + 1)
+  await messages(asked)
+  assert.is(up.calls.length, 4)
+})
+
+/** Errors that the client is to read, each after one call. */
+const kept: Record<string, [fields: string[], refusal: Refusal, status: number]> = {
+  'a value out of range': [
+    ['top_k'],
+    () => ({ body: { error: { message: 'top_k must be at least 10', param: 'top_k' } } }),
+    400,
+  ],
+  'an unsupported value': [
+    ['temperature'],
+    () => ({
+      body: {
+        error: {
+          message: "Unsupported value: 'temperature' does not support 0.5 with this model.",
+          param: 'temperature',
+        },
+      },
+    }),
+    400,
+  ],
+  'an unknown model': [['top_k'], () => ({ body: { error: { message: 'unknown model "m"' } } }), 400],
+  'a field that was not sent': [['top_k'], () => unknownField('seed'), 400],
+  'the token limit': [['max_tokens'], unknownField, 400],
+  'the messages': [['messages'], unknownField, 400],
+}
+
+for (const [name, [fields, refusal, status]] of Object.entries(kept)) {
+  test(`a rejection of ${name} reaches the client`, async () => {
+    const up = strictServer(fields, refusal)
+    const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+    const response = await messages(asked)
+    assert.equal([response.status, up.calls.length], [status, 1])
+  })
+}
+
+test("a strict request gets the provider's rejection", async () => {
+  const up = strictServer(['top_k'], unknownField)
+  const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+  const response = await messages(asked, { headers: { 'x-signalbox-strict': 'true' } })
+  assert.equal([response.status, up.calls.length], [400, 1])
+  assert.match(await response.text(), /unknown field/)
+})
+
+test("a provider that still rejects an option after its removal isn't called a third time", async () => {
+  const up = fakeUpstream(() => json(unknownField('top_k').body, 400))
+  const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+  assert.equal([(await messages(asked)).status, up.calls.length], [400, 2])
+  await messages(asked)
+  assert.ok('top_k' in JSON.parse(up.calls[2]?.body ?? ''), 'it was wrong about the field, which is sent again')
+})
+
+test('a passed-through field of the client is never dropped', async () => {
+  const up = strictServer(['top_k'], unknownField)
+  const { chat } = await openWorld({ fetch: up, connections: ['one'] })
+  assert.equal([(await chat({ ...asked })).status, up.calls.length], [400, 1])
+})

@@ -1,0 +1,108 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatChunk, chatEvents, type ErrorAnswer, messageEvents } from './support/responses.ts'
+import { limits, textOf } from './support/timeouts.ts'
+import { attemptsOf, chain, messages, openChain, typed } from './support/unrequested-streams.ts'
+import { fakeUpstream, slowly, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('failures of unrequested streams')
+
+const passed = (attempt: string) => `one/m=${attempt};via=chain:fallback, two/m=200`
+
+test('an unrequested stream that is cut off anywhere, by its end or by the network, falls back to the next target', async () => {
+  const events = chatEvents('Hello there')
+  for (const end of ['close', 'error'] as const)
+    for (let count = 0; count < events.length - 3; count++) {
+      const { ask } = await openChain(() => sse(events.slice(0, count), end))
+      const response = await ask()
+      const attempt = attemptsOf(response) ?? ''
+      assert.ok([passed('502:network'), passed('200:content')].includes(attempt), `${count} ${end}: ${attempt}`)
+      assert.is((await response.json()).choices[0].message.content, 'spare')
+    }
+})
+
+test('an unrequested stream that is cut off after it has started is reported as interrupted', async () => {
+  const { ask } = await openChain(() => sse(chatEvents().slice(0, 3)))
+  const response = await ask({ model: 'one/m' })
+  assert.is(await textOf(response), '502 The provider "one" ended the stream before the response was complete.')
+})
+
+test('an unrequested stream without content falls back to the next target', async () => {
+  const { ask } = await openChain(() => sse([': wait\n\n', 'data: [DONE]\n\n']))
+  assert.is(attemptsOf(await ask()), passed('200:content'))
+})
+
+test('an unrequested stream with an error at its start or in the middle counts as the reported failure', async () => {
+  const error = `data: ${JSON.stringify({ error: { message: 'Slow down, secret-of-one', code: 429 } })}\n\n`
+  for (const before of [[], chatEvents().slice(0, 3)]) {
+    const { up, world, ask } = await openChain(() => sse([...before, error, ...chatEvents()], 'hang'))
+    assert.is(attemptsOf(await ask()), passed('429:rate-limit'))
+    assert.is(up.open, 0)
+    await world.api.health.reset()
+    const alone = await ask({ model: 'one/m' })
+    const { error: told }: ErrorAnswer = await alone.json()
+    assert.equal([alone.status, told.message], [429, 'Slow down, [credential]'])
+  }
+})
+
+test("an unrequested stream with an error in it is reported in the client's format", async () => {
+  const overloaded =
+    'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
+  const up = fakeUpstream(() => sse([...messageEvents().slice(0, 4), overloaded]))
+  const world = await openWorld({ fetch: up })
+  const response = await world.chat({ model: 'claude/c', messages })
+  assert.is(await textOf(response), '503 Overloaded')
+})
+
+test('an empty unrequested stream falls back to the next target, and reaches the client if all are empty', async () => {
+  const ending = [chatChunk({ role: 'assistant', content: '' }), chatChunk({}, 'stop'), 'data: [DONE]\n\n']
+  const { ask } = await openChain(() => sse(ending))
+  assert.is(attemptsOf(await ask()), passed('200:content'))
+  const all = await openWorld({ fetch: fakeUpstream(() => sse(ending)), combos: { chain } })
+  const last = await all.chat({ model: 'chain', messages })
+  assert.equal([last.status, attemptsOf(last)], [200, 'one/m=200:content;via=chain:fallback, two/m=200:content'])
+  const { choices } = await last.json()
+  assert.equal([choices[0].message.content, choices[0].finish_reason], [null, 'stop'])
+  const translated = await (await all.messages({ model: 'chain', messages })).json()
+  assert.equal([translated.type, translated.stop_reason], ['message', 'end_turn'])
+})
+
+test('an unrequested stream has the size limit of non-streaming responses', async () => {
+  const words = Array.from({ length: 200 }, () => chatChunk({ content: 'x'.repeat(1_000) }))
+  for (const type of ['text/event-stream', 'application/json']) {
+    const { up, world, ask } = await openChain(() => typed(type, words, 'hang'), {
+      limits: { maxResponseBytes: 100_000 },
+    })
+    assert.is(attemptsOf(await ask()), passed('200:content'))
+    assert.match(world.told.attempts[0]?.message ?? '', /larger than 100000 bytes/)
+    assert.ok(up.pulled < 110_000)
+    assert.is(up.open, 0)
+  }
+})
+
+test('an unrequested stream has the idle and total timeouts of non-streaming responses', async () => {
+  const events = [...chatEvents().slice(0, 2), ...Array.from({ length: 40 }, () => chatChunk({ content: 'on ' }))]
+  for (const [everyMs, attempt, message] of [
+    [201, '504:timeout', 'The provider sent nothing for 0.2 s.'],
+    [150, '504:timeout', 'The provider did not finish its response within 3 s.'],
+  ] as const) {
+    const clock = fakeClock()
+    const { up, world, ask } = await openChain(() => sse(slowly(clock, events, everyMs)), { clock, limits })
+    const asked = ask()
+    while (up.calls.length < 2) await clock.advance(10)
+    assert.is(attemptsOf(await asked), passed(attempt))
+    assert.match(world.told.attempts[0]?.message ?? '', message.replace('The provider', 'The provider "one"'))
+    assert.is(up.open, 0)
+  }
+})
+
+test('an unrequested stream ends immediately when the client disconnects', async () => {
+  const { up, world, ask } = await openChain(() => sse(chatEvents().slice(0, 3), 'hang'))
+  const abort = new AbortController()
+  const asked = ask({}, { signal: abort.signal })
+  while (up.pulled === 0) await world.clock.advance(0)
+  abort.abort()
+  assert.is((await asked).status, 499)
+  assert.equal([up.open, up.calls.length], [0, 1])
+})

@@ -1,0 +1,121 @@
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents, type ErrorAnswer, messageEvents } from './support/responses.ts'
+import { bodyOf, type End, fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('streamed responses with the wrong content type')
+
+const messages = [{ role: 'user', content: 'Hi' }]
+
+const labelled = (type: string | undefined, chunks: string[], end?: End) =>
+  new Response(bodyOf(chunks, end), type === undefined ? {} : { headers: { 'content-type': type } })
+
+async function open(answer: () => Response, limits = {}) {
+  const up = fakeUpstream(({ provider }) => (provider === 'one' ? answer() : json(chatAnswer('spare'))))
+  const clock = fakeClock()
+  return { up, clock, world: await openWorld({ fetch: up, clock, combos: { chain: ['one/m', 'two/m'] }, limits }) }
+}
+
+for (const type of ['application/json', 'application/x-ndjson', 'text/html; charset=utf-8']) {
+  test(`events with the content type ${type} are read as a stream`, async () => {
+    const { world } = await open(() => labelled(type, chatEvents('Hello there')))
+    const response = await world.chat({ model: 'chain', messages, stream: true })
+    assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200;via=chain:fallback')
+    assert.is(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+    assert.is(await response.text(), chatEvents('Hello there').join(''))
+    const translated = await world.messages({ model: 'chain', messages, stream: true })
+    assert.match(await translated.text(), /"text":"Hello "/)
+  })
+}
+
+test('events are passed on as they arrive, even after leading whitespace or a comment', async () => {
+  const start = ['\n', ' ', ': wait\n\n', ...chatEvents().slice(0, 2)]
+  const { up, world } = await open(() => labelled('application/json', start, 'hang'))
+  const response = await world.chat({ model: 'chain', messages, stream: true })
+  const reader = response.body?.getReader()
+  assert.match(new TextDecoder().decode((await reader?.read())?.value), 'Hello') // before the answer has ended
+  await reader?.cancel()
+  assert.is(up.open, 0)
+})
+
+test('events that start with an error, or contain nothing, go to the next target as in any stream', async () => {
+  for (const [events, attempt] of [
+    [['data: {"error":{"message":"busy","code":503}}\n\n'], '503:server'],
+    [['data: [DONE]\n\n'], '200:content'],
+  ] as const) {
+    const { world } = await open(() => labelled('application/json', [...events]))
+    const response = await world.chat({ model: 'chain', messages, stream: true })
+    assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${attempt};via=chain:fallback, two/m=200`)
+  }
+})
+
+test('events with the wrong content type have the same start timeout as any stream', async () => {
+  const answer = () => labelled('application/json', [': wait\n\n'], 'hang')
+  const { clock, world } = await open(answer, { headersTimeoutMs: 2_000, idleTimeoutMs: 5_000 })
+  const answering = world.chat({ model: 'chain', messages, stream: true })
+  await clock.advance(2_000)
+  const response = await answering
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=504:timeout;via=chain:fallback, two/m=200')
+})
+
+for (const type of [undefined, 'text/event-stream', 'text/plain']) {
+  test(`a single response with ${type ? `the content type ${type}` : 'no content type'} is read as a stream`, async () => {
+    const { world } = await open(() => labelled(type, [JSON.stringify(chatAnswer('Hello'), null, 2)]))
+    const response = await world.chat({ model: 'chain', messages, stream: true })
+    assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200;via=chain:fallback')
+    assert.match(await response.text(), /"content":"Hello".*data: \[DONE\]\n\n$/s)
+  })
+
+  test(`a JSON error with ${type ? `the content type ${type}` : 'no content type'} counts as the failure that it reports`, async () => {
+    const told = { error: { message: 'n is odd', type: 'invalid_request_error', code: 400 } }
+    const { world } = await open(() => labelled(type, [JSON.stringify(told)]))
+    const response = await world.chat({ model: 'chain', messages, stream: true })
+    assert.is(response.status, 400)
+    assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=400:client;via=chain:fallback')
+    assert.is(((await response.json()) as ErrorAnswer).error.message, 'n is odd')
+  })
+}
+
+test('a web page is not a response with any content type', async () => {
+  for (const type of [undefined, 'text/html', 'application/json', 'text/event-stream']) {
+    const { world } = await open(() => labelled(type, ['<html>', 'down']))
+    const response = await world.chat({ model: 'chain', messages, stream: true })
+    assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200:content;via=chain:fallback, two/m=200')
+  }
+})
+
+test('Messages streams are also recognized by their events', async () => {
+  const up = fakeUpstream(() => labelled('application/json', messageEvents('Hello')))
+  const world = await openWorld({ fetch: up })
+  const response = await world.messages({ messages, stream: true })
+  assert.is(await response.text(), messageEvents('Hello').join(''))
+})
+
+test('a web page instead of a response is reported as a sign of a wrong base URL', async () => {
+  const page = () => labelled('text/html', ['\n<!doctype html><title>Welcome</title>'])
+  for (const stream of [false, true]) {
+    const world = await openWorld({ fetch: fakeUpstream(page) })
+    const response = await world.chat({ model: 'one/m', messages, stream })
+    assert.is(response.status, 502)
+    const { error }: ErrorAnswer = await response.json()
+    assert.match(error.message, /"one" returned a web page\. Check the base URL of the connection\.$/)
+  }
+})
+
+test('endless whitespace counts as a response that is too large', async () => {
+  const blanks = Array.from({ length: 200 }, () => ' '.repeat(1_000))
+  const { world } = await open(() => labelled('application/json', blanks, 'hang'), { maxResponseBytes: 100_000 })
+  const response = await world.chat({ model: 'chain', messages, stream: true })
+  assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200:content;via=chain:fallback, two/m=200')
+  assert.match(world.told.attempts[0]?.message ?? '', /larger than 100000 bytes/)
+})
+
+test('events after much whitespace, or a byte order mark, are a stream', async () => {
+  for (const start of ['\n'.repeat(3_000), '\uFEFF']) {
+    const { world } = await open(() => labelled('application/json', [`${start}dat`, 'a: {}\n\n', ...chatEvents()]))
+    const response = await world.chat({ model: 'chain', messages, stream: true })
+    assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200;via=chain:fallback')
+    assert.is(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+  }
+})

@@ -1,0 +1,339 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { postgresStorage } from '../../adapters/storage/postgres.ts'
+import { isGatewayError } from '../../src/errors.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { Storage } from '../../src/types.ts'
+import { TOKEN } from '../management/open-management.ts'
+import { chatAnswer } from '../pipeline/support/responses.ts'
+import { fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
+import { openWorld, token } from '../pipeline/support/world.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('an unavailable storage')
+
+type Fault = 'rejects calls' | 'hangs' | 'is slow' | 'loses replies'
+
+/** A gateway whose storage fails from `fail` until `mend`, and another gateway whose storage never does. */
+async function open({ watched = true } = {}) {
+  const clock = fakeClock()
+  const memory = memoryStorage({ clock })
+  const gaps: Array<() => void> = []
+  let fault: Fault | undefined
+  const faulty =
+    <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
+    async (...args: Args): Promise<T> => {
+      if (fault === 'rejects calls') throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+      if (fault === 'hangs') return never()
+      if (fault === 'is slow') await clock.sleep(4_000)
+      const result = await work(...args)
+      return fault === 'loses replies' ? never() : result
+    }
+  const { watch, ...rest } = memory
+  const storage: Storage = {
+    ...rest,
+    get: faulty(memory.get),
+    set: faulty(memory.set),
+    delete: faulty(memory.delete),
+    list: faulty(memory.list),
+    ...(watched && {
+      watch: (onChange, onGap) => {
+        gaps.push(onGap ?? (() => {}))
+        return watch?.((key) => fault === undefined && onChange(key)) ?? (() => {})
+      },
+    }),
+  }
+  const up = fakeUpstream(() => json(chatAnswer()))
+  const elsewhere = await openWorld({ storage: memory, clock, combos: { pool: ['one/m'] } })
+  const open = () => openWorld({ storage, clock, connections: [], fetch: up })
+  const world = await open()
+  const { key, id } = await elsewhere.api.keys.create({ name: 'team' })
+  const status = async (credential?: string, by = world) =>
+    (await by.chat({ model: 'pool' }, credential === undefined ? {} : { headers: { 'x-api-key': credential } })).status
+  return {
+    ...{ clock, elsewhere, world, key, id, status, open },
+    fail: (how: Fault) => {
+      fault = how
+    },
+    mend: () => {
+      fault = undefined
+      for (const gap of gaps) gap()
+    },
+  }
+}
+
+/** Returns the result of a request, and its duration on the fake clock. */
+async function within<T>(clock: ReturnType<typeof fakeClock>, work: Promise<T>): Promise<{ result: T; ms: number }> {
+  let result: { value: T } | undefined
+  let failure: unknown
+  const settled = work.then(
+    (value) => {
+      result = { value }
+    },
+    (error: unknown) => {
+      failure = error
+    },
+  )
+  const startedAt = clock.now()
+  while (!result && failure === undefined && clock.now() - startedAt < 20_000) await clock.advance(50)
+  await settled
+  if (failure !== undefined) throw failure
+  return { result: (result as { value: T }).value, ms: clock.now() - startedAt }
+}
+
+for (const watched of [true, false])
+  for (const how of ['rejects calls', 'hangs', 'is slow'] as const)
+    test(`cached data stays in effect while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+      const { clock, status, key, fail } = await open({ watched })
+      assert.is(await status(key), 200)
+      fail(how)
+      for (let second = 0; second < 12; second++) {
+        const { result, ms } = await within(clock, status(key))
+        assert.is(result, 200)
+        assert.ok(ms <= 1_000, `took ${ms} ms`) // the settings, the key and the routes are each read again
+        await clock.advance(1_000)
+      }
+    })
+
+for (const how of ['rejects calls', 'hangs'] as const) {
+  test(`unknown keys, and all requests to a gateway without cached data, get a 503 while the storage ${how}`, async () => {
+    const { clock, status, key, elsewhere, fail, mend, open: another } = await open()
+    assert.is(await status(key), 200)
+    await elsewhere.api.settings.update({ requireApiKey: true })
+    const unseen = (await elsewhere.api.keys.create({ name: 'unseen' })).key
+    fail(how)
+    assert.is((await within(clock, status(unseen))).result, 503)
+    const empty = await another()
+    for (const credential of [key, undefined]) assert.is((await within(clock, status(credential, empty))).result, 503)
+    mend()
+    assert.equal([await status(unseen), await status(key, empty), await status(undefined, empty)], [200, 200, 401])
+  })
+
+  test(`each change gets a 503 within six seconds and isn't made while the storage ${how}`, async () => {
+    const { clock, world, id, elsewhere, fail, mend } = await open()
+    const manage = async (method: string, path: string, body: object) => {
+      const response = await world.gateway.fetch(
+        new Request(`http://gateway/api/${path}`, {
+          method,
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        }),
+      )
+      return { status: response.status, body: await response.json() }
+    }
+    await world.api.combos.list()
+    await world.api.keys.list()
+    fail(how)
+    for (const [method, path, body] of [
+      ['PUT', `keys/${id}`, { isActive: false }],
+      ['POST', 'keys', { name: 'new' }],
+      ['POST', 'combos', { name: 'new', models: ['one/m'] }],
+      ['PATCH', 'settings', { requireApiKey: true }],
+      ['PUT', 'models/aliases', { alias: 'new', model: 'one/m' }],
+      ['POST', 'connections', { provider: 'one', apiKey: 'sk-new-one' }],
+    ] as const) {
+      const { result, ms } = await within(clock, manage(method, path, body))
+      assert.is(result.status, 503, path)
+      assert.match(result.body.error, /storage/)
+      assert.ok(ms <= 6_000, `${path} took ${ms} ms`)
+    }
+    mend()
+    assert.is((await elsewhere.api.keys.list()).keys.length, 1)
+    assert.is((await elsewhere.api.keys.get(id)).key.isActive, true)
+    assert.is((await elsewhere.api.settings.get()).requireApiKey, false)
+  })
+}
+
+test('changes made by others during an outage of the storage are visible within a second afterward', async () => {
+  for (const watched of [true, false]) {
+    const { clock, status, key, id, elsewhere, fail, mend } = await open({ watched })
+    assert.is(await status(key), 200)
+    fail('rejects calls')
+    await elsewhere.api.keys.update(id, { isActive: false })
+    await elsewhere.api.combos.create({ name: 'later', models: ['two/m'] })
+    await clock.advance(10_000)
+    assert.is(await status(key), 200)
+    mend()
+    await clock.advance(1_000)
+    assert.is(await status(key), 403)
+  }
+})
+
+for (const watched of [true, false])
+  test(`lists show other gateways' changes while the storage is slow, ${watched ? 'with' : 'without'} watch`, async () => {
+    const { clock, world, id, elsewhere, fail } = await open({ watched })
+    const list = async () => {
+      const [{ keys }, { combos }] = await Promise.all([world.api.keys.list(), world.api.combos.list()])
+      return [...keys, ...combos].map(({ name }) => name)
+    }
+    assert.equal(await list(), ['team', 'pool'])
+    await elsewhere.api.keys.update(id, { name: 'renamed' })
+    await elsewhere.api.combos.create({ name: 'later', models: ['two/m'] })
+    await clock.advance(1_000)
+    fail('is slow')
+    assert.equal((await within(clock, list())).result, ['renamed', 'pool', 'later'])
+  })
+
+for (const watched of [true, false])
+  for (const how of ['rejects calls', 'hangs', 'is slow'] as const)
+    test(`a gateway's own changes stay in effect while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+      const { clock, world, status, key, id, fail } = await open({ watched })
+      const { key: renamed, id: renamedId } = await world.api.keys.create({ name: 'renamed' })
+      assert.equal([await status(key), await status(renamed)], [200, 200])
+      await world.api.keys.update(renamedId, { name: 'again' })
+      await world.api.keys.update(id, { isActive: false })
+      await world.api.combos.create({ name: 'made', models: ['two/m'] })
+      const [pool] = (await world.api.combos.list()).combos
+      await world.api.combos.update(pool?.id ?? '', { name: 'moved' })
+      const gone = await world.api.combos.create({ name: 'gone', models: ['two/m'] })
+      await world.api.combos.delete(gone.id)
+      await world.api.aliases.set({ alias: 'short', model: 'one/m' })
+      await world.api.settings.update({ requireApiKey: true })
+      fail(how)
+      const by = (credential: string | undefined, model: string) =>
+        within(
+          clock,
+          world.chat({ model }, { headers: credential === undefined ? {} : { 'x-api-key': credential } }),
+        ).then(({ result, ms }) => {
+          assert.ok(ms <= 300, `took ${ms} ms`)
+          return result.status
+        })
+      for (let second = 0; second < 4; second++) {
+        assert.is(await by(key, 'made'), 403)
+        for (const model of ['made', 'moved', 'short']) assert.is(await by(renamed, model), 200, model)
+        assert.is(await by(undefined, 'made'), 401)
+        await clock.advance(1_000)
+      }
+      const { result } = await within(clock, world.chat({ model: 'gone' }, { headers: { 'x-api-key': renamed } }))
+      assert.ok([404, 503].includes(result.status), String(result.status))
+    })
+
+test('cached data stays in effect after a change to an unavailable storage has failed', async () => {
+  const { clock, world, status, key, id, fail } = await open()
+  assert.is(await status(key), 200)
+  const [pool] = (await world.api.combos.list()).combos
+  fail('rejects calls')
+  for (const change of [
+    () => world.api.keys.update(id, { isActive: false }),
+    () => world.api.settings.update({ requireApiKey: true }),
+    () => world.api.combos.update(pool?.id ?? '', { models: ['nowhere/m'] }),
+  ]) {
+    const { result } = await within(
+      clock,
+      change().catch((error: unknown) => error),
+    )
+    assert.ok(isGatewayError(result, 'STORAGE_UNAVAILABLE'))
+  }
+  assert.equal([await status(key), await status()], [200, 200])
+})
+
+test("a change is made once if only the storage's reply was lost", async () => {
+  const { clock, world, id, elsewhere, fail, mend } = await open()
+  await world.api.keys.list()
+  fail('loses replies')
+  const failed = await within(clock, world.api.keys.update(id, { isActive: false })).catch((error: unknown) => error)
+  assert.ok(isGatewayError(failed, 'STORAGE_UNAVAILABLE'))
+  mend()
+  assert.is((await world.api.keys.get(id)).key.isActive, (await elsewhere.api.keys.get(id)).key.isActive)
+})
+
+test("a storage whose data can't be read causes a 500, even if data was read before", async () => {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  const world = await openWorld({ storage, clock })
+  assert.is((await world.chat({})).status, 502) // there is no network
+  await storage.set('settings', '{')
+  assert.is((await world.chat({})).status, 500)
+})
+
+test("cached data stays in effect if the storage's notifications arrive late and twice", async () => {
+  const clock = fakeClock()
+  const memory = memoryStorage({ clock })
+  const elsewhere = await openWorld({ storage: memory, clock, combos: { pool: ['one/m'] } })
+  const { key } = await elsewhere.api.keys.create({ name: 'team' })
+  let isAway = false
+  let tell = (_key: string) => {}
+  const storage: Storage = {
+    ...memory,
+    async get(at) {
+      if (isAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+      const stored = await memory.get(at)
+      tell(at)
+      return stored
+    },
+    async list(prefix, options) {
+      if (isAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+      const found = await memory.list(prefix, options)
+      for (const one of found) tell(one.key)
+      return found
+    },
+    watch: (onChange) => {
+      tell = onChange
+      return () => {}
+    },
+  }
+  const { chat } = await openWorld({ storage, clock, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
+  const status = async () => (await chat({ model: 'pool' }, { headers: { 'x-api-key': key } })).status
+  assert.is(await status(), 200)
+  isAway = true
+  assert.is(await status(), 200)
+})
+
+test('each change gets a 503 while the storage is full, and requests continue', async () => {
+  const memory = memoryStorage()
+  let isFull = false
+  const set: Storage['set'] = async (...args) => {
+    if (isFull) throw Object.assign(new Error('no room'), { code: 'STORAGE_UNWRITABLE' })
+    return memory.set(...args)
+  }
+  const world = await openWorld({ storage: { ...memory, set }, fetch: fakeUpstream(() => json(chatAnswer())) })
+  isFull = true
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ name: 'new' })
+  const response = await world.gateway.fetch(new Request('http://gateway/api/keys', { method: 'POST', headers, body }))
+  assert.is(response.status, 503)
+  assert.match((await response.json()).error, /cannot write its storage/)
+  assert.is((await world.chat({})).status, 200)
+  isFull = false
+  assert.equal((await world.api.keys.list()).keys, [])
+})
+
+test('an unreachable storage is reported to the app with the cause, and to clients with only its code', async () => {
+  const refused = (address: string) =>
+    Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: 'ECONNREFUSED' })
+  const cause = Object.assign(new AggregateError([refused('::1:5432'), refused('10.0.0.5:5432')]), {
+    code: 'ECONNREFUSED',
+  })
+  const query = async () => Promise.reject(cause)
+  const lines: string[] = []
+  const reported: unknown[] = []
+  const write = (line: string) => void lines.push(line)
+  const gateway = createGateway({
+    storage: postgresStorage({ query }, { table: 't', migrate: false }),
+    secret: 'a secret of at least 32 characters',
+    management: { token: TOKEN },
+    hooks: { onError: (error) => void reported.push(error) },
+    logger: { info: write, warn: write, error: write },
+  })
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'one/m', messages: [] })
+  for (const [path, init] of [
+    ['/v1/chat/completions', { method: 'POST', headers, body }],
+    ['/api/keys', { headers }],
+  ] as const) {
+    const answer = await gateway.fetch(new Request(`http://gateway.test${path}`, init))
+    assert.is(answer.status, 503)
+    const text = await answer.text()
+    assert.match(text, 'The gateway cannot read its storage (ECONNREFUSED). Retry in a moment.')
+    assert.not.match(text, /Postgres|10\.0\.0\.5/)
+    const error = reported.pop() as Error
+    assert.is(error.message, 'The gateway cannot read its storage (ECONNREFUSED). Retry in a moment.')
+    assert.match((error.cause as Error).message, 'Postgres is unreachable for the table t (ECONNREFUSED).')
+    assert.match(
+      lines.pop() ?? '',
+      /caused by StorageError: Postgres is unreachable .* \(caused by AggregateError: ECONNREFUSED\)/,
+    )
+  }
+  const inProcess = await gateway.api.keys.list().catch((error: Error) => error.message)
+  assert.is(inProcess, 'The gateway cannot read its storage (ECONNREFUSED). Retry in a moment.')
+})
