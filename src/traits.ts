@@ -106,7 +106,7 @@ export interface Traits {
   /** Whether assistant turns may contain generated images. Otherwise they move to user turns. */
   assistantImages: boolean
   /** Whether the first part and the images of an assistant turn are rejected without a signature. */
-  signsAnswers: boolean
+  signsResponses: boolean
   /** The content that a tool result may have in addition to text. */
   toolResultInputs: readonly InputKind[]
   maxTemperature: number

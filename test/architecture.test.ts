@@ -334,7 +334,7 @@ rules('the architecture rules name the files that a format lacks', () => {
   const inFolder = (names: string[], prefix: string) =>
     names.map((name) => `src/protocols/formats/new-format/${prefix}${name}.ts`)
   const shared = inFolder(['errors', 'fields', 'format', 'translator', 'wire'], 'new-')
-  const side = ['answer', 'conversation', 'request', 'stream', 'tools']
+  const side = ['conversation', 'request', 'response', 'stream', 'tools']
   const provider = inFolder(side, 'provider/new-provider-')
   assert.equal(missingFormatFiles([...shared, ...provider, 'src/protocols/formats/canonical/canonical-parts.ts']), [])
   assert.equal(missingFormatFiles([...shared, ...provider.slice(1)]), provider.slice(0, 1))

@@ -22,10 +22,10 @@ export async function discoverModels(
   const call = buildModelsCall(catalog, connection, apiKey)
   if (!call) return { warning: describeMissingList(connection, catalog) }
   const server = `The server at ${call.url.replace(/\?.*/, '')}`
-  const answer = await fetchModelIds(call, query).catch((error: unknown) => ({ error }))
-  if (answer === undefined) return { warning: `${server} did not return a list of models: ${ADDRESS}. ${BY_HAND}` }
-  if ('error' in answer) return { warning: `${server} ${describeProblem(answer.error, apiKey, query)}. ${BY_HAND}` }
-  const models = answer.filter((id) => v.is(modelId, id))
+  const response = await fetchModelIds(call, query).catch((error: unknown) => ({ error }))
+  if (response === undefined) return { warning: `${server} did not return a list of models: ${ADDRESS}. ${BY_HAND}` }
+  if ('error' in response) return { warning: `${server} ${describeProblem(response.error, apiKey, query)}. ${BY_HAND}` }
+  const models = response.filter((id) => v.is(modelId, id))
   if (models.length === 0) return { warning: `${server} has no models yet. Load one there, then ${AGAIN}.` }
   if (models.length <= MAX_ENABLED) return { models }
   const warning = `${server} has ${models.length} models. The first ${MAX_ENABLED} are kept; add the others as custom models.`

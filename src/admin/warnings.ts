@@ -9,8 +9,8 @@ export interface WithWarnings {
 }
 
 /** Adds warnings to a result, if there are any. */
-export const withWarnings = <T extends object>(answer: T, warnings: readonly string[]): T & WithWarnings =>
-  warnings.length > 0 ? { ...answer, warnings: [...warnings] } : answer
+export const withWarnings = <T extends object>(response: T, warnings: readonly string[]): T & WithWarnings =>
+  warnings.length > 0 ? { ...response, warnings: [...warnings] } : response
 
 /** Warns about anything that keeps the limits of a key or group from being exact. */
 export const listLimitWarnings = (

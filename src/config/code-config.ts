@@ -116,7 +116,7 @@ export type RouteCondition = (request: RouteCall, context: { signal: AbortSignal
  * `route`.
  */
 export type AnswerCondition = (
-  answer: RouteResponse,
+  response: RouteResponse,
   request: RouteCall,
   context: { signal: AbortSignal },
 ) => boolean | Promise<boolean>

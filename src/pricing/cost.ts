@@ -1,4 +1,4 @@
-import type { Iteration } from '../protocols/formats/canonical/canonical-answer.ts'
+import type { Iteration } from '../protocols/formats/canonical/canonical-response.ts'
 import { isBlank } from '../protocols/formats/canonical/reported-usage.ts'
 import type { TokenUsage } from '../protocols/formats/format.ts'
 import {

@@ -169,8 +169,8 @@ export class AttemptLog {
     this.#spending = addSpending(this.#spending, spending)
   }
 
-  /** Records that a whole response has arrived, or that a stream has started; `recordAnswerEnd` or `recordStreamEnd` follows. */
-  recordAnswer(kind: 'whole' | 'stream', status: number): void {
+  /** Records that a whole response has arrived, or that a stream has started; `recordResponseEnd` or `recordStreamEnd` follows. */
+  recordResponse(kind: 'whole' | 'stream', status: number): void {
     if (kind === 'stream') this.#permit.beginStream()
     else this.#permit.succeed()
     this.#measure()
@@ -179,7 +179,7 @@ export class AttemptLog {
   }
 
   /** Records that the client has received a whole response. */
-  recordAnswerEnd(): void {
+  recordResponseEnd(): void {
     this.#settle()
   }
 

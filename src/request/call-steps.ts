@@ -106,11 +106,11 @@ interface StepDependencies {
 /** Serves a model request within the steps around its call, the first outermost. Rejects as soon as the client stops waiting. */
 export function serveWithSteps(
   steps: readonly SelectiveCallStep[],
-  { served, request, answer }: StepDependencies,
+  { served, request, answer: response }: StepDependencies,
 ): Promise<Reply> {
   async function runStepsFrom(index: number, current: ModelRequest): Promise<Reply> {
     const step = steps[index]
-    if (!step) return answer(current)
+    if (!step) return response(current)
     return step.run(new CallRequest(served, current), (change) =>
       runStepsFrom(index + 1, change ? changeCall(current, change) : current),
     )

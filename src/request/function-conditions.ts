@@ -1,4 +1,4 @@
-import type { Choice, TokenUsage } from '../protocols/formats/canonical/canonical-answer.ts'
+import type { Choice, TokenUsage } from '../protocols/formats/canonical/canonical-response.ts'
 import type { CodeRecords } from '../records/code-records.ts'
 import { callDecider, type DeciderOptions } from './call-decider.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -43,7 +43,7 @@ export async function isResponseRejected(
   const { responseConditions, onRouteError } = table.code
   const facts = new RouteCallFacts({ id: log.id, call, exchange, caller: client.caller })
   const { provider, model, connection } = target
-  const answer: RouteResponse = {
+  const response: RouteResponse = {
     ...{ provider, model, connectionId: connection.id },
     text: choice.content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
     toolCalls: choice.content.flatMap((part) =>
@@ -57,7 +57,7 @@ export async function isResponseRejected(
     if (!group.on?.includes('function')) continue
     for (const isUnwanted of responseConditions.get(group.name) ?? []) {
       const decision = await callDecider(
-        async (own) => readDecision(await isUnwanted(answer, facts, { signal: own })),
+        async (own) => readDecision(await isUnwanted(response, facts, { signal: own })),
         {
           ...{ name: `A function in "on" of the combo "${group.name}"`, model: call.model, clock, onError, signal },
           ignoresErrors: onRouteError === 'ignore',

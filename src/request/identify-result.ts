@@ -8,12 +8,12 @@ import { type Identity, type Refusal, readIdentity, readMembers } from './identi
 export type IdentifyResult = { identity: Identity } | { refusal: GatewayError } | undefined
 
 /** Reads the result of `identify`. Throws `IDENTITY_INVALID` with the name of the field that is unknown or invalid, never with its value. */
-export function readIdentifyResult(answer: unknown): IdentifyResult {
-  if (answer === undefined) return undefined
-  if (answer === null) return { refusal: gatewayError('IDENTITY_REQUIRED', { message: 'Sign in and try again.' }) }
-  if (isObject(answer) && answer.refuse !== undefined)
-    return { refusal: createRefusalError(readMembers(answer, refusalMembers) as unknown as Refusal) } // checked member by member
-  return { identity: readIdentity(answer) }
+export function readIdentifyResult(response: unknown): IdentifyResult {
+  if (response === undefined) return undefined
+  if (response === null) return { refusal: gatewayError('IDENTITY_REQUIRED', { message: 'Sign in and try again.' }) }
+  if (isObject(response) && response.refuse !== undefined)
+    return { refusal: createRefusalError(readMembers(response, refusalMembers) as unknown as Refusal) } // checked member by member
+  return { identity: readIdentity(response) }
 }
 
 const CODES = {

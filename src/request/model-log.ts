@@ -173,9 +173,9 @@ export class ModelLog extends RequestLog {
   }
 
   /** Records that the client gets the response of a target. */
-  recordReply(answer: ServedResponse): void {
+  recordReply(response: ServedResponse): void {
     this.inFlight = undefined
-    this.#answer = answer
+    this.#answer = response
   }
 
   /** Records that the stream of the response has ended, and its total usage is known. `status`: the reply's status. */

@@ -125,7 +125,7 @@ interface BodySource {
 }
 
 /** Loaded lazily, since few formats describe how a response was produced. */
-const loadResponseFacts = once(() => import('./answer-facts.ts'))
+const loadResponseFacts = once(() => import('./response-facts.ts'))
 
 /**
  * Throws `UNSUPPORTED_MEDIA_TYPE` if the headers declare a compressed or non-UTF-8 body, or, with an `Origin` header, anything but JSON: a page of

@@ -3,7 +3,7 @@ import { type ByteStream, type Exchange, isByteStream, type Reply } from '../lib
 import type { InFlight } from '../lib/in-flight.ts'
 import { createRequestId } from '../lib/request-id.ts'
 import type { Spending } from '../pricing/cost.ts'
-import type { Choice } from '../protocols/formats/canonical/canonical-answer.ts'
+import type { Choice } from '../protocols/formats/canonical/canonical-response.ts'
 import type { ClientKey } from '../records/key-lookup.ts'
 import type { ClientFormat, Clock, Kind } from '../types.ts'
 import type { AttemptLog } from './attempt-log.ts'
@@ -73,7 +73,7 @@ export class RequestLog {
   /** Labels for the usage record, including the account's. Default: the account's. */
   tags: readonly string[] | undefined = undefined
   /** Whether a response is refused, so that a combo with the condition `refused` tries its next target. */
-  readonly answerChecks: Array<(choices: readonly Choice[]) => Promise<boolean>> = []
+  readonly responseChecks: Array<(choices: readonly Choice[]) => Promise<boolean>> = []
   protected readonly events: RequestEvents
   readonly #clock: Clock
   readonly #onEnd: Array<(record: RequestRecord) => void> = []

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { FinishReason } from '../protocols/formats/canonical/canonical-answer.ts'
+import type { FinishReason } from '../protocols/formats/canonical/canonical-response.ts'
 import type { ClientFormat, DataTags, Kind, Price } from '../types.ts'
 import type { Caller } from './caller.ts'
 import type { CodecRequest } from './codec/codec.ts'

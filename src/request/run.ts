@@ -6,8 +6,8 @@ import { Targets } from './choose/targets.ts'
 import type { PipelineContext } from './context.ts'
 import type { ModelRequest } from './model-request.ts'
 import { readRequest } from './read-request.ts'
-import { createAnswerReply, loadStreamReply } from './reply/answer-reply.ts'
 import { replyWithKeepAlive } from './reply/keep-alive.ts'
+import { createResponseReply, loadStreamReply } from './reply/response-reply.ts'
 import type { ServedRequest } from './steps.ts'
 
 /** Runs one model request, from its body to its reply. Rejects with the error that the client gets in its own format. */
@@ -50,8 +50,8 @@ async function tryTargets(request: ModelRequest): Promise<Reply> {
         targets.recordOutcome(outcome)
         continue
       }
-      await targets.recordAnswer(outcome.route)
-      return await createAnswerReply(outcome, request)
+      await targets.recordResponse(outcome.route)
+      return await createResponseReply(outcome, request)
     }
     const { createFailureReply } = await loadFailureReply()
     return await createFailureReply(request, targets)

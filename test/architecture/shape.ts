@@ -2,7 +2,7 @@ import { moduleOf } from './rules.ts'
 import { parseSource } from './source.ts'
 
 const SHARED = ['errors.ts', 'fields.ts', 'format.ts', 'translator.ts', 'wire.ts']
-const SIDE = ['answer.ts', 'conversation.ts', 'request.ts', 'stream.ts', 'tools.ts']
+const SIDE = ['conversation.ts', 'request.ts', 'response.ts', 'stream.ts', 'tools.ts']
 
 /** The files that a format lacks, so that every format has the same ones; one without clients has no `client/`, one without providers no `provider/`. */
 export function missingFormatFiles(paths: Iterable<string>): string[] {

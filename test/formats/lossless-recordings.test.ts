@@ -61,7 +61,7 @@ for (const from of wireFormats)
       for (const { name, answer } of answers) {
         const { read, write, responseWarnings } = contexts(source, { format: from })
         try {
-          client.writeAnswer(source.parseAnswer(answer, read), write({ options: { stop: ['a', 'b'] } }))
+          client.writeResponse(source.parseResponse(answer, read), write({ options: { stop: ['a', 'b'] } }))
         } catch {
           continue // an answer that says that it has failed
         }

@@ -91,7 +91,7 @@ async function gathered(sse: string, from: WireFormat, to: WireFormat): Promise<
   parser.push(sse)
   parser.end()
   const answer = assembleStream(events, { from: source, read, candidates: 1 })
-  return wholeClients[to](Response.json(client.writeAnswer(answer, write)))
+  return wholeClients[to](Response.json(client.writeResponse(answer, write)))
 }
 
 /** The client's result, or its error as text. */

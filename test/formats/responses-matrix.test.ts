@@ -55,7 +55,7 @@ function getMessage({ choices }: JsonObject): JsonObject {
 function translated(answer: JsonObject, from: WireFormat, to: WireFormat): Promise<Response> {
   return Promise.all([getTranslator(from), getTranslator(to)]).then(([source, client]) => {
     const { read, write } = contexts(source, { format: from })
-    return Response.json(client.writeAnswer(source.parseAnswer(answer, read), write({ stream: false })))
+    return Response.json(client.writeResponse(source.parseResponse(answer, read), write({ stream: false })))
   })
 }
 

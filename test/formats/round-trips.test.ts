@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { createSseParser } from '../../src/lib/sse.ts'
-import type { Answer } from '../../src/protocols/formats/canonical/canonical-answer.ts'
 import type { AssistantPart } from '../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { CanonicalRequest, RequestOptions } from '../../src/protocols/formats/canonical/canonical-request.ts'
+import type { CanonicalResponse } from '../../src/protocols/formats/canonical/canonical-response.ts'
 import { createSequence } from '../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../src/protocols/formats/canonical/canonical-stream.ts'
 import type { Turn } from '../../src/protocols/formats/canonical/canonical-turns.ts'
@@ -30,7 +30,7 @@ const getContent = (content: readonly AssistantPart[]) =>
     return 'text' in part ? { [part.type]: part.text } : { [part.type]: 'source' in part && part.source }
   })
 
-const getMeaning = ({ choices, usage }: Answer) => ({
+const getMeaning = ({ choices, usage }: CanonicalResponse) => ({
   said: choices.map(({ content, finish }) => ({ content: getContent(content), reason: finish.reason })),
   usage: usage && defined(usage),
 })
@@ -40,7 +40,7 @@ const defined = ({
   outputTokens,
   cacheReadTokens = 0,
   reasoningTokens = 0,
-}: NonNullable<Answer['usage']>) => ({
+}: NonNullable<CanonicalResponse['usage']>) => ({
   ...{ inputTokens, outputTokens, cacheReadTokens, reasoningTokens },
 })
 
@@ -83,12 +83,12 @@ for (const from of wireFormats) {
 }
 
 /** Writes an answer for a client of the format and reads it as a provider's. */
-function again(translator: Translator, given: Answer): Answer {
+function again(translator: Translator, given: CanonicalResponse): CanonicalResponse {
   const { read, write } = contexts(translator)
-  return translator.parseAnswer(overWire(translator.writeAnswer(given, write())), read)
+  return translator.parseResponse(overWire(translator.writeResponse(given, write())), read)
 }
 
-function streamedAgain(translator: Translator, given: Answer, size: number): Answer {
+function streamedAgain(translator: Translator, given: CanonicalResponse, size: number): CanonicalResponse {
   const { read, write } = contexts(translator)
   const result: StreamEvent[] = []
   const sequence = createSequence((event) => result.push(event))
@@ -102,7 +102,7 @@ function streamedAgain(translator: Translator, given: Answer, size: number): Ans
   return joined(result)
 }
 
-function* getEvents({ choices, usage }: Answer, size: number): Generator<StreamEvent> {
+function* getEvents({ choices, usage }: CanonicalResponse, size: number): Generator<StreamEvent> {
   yield { type: 'start' }
   for (const { content, finish } of choices) {
     for (const [key, part] of content.entries()) {
@@ -118,7 +118,7 @@ function* getEvents({ choices, usage }: Answer, size: number): Generator<StreamE
 const emptied = (part: AssistantPart): AssistantPart =>
   part.type === 'tool-call' ? { ...part, arguments: '' } : 'text' in part ? { ...part, text: '' } : part
 
-function joined(events: readonly StreamEvent[]): Answer {
+function joined(events: readonly StreamEvent[]): CanonicalResponse {
   const content: AssistantPart[] = []
   for (const event of events) {
     if (event.type === 'part-start') content[event.key] = { ...event.part }

@@ -28,7 +28,7 @@ function createBody(content: unknown): string {
 async function measureGuard(text: string, body: JsonObject): Promise<number> {
   const call = {
     exchange: {},
-    log: { answerChecks: [] },
+    log: { responseChecks: [] },
     signal: new AbortController().signal,
     request: { call: { endpoint: { operation: { kind: 'llm', name: 'generate' } }, text, body } },
   } as unknown as CallRequest // the fields that guards read

@@ -6,7 +6,7 @@ import { relayStream, type StreamEnd } from '../../src/request/codec/relay.ts'
 import type { KnownKeys } from '../../src/request/codec/secrets.ts'
 import type { ModelRequest } from '../../src/request/model-request.ts'
 import type { AnsweredAttempt } from '../../src/request/outcome.ts'
-import { createAnswerReply } from '../../src/request/reply/answer-reply.ts'
+import { createResponseReply } from '../../src/request/reply/response-reply.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chunksOf } from './support/raw.ts'
 import { chatEvents } from './support/responses.ts'
@@ -56,7 +56,7 @@ test('a stream is canceled if one of its headers may quote a key', async () => {
   }
   const answered = { response, codec: { isPassThrough: true }, route: {} } as unknown as AnsweredAttempt
   const request = { context: { knownKeys }, table: { connections: [] } } as unknown as ModelRequest
-  await createAnswerReply(answered, request).then(
+  await createResponseReply(answered, request).then(
     () => assert.unreachable(),
     (thrown: unknown) => assert.is(thrown, unreadable),
   )

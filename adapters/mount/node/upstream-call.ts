@@ -11,7 +11,7 @@ type RawHeaders = Record<string, string | string[] | undefined>
 const WIRE_ONLY = new Set(['content-encoding', 'content-length', 'transfer-encoding'])
 
 /** A response with undici's headers. `isDecoded` hides the headers of the compressed body. */
-class NodeAnswer implements UpstreamResponse {
+class NodeResponse implements UpstreamResponse {
   readonly status: number
   readonly body: ByteStream
   readonly #raw: RawHeaders
@@ -58,7 +58,7 @@ export class InFlightCall implements Dispatcher.DispatchHandler, PendingResponse
   readonly response: Promise<UpstreamResponse>
   readonly #connection: PooledConnection | undefined
   readonly #body = new ChunkQueue(this)
-  #resolve: (answer: UpstreamResponse) => void = ignore
+  #resolve: (response: UpstreamResponse) => void = ignore
   #reject: (error: Error) => void = ignore
   #controller: Controller | undefined
   #error: Error | undefined
@@ -89,7 +89,7 @@ export class InFlightCall implements Dispatcher.DispatchHandler, PendingResponse
     if (status < 200) return // an informational response, such as 103
     try {
       const decoded = decodeBody(this.#body, headers['content-encoding'])
-      this.#resolve(new NodeAnswer(status, headers, decoded ?? this.#body, decoded !== undefined))
+      this.#resolve(new NodeResponse(status, headers, decoded ?? this.#body, decoded !== undefined))
     } catch (error) {
       this.cancel(error)
     }

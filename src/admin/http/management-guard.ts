@@ -104,14 +104,15 @@ function authorizeGuard(
   { onError, publicOrigin }: GuardDependencies,
 ): ManagementGuard {
   return async (exchange) => {
-    let answer: unknown
+    let response: unknown
     try {
-      answer = await host.authorize(exchange.toRequest())
+      response = await host.authorize(exchange.toRequest())
     } catch (error) {
       onError(error)
     }
-    if (answer !== true) {
-      const message = typeof answer === 'string' ? answer : 'This request is not authorized to use the management API.'
+    if (response !== true) {
+      const message =
+        typeof response === 'string' ? response : 'This request is not authorized to use the management API.'
       throw gatewayError('MANAGEMENT_UNAUTHORIZED', { message })
     }
     rejectForeignChange(exchange, publicOrigin)

@@ -62,11 +62,11 @@ export async function createExportReply(
 ): Promise<Reply> {
   const isPaged = exported === 'requests' && query.limit === undefined
   const read = async (before: unknown) => {
-    const answer: object = await call(
+    const response: object = await call(
       isPaged ? { ...query, limit: PAGE, ...(before !== undefined && { before }) } : query,
     )
-    const content: unknown = Reflect.get(answer, exported)
-    const { before: next, missing } = answer as { before?: unknown; missing?: unknown } // only request lists have these fields
+    const content: unknown = Reflect.get(response, exported)
+    const { before: next, missing } = response as { before?: unknown; missing?: unknown } // only request lists have these fields
     return { list: Array.isArray(content) ? content : [content], before: next, missing }
   }
   const first = await read(undefined)

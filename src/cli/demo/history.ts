@@ -74,14 +74,14 @@ export async function writeHistory({
       const { key = '', users = [], models = [] } = pickRandom(weightedClients) ?? {}
       const user = pickRandom(users)
       const body = { ...WHOLE, model: pickRandom(models), max_tokens: 50, ...(user !== undefined && { user }) }
-      const answer = await gateway.fetch(
+      const response = await gateway.fetch(
         new Request('http://demo.invalid/v1/chat/completions', {
           method: 'POST',
           headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
           body: JSON.stringify(body),
         }),
       )
-      await answer.text()
+      await response.text()
     }
   }
   clock.advanceTo(now)

@@ -93,11 +93,11 @@ function sendCall(call: ProxyCall, options: CallOptions): Promise<ProxyResponse>
 }
 
 async function readResponse(pending: PendingResponse, options: CallOptions): Promise<ProxyResponse> {
-  const answer = await pending.response
-  const bytes = await readAll(answer.body, MAX_MESSAGE_BYTES, () =>
+  const response = await pending.response
+  const bytes = await readAll(response.body, MAX_MESSAGE_BYTES, () =>
     createNotProxyError(options, 'its response never ends'),
   )
-  return { status: answer.status, type: answer.header('content-type') ?? '', text: decodeUtf8Lenient(bytes) }
+  return { status: response.status, type: response.header('content-type') ?? '', text: decodeUtf8Lenient(bytes) }
 }
 
 const isJson = (type: string) => /^application\/json\b/i.test(type)

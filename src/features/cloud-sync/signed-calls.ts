@@ -141,7 +141,7 @@ async function sendSigned(
     typeof sealed === 'string'
       ? await decryptBody(key, getResponseContext(id, counter), sealed).catch(() => undefined)
       : undefined
-  const answer = plain === undefined ? undefined : tryParseShallow(plain)
-  if (!isObject(answer)) throw createInvalidResponse(options)
-  return answer
+  const response = plain === undefined ? undefined : tryParseShallow(plain)
+  if (!isObject(response)) throw createInvalidResponse(options)
+  return response
 }

@@ -46,15 +46,15 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
       state = { ...state, attempts }
       await save(state)
     }
-    const answer = await send({ ...state, attempts, ...request }).catch((error: unknown) => {
+    const response = await send({ ...state, attempts, ...request }).catch((error: unknown) => {
       if (isRejection(error, 'HISTORY_DIVERGED') && !request.full) return undefined
       throw error
     })
     signal.throwIfAborted()
-    if (!answer) return (await adoptSaved()) ? sendRequest(request) : undefined
-    state = { mirror: answer.mirror, stamp: answer.stamp }
+    if (!response) return (await adoptSaved()) ? sendRequest(request) : undefined
+    state = { mirror: response.mirror, stamp: response.stamp }
     await save(state)
-    return answer
+    return response
   }
 
   // States are only meaningful within one replica, so nothing is sent before the replica's ID is known.
@@ -74,18 +74,18 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
     signal.throwIfAborted()
     const { states, more, refused } = await replica.listUnseen(MAX_STATES, (one) => refusals.has(getName(one)))
     for (const one of refused) refusals.set(getName(one), one)
-    const answer = await sendRequest({ changes: states, seen, ...(isFull && { full: isFull }) })
-    if (!answer) {
+    const response = await sendRequest({ changes: states, seen, ...(isFull && { full: isFull }) })
+    if (!response) {
       await replica.markAllUnseen({ isDiverged: true })
       isFull = true
       seen = []
       continue
     }
     isFull = false
-    const hasSent = await applyVerdicts(replica, states, answer)
+    const hasSent = await applyVerdicts(replica, states, response)
     seen = []
     let hasReceived = false
-    for (const change of answer.changes) {
+    for (const change of response.changes) {
       signal.throwIfAborted()
       const verdict = await replica.merge(change, report)
       if (typeof verdict !== 'string') {
@@ -96,17 +96,17 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
       else if (verdict !== 'taken') continue
       hasReceived = true
     }
-    if (hasSent || hasReceived || more || answer.more) continue
+    if (hasSent || hasReceived || more || response.more) continue
     if (!(await replica.resolveCollisions(report))) break
   }
   if (create) await replica.forgetOthers()
   return { conflicts, refused: [...refusals.values()] }
 
   /** Applies the verdicts. Resolves to whether any state was sent for the first time. */
-  async function applyVerdicts(replica: Replica, states: RecordState[], answer: SyncResponse): Promise<boolean> {
+  async function applyVerdicts(replica: Replica, states: RecordState[], response: SyncResponse): Promise<boolean> {
     const confirmed: Confirmation[] = []
     states.forEach((sent, index) => {
-      const verdict = answer.verdicts[index]
+      const verdict = response.verdicts[index]
       if (verdict === 'taken' || verdict === 'known') confirmed.push(toConfirmation(sent))
       else if (typeof verdict === 'object')
         refusals.set(getName(sent), { ...getStateId(sent), message: verdict.refused, code: verdict.code })

@@ -302,7 +302,7 @@ async function explainTargets(
     if (promptCaching) targets[at] = { ...target, promptCaching }
   }
   const { missing } = call.endpoint.operation
-  const hasDefaultResponse = missing?.getAnswer !== undefined && rejection?.error.data.param !== 'model'
+  const hasDefaultResponse = missing?.getResponse !== undefined && rejection?.error.data.param !== 'model'
   if (usedCount > 0 || (hasDefaultResponse && !rejection?.rejectsRequest)) return { targets }
   const error = rejection?.error ?? (hasDrainingTarget ? createDrainingError(call.model) : forbiddenError)
   if (!error) return { targets }

@@ -35,12 +35,12 @@ export function createModelCaller({ basePath, serve, outer, events, onCost }: Ca
       },
     })
     const reply = await serve(exchange).finally(stopListening)
-    const { status = 404, body: answer = '' } = reply ?? {}
-    if (isByteStream(answer)) {
-      answer.cancel()
+    const { status = 404, body: response = '' } = reply ?? {}
+    if (isByteStream(response)) {
+      response.cancel()
       throw new TypeError(`${path} returned a stream. Send "stream": false.`)
     }
-    const json = tryParseJson(typeof answer === 'string' ? answer : decodeUtf8Lenient(answer))
+    const json = tryParseJson(typeof response === 'string' ? response : decodeUtf8Lenient(response))
     if (status !== 200 || !isObject(json)) throw new Error(`${path} returned status ${status}.`)
     return json
   }

@@ -1,8 +1,8 @@
 import type { Reply } from '../../lib/exchange.ts'
 import { newId } from '../../lib/new-id.ts'
-import { toStreamEvents } from '../../protocols/formats/canonical/answer-events.ts'
-import type { Answer } from '../../protocols/formats/canonical/canonical-answer.ts'
+import type { CanonicalResponse } from '../../protocols/formats/canonical/canonical-response.ts'
 import { createResponseWarnings, createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
+import { toStreamEvents } from '../../protocols/formats/canonical/response-events.ts'
 import type { CallRequest } from '../../request/call-steps.ts'
 import { wantsArray } from '../../request/codec/model-call.ts'
 import { STREAM_HEADERS } from '../../request/codec/stream-headers.ts'
@@ -30,7 +30,7 @@ export async function writeReply(call: CallRequest, reply: GuardReply): Promise<
   const body = operation.name === 'complete' ? writeCompletion(call, { text, isStop: 'answered' in reply }) : undefined
   const usage = { inputTokens: 0, outputTokens: 0 }
   const content = text === '' ? [] : [{ type: 'text' as const, text }]
-  const { body: written, contentType } = body ?? (await writeAnswer(call, { choices: [{ content, finish }], usage }))
+  const { body: written, contentType } = body ?? (await writeResponse(call, { choices: [{ content, finish }], usage }))
   return {
     status: 200,
     headers: {
@@ -45,7 +45,10 @@ export async function writeReply(call: CallRequest, reply: GuardReply): Promise<
 /** Operations whose responses can contain text. */
 const ANSWERED: ReadonlySet<string> = new Set(['generate', 'complete'])
 
-async function writeAnswer(call: CallRequest, answer: Answer): Promise<{ body: string; contentType: string }> {
+async function writeResponse(
+  call: CallRequest,
+  response: CanonicalResponse,
+): Promise<{ body: string; contentType: string }> {
   const { request, stream, body, model } = call
   const client = await request.format.loadTranslator()
   const warnings = createWarnings({ isStrict: false, names: client.fieldNames })
@@ -54,12 +57,12 @@ async function writeAnswer(call: CallRequest, answer: Answer): Promise<{ body: s
     createParseContext(request, { warnings, stream, isArray: wantsArray(request) }),
   )
   const context = createWriteContext(request, { request: parsed, model, responseWarnings: createResponseWarnings() })
-  if (!stream) return { body: JSON.stringify(client.writeAnswer(answer, context)), contentType: 'application/json' }
+  if (!stream) return { body: JSON.stringify(client.writeResponse(response, context)), contentType: 'application/json' }
   let events = ''
   const writer = client.createWriter(context, (event) => {
     events += event
   })
-  for (const event of toStreamEvents(answer)) writer.push(event)
+  for (const event of toStreamEvents(response)) writer.push(event)
   return { body: events, contentType: writer.contentType ?? 'text/event-stream' }
 }
 

@@ -4,7 +4,7 @@ import { type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../
 import { type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { OPEN_BRACKET } from '../../lib/json-scan.ts'
 import { convertArrayToEvents } from '../../lib/sse-array.ts'
-import type { Choice } from '../../protocols/formats/canonical/canonical-answer.ts'
+import type { Choice } from '../../protocols/formats/canonical/canonical-response.ts'
 import { estimateTokens } from '../../protocols/formats/estimate-tokens.ts'
 import { type ErrorFormat, getClientContentFields } from '../../protocols/formats/format.ts'
 import { getFormat } from '../../protocols/formats/formats.ts'
@@ -19,7 +19,7 @@ import { createModelCaller } from './call-model.ts'
 import type { Guard } from './guard.ts'
 import { writeReply } from './guard-reply.ts'
 import type { GuardTally } from './guard-tally.ts'
-import { type AnswerTerms, checkAnswer, checkParts, writeParts } from './guarded-answer.ts'
+import { checkParts, checkResponse, type ResponseCheck, writeParts } from './guarded-response.ts'
 import { GuardedStream } from './guarded-stream.ts'
 import { expandItems, keepItems } from './kept-items.ts'
 import type { BuiltInGuard } from './kinds/finding-guard.ts'
@@ -62,7 +62,7 @@ export async function guardCall(
   const run = new GuardRun(guards, deps)
   tally.add(run)
   if (run.on('answer').length > 0)
-    call.log.answerChecks.push((choices) => {
+    call.log.responseChecks.push((choices) => {
       const attempt = new GuardRun(run.on('answer'), deps)
       tally.add(attempt)
       return isRefused(choices, attempt)
@@ -97,8 +97,8 @@ export async function guardCall(
   const isChatStream = call.stream && kind === 'llm' && (!isJson || isArrayText(reply.body))
   if (!isByteStream(reply.body) && !isChatStream) {
     const isChat = kind === 'llm'
-    const answer = { run, format: call.format, isChat, isJson, isSent }
-    const { body: checked, refused } = await checkAnswer(reply.body, answer)
+    const response = { run, format: call.format, isChat, isJson, isSent }
+    const { body: checked, refused } = await checkResponse(reply.body, response)
     if (refused) call.servedBy = 'guard'
     if (endpoint.getReferences && checked !== reply.body && typeof checked === 'string')
       keepItems(call.request, tryParseJson(checked))
@@ -117,11 +117,11 @@ async function isRefused(choices: readonly Choice[], run: GuardRun): Promise<boo
 }
 
 /** Checks a provider's error. If a guard rejects it, the client gets the same status with another message. */
-async function checkErrorReply(reply: Reply, terms: Omit<AnswerTerms, 'isChat'>): Promise<Reply> {
+async function checkErrorReply(reply: Reply, terms: Omit<ResponseCheck, 'isChat'>): Promise<Reply> {
   const { status, headers, body } = reply
   if (isByteStream(body) || body === undefined) return withNotes(reply, terms.run)
   try {
-    const { body: checked } = await checkAnswer(body, { ...terms, isChat: false })
+    const { body: checked } = await checkResponse(body, { ...terms, isChat: false })
     return withNotes({ ...reply, body: checked }, terms.run)
   } catch {
     const errors = await getFormat(terms.format).loadErrors()

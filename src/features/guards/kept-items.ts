@@ -20,8 +20,8 @@ export function expandItems({ call, owner, context }: Pick<ModelRequest, 'call' 
 }
 
 /** Replaces the items of a response that the gateway keeps with those that the client receives: a guard may have changed or rejected their texts. */
-export function keepItems({ owner, context: { items } }: Pick<ModelRequest, 'owner' | 'context'>, answer: unknown) {
-  const output = isObject(answer) && Array.isArray(answer.output) ? answer.output : []
+export function keepItems({ owner, context: { items } }: Pick<ModelRequest, 'owner' | 'context'>, response: unknown) {
+  const output = isObject(response) && Array.isArray(response.output) ? response.output : []
   for (const item of output)
     if (isObject(item) && typeof item.id === 'string' && items.has(owner, item.id))
       items.keep(owner, item.id, JSON.stringify(item))

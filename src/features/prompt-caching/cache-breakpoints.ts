@@ -60,13 +60,13 @@ interface Place {
  */
 function findEnds(messages: readonly unknown[], isEligible: (block: unknown) => boolean) {
   const isOwnTurn = (message: unknown) => isObject(message) && !isAnswer(message) && !isInstruction(message)
-  const answer = messages.findLastIndex((message) => isObject(message) && isAnswer(message))
+  const lastResponse = messages.findLastIndex((message) => isObject(message) && isAnswer(message))
   const find = (end: number): Place | undefined => {
     const message = messages.slice(0, end).findLastIndex(isOwnTurn)
     const block = toBlocks(Object(messages[message]).content).findLastIndex(isEligible)
     return block < 0 ? undefined : { message, block }
   }
-  return { previous: answer < 0 ? undefined : find(answer), end: find(messages.length) }
+  return { previous: lastResponse < 0 ? undefined : find(lastResponse), end: find(messages.length) }
 }
 
 const toBlocks = (content: unknown): unknown[] =>

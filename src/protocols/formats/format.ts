@@ -5,14 +5,14 @@ import type { FormFile } from '../../lib/multipart.ts'
 import type { SseEvent, StreamFraming } from '../../lib/sse.ts'
 import type { Traits } from '../../traits.ts'
 import type { AuthStyle, ClientFormat, ProviderFormat, WireFormat } from '../../types.ts'
-import type { TokenUsage } from './canonical/canonical-answer.ts'
 import type { EmbeddedError } from './canonical/canonical-errors.ts'
 import type { CompactionMode } from './canonical/canonical-request.ts'
+import type { TokenUsage } from './canonical/canonical-response.ts'
 import { type Operation, type OperationName, operations } from './model-operations.ts'
 import type { ClientTranslator, Translator, UpstreamTranslator } from './translator.ts'
 
-export type { TokenUsage } from './canonical/canonical-answer.ts'
 export type { EmbeddedError } from './canonical/canonical-errors.ts'
+export type { TokenUsage } from './canonical/canonical-response.ts'
 
 /** The parts of an error that every format can express. `code`: the gateway's or the provider's code. */
 export interface ErrorFacts {
@@ -97,9 +97,9 @@ export type StreamWatcher = () => StreamState
 /** Reads providers' responses to one operation. */
 export interface ResponseReader {
   /** Returns whether the body is a response. An empty response with a finish reason counts as one. */
-  isAnswer(answer: JsonObject): boolean
+  isAnswer(response: JsonObject): boolean
   /** Describes what is missing from an object that isn't a response. Default: unspecified. */
-  describeMissing?(answer: JsonObject): string | undefined
+  describeMissing?(response: JsonObject): string | undefined
   /** If responses may be arrays: the field under which to read the array. */
   readonly arrayField?: string
   /** If responses may be plain text: the field under which to read the text, unless its content type is JSON. */
@@ -114,11 +114,11 @@ export interface ResponseReader {
    * Returns whether the response is empty: the model ended its turn normally, or without a finish reason, and returned no text, call, reasoning, or
    * refusal. A truncated or filtered response isn't empty, because its finish reason explains it. Absent: a response is never empty.
    */
-  isEmpty?(answer: JsonObject): boolean
+  isEmpty?(response: JsonObject): boolean
   /** Gets the error in a whole response, if there is one. */
-  getError(answer: unknown): EmbeddedError | undefined
+  getError(response: unknown): EmbeddedError | undefined
   /** Gets the usage of a whole response (parsed JSON). A few vendors report it in headers. */
-  getUsage(answer: unknown, header?: (name: string) => string | undefined): TokenUsage | undefined
+  getUsage(response: unknown, header?: (name: string) => string | undefined): TokenUsage | undefined
   /** Loads what tracks the start, the end, and the usage of a stream. Once a stream has `started`, no other target is tried. */
   loadWatcher(): Promise<StreamWatcher>
   /** Returns whether these bytes are a whole event of a response. May accept other events too. */
@@ -156,8 +156,8 @@ export function getResponseReader({ name, answers }: UpstreamFormat, operation: 
 /** Creates a reader for responses to token-count requests: any JSON object with a number of tokens. */
 export const toCountReader = ({ contentFields: _, ...answers }: ResponseReader): ResponseReader => ({
   ...answers,
-  isAnswer: (answer) =>
-    Object.entries(answer).some(([name, value]) => typeof value === 'number' && /tokens$/i.test(name)),
+  isAnswer: (response) =>
+    Object.entries(response).some(([name, value]) => typeof value === 'number' && /tokens$/i.test(name)),
   describeMissing: () => 'a number of tokens',
   isEmpty: () => false,
   assemblesEvents: false,
@@ -289,7 +289,7 @@ export interface Endpoint {
   /** The body field and value that request a stream. Default: `stream: true`. */
   streamBy?: { member: string; value: string }
   /** The content types of whole responses. Default: JSON. */
-  answerTypes?: readonly string[]
+  responseTypes?: readonly string[]
   /** The headers that name the model and request a stream with "true", if they replace body fields. */
   headers?: { readonly model: string; readonly stream?: string; readonly version?: string }
   /** The API version, if the path or a header contains it. */
@@ -338,7 +338,7 @@ export interface RequestBound {
 export const FREE: RequestBound = { hasNoOutput: true, inputTokens: () => 0 }
 
 /** Reads the number of responses that a request asks for, at least 1. Some servers also accept it as a string. */
-export function readAnswerCount(value: unknown): number {
+export function readResponseCount(value: unknown): number {
   const count = typeof value === 'string' ? Number(value) : value
   return typeof count === 'number' && count > 1 ? Math.ceil(count) : 1
 }

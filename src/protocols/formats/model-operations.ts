@@ -68,7 +68,7 @@ interface MissingEndpoint {
   /** Set if the gateway translates requests to this target from then on, and retries this one. */
   readonly isTranslated?: true
   /** Returns the gateway's own response if no target has the endpoint. `warning` describes it in the headers. */
-  getAnswer?(body: JsonObject, format: Format): Promise<{ answer: JsonObject; warning: string }>
+  getResponse?(body: JsonObject, format: Format): Promise<{ answer: JsonObject; warning: string }>
 }
 
 const generate = {
@@ -89,7 +89,7 @@ export const operations = {
       matches: ({ status, body, reader }) => isEndpointMissing(status) || Boolean(reader.cannotCount?.(body)),
       class: 'client',
       ability: 'count tokens',
-      async getAnswer(body, format) {
+      async getResponse(body, format) {
         const { counter } = await format.loadTranslator()
         const tokens = estimateTokens(body)
         return { answer: counter?.writeCount(tokens) ?? { input_tokens: tokens }, warning: 'estimated:input_tokens' }

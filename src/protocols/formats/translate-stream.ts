@@ -1,11 +1,11 @@
 import { gatewayError, isGatewayError } from '../../errors.ts'
 import { type SseEvent, type StreamFraming, sseFraming } from '../../lib/sse.ts'
-import { createPartCollector } from './canonical/answer-events.ts'
-import type { Answer } from './canonical/canonical-answer.ts'
 import type { CanonicalError } from './canonical/canonical-errors.ts'
+import type { CanonicalResponse } from './canonical/canonical-response.ts'
 import { createSequence } from './canonical/canonical-sequence.ts'
 import type { EndEvent, StartEvent, StreamEvent } from './canonical/canonical-stream.ts'
 import { checkDepth } from './canonical/exact-json.ts'
+import { createPartCollector } from './canonical/response-events.ts'
 import { classifyStatus, getErrorMeaning } from './errors/error-kinds.ts'
 import type { ClientTranslator, ReadContext, UpstreamTranslator, WriteContext } from './translator.ts'
 
@@ -80,10 +80,13 @@ interface AssembleOptions {
 }
 
 /** Assembles the whole response from the events of a provider's stream. Throws `UPSTREAM_INVALID` if they can't be read or have no normal end. */
-export function assembleStream(events: readonly SseEvent[], { from, read, candidates = 1 }: AssembleOptions): Answer {
+export function assembleStream(
+  events: readonly SseEvent[],
+  { from, read, candidates = 1 }: AssembleOptions,
+): CanonicalResponse {
   for (const { data } of events) checkDepth(data)
-  const repeated = from.findAnswer?.(events)
-  if (repeated) return from.parseAnswer(repeated, read)
+  const repeated = from.findResponse?.(events)
+  if (repeated) return from.parseResponse(repeated, read)
   const parts = createPartCollector()
   let start: StartEvent | undefined
   let end: EndEvent | undefined

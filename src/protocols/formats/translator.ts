@@ -2,9 +2,9 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { OptionName, Traits } from '../../traits.ts'
 import type { ProviderFormat } from '../../types.ts'
-import type { Answer, TokenUsage } from './canonical/canonical-answer.ts'
 import type { CanonicalError } from './canonical/canonical-errors.ts'
 import type { CanonicalRequest } from './canonical/canonical-request.ts'
+import type { CanonicalResponse, TokenUsage } from './canonical/canonical-response.ts'
 import type { Origin } from './canonical/canonical-state.ts'
 import type { ReaderEvent, StreamEvent } from './canonical/canonical-stream.ts'
 import type { ResponseWarnings, Warnings } from './canonical/canonical-warnings.ts'
@@ -22,15 +22,15 @@ export interface UpstreamTranslator {
   /** Writes a request that `prepareRequest` prepared for the same target. */
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
   /** Parses a provider's whole response. Throws `UPSTREAM_INVALID` if the body isn't a response. */
-  parseAnswer(body: JsonObject, context: ReadContext): Answer
+  parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse
   /** Returns the whole response that the last events of a stream repeat. Only for formats whose streams do that. */
-  findAnswer?(events: readonly SseEvent[]): JsonObject | undefined
+  findResponse?(events: readonly SseEvent[]): JsonObject | undefined
   /** Creates a reader for a provider's stream, which calls `emit` with each event. */
   createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader
   /** Counts the tokens of a request. Absent if the format has no such request. */
   readonly counter?: UpstreamCounter
   /** Parses a provider's error response (`parseProviderError` also reads bodies of other forms). */
-  parseError(answer: ErrorAnswer): CanonicalError
+  parseError(response: ErrorResponse): CanonicalError
 }
 
 /** Counts the tokens of a request with a provider's endpoint. */
@@ -58,15 +58,15 @@ export interface ClientTranslator {
   /** Parses a client's request. Throws `INVALID_REQUEST`, naming the field, if it is malformed or if no other format can express it. */
   parseRequest(body: JsonObject, context: ParseContext): CanonicalRequest
   /** Writes a whole response for a client. */
-  writeAnswer(answer: Answer, context: WriteContext): JsonObject
+  writeResponse(response: CanonicalResponse, context: WriteContext): JsonObject
   /** Writes the whole response to a compaction request. `body`: the request's body. Absent if clients can't request compactions. */
-  writeCompaction?(answer: Answer, context: WriteContext, body: JsonObject): JsonObject
+  writeCompaction?(response: CanonicalResponse, context: WriteContext, body: JsonObject): JsonObject
   /** Creates a writer for a client's stream, which calls `write` with one whole server-sent event at a time. */
   createWriter(context: WriteContext, write: (event: string) => void): StreamWriter
   /** Writes an error response for a client. */
   writeError(error: CanonicalError): { status: number; headers: Record<string, string>; body: JsonObject }
   /** Parses an error response that clients can't read unchanged. */
-  parseError(answer: ErrorAnswer): CanonicalError
+  parseError(response: ErrorResponse): CanonicalError
 }
 
 /** Translates between the canonical format and a format for both clients and providers. */
@@ -142,7 +142,7 @@ export interface WriteContext {
   beforeEnd?(): void
 }
 
-export interface ErrorAnswer {
+export interface ErrorResponse {
   status: number
   /** The body: parsed JSON, or text if it isn't JSON. */
   body: unknown

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import {
-  type AnswerFacts,
+  type ResponseMetadata,
   writeSignalboxMetadata,
   writeWarnings,
 } from '../formats/ai-sdk/client/ai-sdk-client-facts.ts'
@@ -50,7 +50,7 @@ export function dropUnreadGatewayOptions(
 /** Writes all response fields except the content: usage, time, model, warnings, and `providerMetadata.signalbox`, which includes `more`. */
 export function writeResponseFields(
   { listLosses, warnings, describe, now, model }: Omit<ClientWriteContext<unknown>, 'asked' | 'provider' | 'newId'>,
-  usage: AnswerFacts['usage'],
+  usage: ResponseMetadata['usage'],
   more: JsonObject = {},
 ): JsonObject {
   const { inputTokens = 0, outputTokens = 0, units = {} } = usage ?? {}

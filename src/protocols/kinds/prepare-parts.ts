@@ -68,7 +68,7 @@ export function preparePassedPart<Req, Res extends KindResponse, Chunk>(
     : { body: isSame ? text : withMembers(text, { without: excludedFields, added: addedFields }) }
   return {
     request: { path: path(context.target), ...content },
-    answers: skim && !isPart ? { ...answers, skim: (answer) => skim(answer, request) } : answers,
+    answers: skim && !isPart ? { ...answers, skim: (response) => skim(response, request) } : answers,
     ...rest,
   }
 }

@@ -112,7 +112,7 @@ export class Attempt {
       this.#hasStarted = true
       const outcome = 'kind' in prepared ? this.#createFailedOutcome(prepared) : await this.#runCalls(prepared, codec)
       this.#throwIfEnded()
-      if (outcome.kind === 'answered') this.#log.recordAnswer(outcome.response.kind, outcome.response.head.status)
+      if (outcome.kind === 'answered') this.#log.recordResponse(outcome.response.kind, outcome.response.head.status)
       else
         this.#log.recordFailure(outcome.failure, {
           sentStatus: outcome.head?.status,
@@ -217,10 +217,10 @@ export class Attempt {
   /** Counts the usage of a whole response whose provider reports none, or only zeros. Estimates it if the response has content. */
   async #estimate(received: WholeResponse | FailedResponse, { answers }: Codec): Promise<void> {
     const usage = getUsage(received)
-    const answer = received.kind === 'whole' ? received : received.empty
-    if (!answers.contentFields || answer?.kind !== 'whole') return this.#log.recordUsage(usage)
+    const response = received.kind === 'whole' ? received : received.empty
+    if (!answers.contentFields || response?.kind !== 'whole') return this.#log.recordUsage(usage)
     const { estimateOutput } = await this.#request.context.estimates.load()
-    const output = estimateOutput(answer, answers)
+    const output = estimateOutput(response, answers)
     if (usage && output === 0) this.#log.recordUsage(usage)
     else this.#log.recordEstimate(undefined, output)
   }

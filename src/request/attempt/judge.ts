@@ -4,10 +4,10 @@ import type { ByteStream } from '../../lib/exchange.ts'
 import { isObject, tryParseJson, tryParseShallow } from '../../lib/json.ts'
 import { matchesSchema } from '../../lib/matches-schema.ts'
 import { type SseEvent, sseFraming } from '../../lib/sse.ts'
-import type { Answer, Choice } from '../../protocols/formats/canonical/canonical-answer.ts'
 import type { OutputFormat } from '../../protocols/formats/canonical/canonical-request.ts'
+import type { CanonicalResponse, Choice } from '../../protocols/formats/canonical/canonical-response.ts'
 import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
-import { readErrorAnswer } from '../../protocols/formats/errors/error-kinds.ts'
+import { readErrorResponse } from '../../protocols/formats/errors/error-kinds.ts'
 import { isContentRejected } from '../../protocols/formats/errors/error-words.ts'
 import { operations } from '../../protocols/formats/model-operations.ts'
 import type { AttemptLog } from '../attempt-log.ts'
@@ -37,7 +37,7 @@ type JudgedResponse = ReceivedResponse | FailedResponse
 export async function judgeResponse(received: JudgedResponse, terms: JudgeTerms): Promise<JudgedResponse> {
   const { request, route } = terms
   const { on = [] } = route
-  const isHeldBack = on.includes('function') || (on.includes('refused') && request.log.answerChecks.length > 0)
+  const isHeldBack = on.includes('function') || (on.includes('refused') && request.log.responseChecks.length > 0)
   if (request.call.endpoint.operation !== operations.generate) return received
   if (received.kind === 'failure') return on.includes('content') ? judgeFailure(received, request) : received
   const translation = await request.context.translation()
@@ -62,8 +62,8 @@ function judgeFailure(failed: FailedResponse, { context }: ModelRequest): Failed
   const { failure, head } = failed
   if (failure.class !== 'client' || !head) return failed
   const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message
-  const answer = { status: failure.status, body: tryParseShallow(text) ?? text, now: context.clock.now() }
-  const { kind, error } = readErrorAnswer({ ...answer, header: (name) => head.header(name) })
+  const response = { status: failure.status, body: tryParseShallow(text) ?? text, now: context.clock.now() }
+  const { kind, error } = readErrorResponse({ ...response, header: (name) => head.header(name) })
   const isRefused = kind === 'content-refused' || isContentRejected(error)
   return isRefused ? { ...failed, failure: { ...failure, class: 'filtered' } } : failed
 }
@@ -84,10 +84,10 @@ async function recordWholeUsage(received: WholeResponse, { request, codec, log }
 
 /** Resolves to why the response isn't acceptable; `undefined` if it is, or if it can't be read. */
 async function findFailure(
-  answer: Answer | undefined,
+  response: CanonicalResponse | undefined,
   { on, output, request, route, recordUsage }: JudgeTerms & Conditions & { recordUsage(): Promise<void> },
 ): Promise<Failure | undefined> {
-  const [choice] = answer?.choices ?? []
+  const [choice] = response?.choices ?? []
   if (!choice) return undefined
   if (on.includes('content') && isFiltered(choice))
     return createUnwantedFailure('filtered', "The provider's content filter stopped the response.")
@@ -95,12 +95,12 @@ async function findFailure(
     return createUnwantedFailure('schema', "The response is not JSON that matches the request's schema.")
   try {
     if (on.includes('refused'))
-      for (const isRefused of request.log.answerChecks)
-        if (await isRefused(answer?.choices ?? []))
+      for (const isRefused of request.log.responseChecks)
+        if (await isRefused(response?.choices ?? []))
           return createUnwantedFailure('filtered', 'A guard rejected the response.')
     if (!on.includes('function')) return undefined
     const { isResponseRejected } = await import('../function-conditions.ts')
-    const isUnwanted = await isResponseRejected({ choice, usage: answer?.usage }, request, route)
+    const isUnwanted = await isResponseRejected({ choice, usage: response?.usage }, request, route)
     return isUnwanted ? createUnwantedFailure('unwanted', 'A function of the combo rejected the response.') : undefined
   } catch (thrown) {
     await recordUsage()
@@ -176,8 +176,8 @@ async function judgeStream(stream: StreamedResponse, terms: JudgeTerms & Conditi
     const { estimateStreamOutput } = await request.context.estimates.load()
     log.recordEstimate(usage, estimateStreamOutput(concatBytes([...start.head, ...rest]), contentFields))
   }
-  const answer = await readAnswer({ json: {}, bytes: NOTHING, events }, terms)
-  const broken = await findFailure(answer, { ...terms, recordUsage })
+  const response = await readAnswer({ json: {}, bytes: NOTHING, events }, terms)
+  const broken = await findFailure(response, { ...terms, recordUsage })
   if (!broken) return held
   await recordUsage()
   return { kind: 'failure', failure: broken, empty: held }

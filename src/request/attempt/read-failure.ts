@@ -7,7 +7,7 @@ import {
   getErrorMeaning,
   isModelFault,
   lacksCompaction,
-  readErrorAnswer,
+  readErrorResponse,
 } from '../../protocols/formats/errors/error-kinds.ts'
 import { isFileTooLarge, isOnlyTooLarge } from '../../protocols/formats/errors/error-words.ts'
 import type { EmbeddedError, ErrorReader } from '../../protocols/formats/format.ts'
@@ -62,11 +62,11 @@ async function readError(body: ByteStream): Promise<Uint8Array> {
 
 /** Converts an error status and the start of its body to a failure. */
 export async function readStatusFailure(
-  answer: UpstreamResponse,
+  response: UpstreamResponse,
   bytes: Uint8Array,
   { reader, operation, now }: { reader: ErrorReader; operation: Operation; now: number },
 ): Promise<Failure> {
-  const { status: sent } = answer
+  const { status: sent } = response
   const status = toSendableStatus(sent)
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseShallow(text)
@@ -86,7 +86,7 @@ export async function readStatusFailure(
     message,
     isQuoted: own !== undefined,
     body,
-    header: (name) => answer.header(name),
+    header: (name) => response.header(name),
     operation,
     now,
   })
@@ -138,7 +138,7 @@ async function toFailure({
   operation,
   now,
 }: ErrorSource): Promise<Failure> {
-  const reading = readErrorAnswer({ status: sent, body, header, now })
+  const reading = readErrorResponse({ status: sent, body, header, now })
   const { kind, status, error, retryAfterMs } = reading
   const { class: failureClass, retry } = getErrorMeaning(kind)
   const { getOperatorAdvice } =

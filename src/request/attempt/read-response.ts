@@ -58,7 +58,7 @@ async function readFailedResponse(
   const { readUnnamedError } = await loadErrorReaders()
   const error = readUnnamedError(json, answers.getError(json))
   if (error) return { ...(await readEmbeddedError(error, head, expected)), usage }
-  return { kind: 'failure', failure: createNoAnswerFailure(json, answers), usage }
+  return { kind: 'failure', failure: createNoResponseFailure(json, answers), usage }
 }
 
 /** Wraps plain text in an object, for operations that return text. */
@@ -74,7 +74,7 @@ function toObject(json: unknown, { arrayField }: ResponseReader): JsonObject | u
 }
 
 /** Creates the failure for a JSON object that isn't a valid response. */
-function createNoAnswerFailure(json: JsonObject, { describeMissing }: ResponseReader): Failure {
+function createNoResponseFailure(json: JsonObject, { describeMissing }: ResponseReader): Failure {
   const missing = describeMissing?.(json)
   return missing === undefined ? emptyResponseFailure : createMissingContentFailure(missing)
 }

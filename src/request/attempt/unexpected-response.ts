@@ -21,8 +21,10 @@ export async function receiveUnrequestedStream(
   expected: ReceiveOptions,
 ): Promise<ReceivedOutcome> {
   const { isEvents, body } = await peekBody(head.body)
-  const answer = new ResponseWithBody(head, body)
-  return isEvents && expected.answers.assemblesEvents ? gatherBody(answer, expected) : receiveObject(answer, expected)
+  const response = new ResponseWithBody(head, body)
+  return isEvents && expected.answers.assemblesEvents
+    ? gatherBody(response, expected)
+    : receiveObject(response, expected)
 }
 
 /** Reads a response to a request with `stream` whose content type is not that of a stream. Rejects as its body does, and if it is too large. */
@@ -34,10 +36,10 @@ export async function receiveMislabelled(
   const { format, limits } = expected
   call.setTotalTimeout(limits.totalTimeoutMs)
   const { isEvents, body } = await peekBody(head.body, format)
-  const answer = new ResponseWithBody(head, body)
-  if (!isEvents) return receiveObject(answer, expected)
+  const response = new ResponseWithBody(head, body)
+  if (!isEvents) return receiveObject(response, expected)
   call.setTotalTimeout(limits.headersTimeoutMs)
-  return receiveEvents(answer, expected, call)
+  return receiveEvents(response, expected, call)
 }
 
 /** Reads a response that contained no events: an answer with a wrong content type, or a failure. */
@@ -49,8 +51,8 @@ export async function receiveUncommitted(
 ): Promise<ReceivedOutcome> {
   const found = unread && recognizeChunks(unread, expected)
   if (!found) return (await loadFailureReader()).readEmbeddedError(error, head, expected)
-  const answer = new ResponseWithBody(head, found.body)
-  return found.isEvents ? receiveEvents(answer, expected, call) : receiveObject(answer, expected)
+  const response = new ResponseWithBody(head, found.body)
+  return found.isEvents ? receiveEvents(response, expected, call) : receiveObject(response, expected)
 }
 
 /** Reads a body that is not a JSON object: an object in an array, events, or a failure. */
@@ -62,8 +64,8 @@ export async function receiveNonObject(
   const text = decodeUtf8Lenient(bytes)
   const found = recognizeBody(bytes, tryParseJson(text), expected)
   if (!found) return { kind: 'failure', failure: createNoJsonFailure(text) }
-  const answer = new ResponseWithBody(head, found.body)
-  return found.isEvents ? gatherBody(answer, expected) : receiveObject(answer, expected)
+  const response = new ResponseWithBody(head, found.body)
+  return found.isEvents ? gatherBody(response, expected) : receiveObject(response, expected)
 }
 
 /** Reads a response that should be a JSON object. Rejects as its body does, and if it is too large. */

@@ -47,7 +47,7 @@ interface FoundRoutes {
  * budget.
  *
  * Each target that `next` returns is for one attempt. Call `recordStart` unless the attempt is rejected before its provider is called, and then
- * `recordOutcome` or `recordAnswer`.
+ * `recordOutcome` or `recordResponse`.
  */
 export class Targets {
   readonly #request: ModelRequest
@@ -191,7 +191,7 @@ export class Targets {
   }
 
   /** Records the route whose response the client gets, or that there is none. The groups on the path use it for their next choice. */
-  recordAnswer(route: Route | undefined): Promise<void> {
+  recordResponse(route: Route | undefined): Promise<void> {
     const { failures, cooling, draining } = this.#progress
     const listSkipped = () => [...[...failures, ...cooling].map(({ route }) => route), ...draining]
     return this.#found?.selection?.settle(route, listSkipped()) ?? DONE

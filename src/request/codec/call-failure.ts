@@ -129,9 +129,9 @@ export const toStreamError = ({ status, code = '' }: { status: number; code?: st
 export function toStreamFailure(error: StreamError, now: number): Pick<Failure, 'class' | 'level' | 'retryAfterMs'> {
   if (error.class) return { class: error.class }
   if (!errorReaders) return { class: 'server' }
-  const { readErrorAnswer, getErrorMeaning, isModelFault } = errorReaders
+  const { readErrorResponse, getErrorMeaning, isModelFault } = errorReaders
   const { status, error: body } = error
-  const reading = readErrorAnswer({ status, body: { error: body }, header: () => undefined, now })
+  const reading = readErrorResponse({ status, body: { error: body }, header: () => undefined, now })
   const { kind, retryAfterMs } = reading
   return { class: getErrorMeaning(kind).class, ...(isModelFault(reading) && { level: 'model' }), retryAfterMs }
 }

@@ -1,8 +1,8 @@
 import type { ByteStream, Exchange, UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Scope } from '../../lib/scope.ts'
-import type { Answer } from '../../protocols/formats/canonical/canonical-answer.ts'
 import type { OutputFormat } from '../../protocols/formats/canonical/canonical-request.ts'
+import type { CanonicalResponse } from '../../protocols/formats/canonical/canonical-response.ts'
 import type { ItemMemory } from '../../protocols/formats/canonical/item-memory.ts'
 import type { Format, ResponseReader, UpstreamFormat } from '../../protocols/formats/format.ts'
 import type { Operation } from '../../protocols/formats/model-operations.ts'
@@ -52,7 +52,7 @@ export interface Codec {
   /** Converts the response to the client's format. Throws `UPSTREAM_INVALID` if it cannot be read. */
   readWhole(response: WholeResponse): Uint8Array
   /** Reverts the changes made to the request for the target. Absent if there are none. */
-  restoreAnswer?(answer: Answer): Answer
+  restoreResponse?(response: CanonicalResponse): CanonicalResponse
   /** Converts the provider's error to the client's format. */
   readFailure(failed: FailedResponse): FailedResponse
   streamType: 'text/event-stream' | 'application/json'
@@ -97,10 +97,10 @@ export interface CodecRequest {
 }
 
 /** The request and the target that a response belongs to. */
-export interface AnswerSource {
+export interface ResponseSource {
   request: Pick<CodecRequest, 'context'>
   route: { target: RouteTarget }
-  codec: Pick<Codec, 'format' | 'restoreAnswer'>
+  codec: Pick<Codec, 'format' | 'restoreResponse'>
 }
 
 /** The dependencies of codecs. */
@@ -144,10 +144,10 @@ export interface Translation {
   /** Reads a response as the client will see it; `undefined` if it cannot be read. */
   readAnswer(
     response: Pick<WholeResponse, 'json' | 'bytes' | 'events'>,
-    place: AnswerSource,
-  ): Promise<Answer | undefined>
+    place: ResponseSource,
+  ): Promise<CanonicalResponse | undefined>
   /** Returns whether the first chunks of a stream say that a content filter has ended the response, or that the model refuses. */
-  isFiltered(head: readonly Uint8Array[], place: AnswerSource): Promise<boolean>
+  isFiltered(head: readonly Uint8Array[], place: ResponseSource): Promise<boolean>
   /** Returns the codec for a provider that streams although the client requested a whole response. */
   adaptToEvents(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>
   /** Returns the codec for a provider that sends a whole response although the client requested a stream. */

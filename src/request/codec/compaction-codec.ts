@@ -1,4 +1,3 @@
-import type { Answer } from '../../protocols/formats/canonical/canonical-answer.ts'
 import {
   buildContinuedRequest,
   buildSummaryRequest,
@@ -9,6 +8,7 @@ import {
   toCompactionStream,
 } from '../../protocols/formats/canonical/canonical-compaction.ts'
 import type { CanonicalRequest } from '../../protocols/formats/canonical/canonical-request.ts'
+import type { CanonicalResponse } from '../../protocols/formats/canonical/canonical-response.ts'
 import type { StreamEvent } from '../../protocols/formats/canonical/canonical-stream.ts'
 import { estimateTokens } from '../../protocols/formats/estimate-tokens.ts'
 import { getSharedFormat } from '../../protocols/formats/formats.ts'
@@ -25,12 +25,12 @@ import {
 } from './translate-request.ts'
 
 /** A request prepared for a target, and the conversion of its answer for the client. */
-export interface AnswerRequest extends TranslatedRequest, AnswerConversion {}
+export interface TranslatedExchange extends TranslatedRequest, ResponseConversion {}
 
-interface AnswerConversion {
+interface ResponseConversion {
   /** Whether it only requests a summary, which must arrive before the client's own request can be sent. */
   isPreliminary: boolean
-  convertAnswer(answer: Answer): Answer
+  convertResponse(response: CanonicalResponse): CanonicalResponse
   convertStream(emit: (event: StreamEvent) => void): (event: StreamEvent) => void
 }
 
@@ -38,11 +38,11 @@ interface AnswerConversion {
  * Translates a request for an answer or a compaction. If the conversation must be compacted first, this returns the request for a summary; call
  * it again once `memory` has the summary. Rejects with `INVALID_REQUEST` if the target's format does not support the request.
  */
-export async function translateAnswerRequest(
+export async function translateExchange(
   request: CodecRequest,
   target: RouteTarget,
   memory: TranslationMemory,
-): Promise<AnswerRequest> {
+): Promise<TranslatedExchange> {
   const { call, context } = request
   const setup = await setUpTranslation(request, target)
   const isCompaction = call.endpoint.operation === operations.compact
@@ -58,13 +58,13 @@ export async function translateAnswerRequest(
 function planCompaction(
   parsed: CanonicalRequest,
   { window, summary }: { window: number | undefined; summary: string | undefined },
-): AnswerConversion & { sent: CanonicalRequest } {
+): ResponseConversion & { sent: CanonicalRequest } {
   const { compact, turns, tools } = parsed
   if (compact === 'now')
     return {
       sent: buildSummaryRequest(parsed),
       isPreliminary: false,
-      convertAnswer: toCompaction,
+      convertResponse: toCompaction,
       convertStream: toCompactionStream,
     }
   if (compact === undefined || !mustCompact(compact, estimateTokens({ turns, tools }), window))
@@ -74,13 +74,13 @@ function planCompaction(
   return {
     sent: buildContinuedRequest(parsed, summary),
     isPreliminary: false,
-    convertAnswer: (answer) => prependCompaction(answer, summary),
+    convertResponse: (response) => prependCompaction(response, summary),
     convertStream: (emit) => prependStreamCompaction(summary, emit),
   }
 }
 
-const UNCHANGED: Pick<AnswerConversion, 'convertAnswer' | 'convertStream'> = {
-  convertAnswer: (answer) => answer,
+const UNCHANGED: Pick<ResponseConversion, 'convertResponse' | 'convertStream'> = {
+  convertResponse: (response) => response,
   convertStream: (emit) => emit,
 }
 

@@ -46,10 +46,10 @@ export async function download(
       if (problem) return { problem: hops > 0 ? `it redirects, but ${problem}` : problem }
       if (stopped) throw stopped.reason
       call = new ProviderCall({ clock, limits: NO_LIMITS })
-      const answer = await call.open({ url: at.href, method: 'GET', headers: HEADERS }, fetch)
-      if (!REDIRECTS.has(answer.status)) return read(answer, { allowance, maxBytes })
+      const response = await call.open({ url: at.href, method: 'GET', headers: HEADERS }, fetch)
+      if (!REDIRECTS.has(response.status)) return read(response, { allowance, maxBytes })
       call.cancel(DONE)
-      const location = answer.header('location')
+      const location = response.header('location')
       if (!location || !URL.canParse(location, at.href)) break
       at = new URL(location, at.href)
       at.hash = ''
@@ -73,15 +73,15 @@ export async function download(
 
 /** Reads a response. A redirect that the platform hides has status 0. */
 async function read(
-  answer: UpstreamResponse,
+  response: UpstreamResponse,
   { allowance, maxBytes }: { allowance: { left: number }; maxBytes: number },
 ): Promise<Download> {
-  const { status, body } = answer
+  const { status, body } = response
   if (status !== 200) return { problem: status === 0 ? 'it redirects' : `the server returned status ${status}` }
-  const [essence = ''] = (answer.header('content-type') ?? '').split(';')
+  const [essence = ''] = (response.header('content-type') ?? '').split(';')
   const mediaType = essence.trim().toLowerCase()
   if (!MEDIA_TYPES.test(mediaType)) return { problem: 'its media type is not supported' }
-  let problem = findExcess(Number(answer.header('content-length') ?? 0), allowance.left, maxBytes)
+  let problem = findExcess(Number(response.header('content-length') ?? 0), allowance.left, maxBytes)
   const parts: Uint8Array[] = []
   let size = 0
   while (!problem) {

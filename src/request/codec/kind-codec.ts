@@ -11,7 +11,7 @@ import type { RouteTarget } from '../routing/group.ts'
 import { copyNeutralHeaders, copyRequestHeaders } from '../upstream/upstream-headers.ts'
 import type { UpstreamRequest } from '../upstream/upstream-request.ts'
 import type { Codec, CodecContext, CodecPart, CodecRequest } from './codec.ts'
-import { completeAnswer } from './complete-answer.ts'
+import { completeWholeResponse } from './complete-response.ts'
 import { bytesFraming, KindRelay } from './kind-relay.ts'
 import { isStrict } from './losses.ts'
 import { replaceModelName } from './model-call.ts'
@@ -119,7 +119,8 @@ function createCodecPart(
   return {
     answers,
     ...(completeResponse && {
-      complete: async (response, terms) => completeAnswer(response, { ...terms, completeResponse, answers, context }),
+      complete: async (response, terms) =>
+        completeWholeResponse(response, { ...terms, completeResponse, answers, context }),
     }),
     request: {
       ...address,

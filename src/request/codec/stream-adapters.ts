@@ -2,17 +2,17 @@ import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import { newId } from '../../lib/new-id.ts'
 import { escapeLineSeparators } from '../../lib/sse.ts'
 import { formatDataEvent } from '../../lib/sse-array.ts'
-import { toStreamEvents } from '../../protocols/formats/canonical/answer-events.ts'
 import { createResponseWarnings, createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import { checkDepth, parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
-import { restoreAnswer } from '../../protocols/formats/canonical/restore.ts'
+import { toStreamEvents } from '../../protocols/formats/canonical/response-events.ts'
+import { restoreResponse } from '../../protocols/formats/canonical/restore.ts'
 import { getSharedFormat } from '../../protocols/formats/formats.ts'
 import { operations } from '../../protocols/formats/model-operations.ts'
 import { assembleStream } from '../../protocols/formats/translate-stream.ts'
 import { getTraits } from '../../protocols/providers/provider-traits.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { Codec, CodecRequest } from './codec.ts'
-import { translateAnswerRequest } from './compaction-codec.ts'
+import { translateExchange } from './compaction-codec.ts'
 import { createLossComment } from './losses.ts'
 import { wantsArray } from './model-call.ts'
 import { createParseContext, createWriteContext, type TranslationMemory } from './translate-request.ts'
@@ -46,16 +46,16 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
     warnings: responseWarnings.list,
     readWhole({ events = [] }) {
       for (const { data } of events) checkDepth(data)
-      const reported = client.findAnswer?.(events)
+      const reported = client.findResponse?.(events)
       if (reported) return encodeUtf8(JSON.stringify(reported))
       const parsed = parseRequest()
-      const answer = assembleStream(events, { from: client, read, candidates: parsed.options.candidates })
+      const response = assembleStream(events, { from: client, read, candidates: parsed.options.candidates })
       const write = createWriteContext(request, {
         request: parsed,
-        model: answer.model ?? target.model,
+        model: response.model ?? target.model,
         responseWarnings,
       })
-      return encodeUtf8(JSON.stringify(client.writeAnswer(answer, write)))
+      return encodeUtf8(JSON.stringify(client.writeResponse(response, write)))
     },
   }
 }
@@ -72,8 +72,8 @@ export async function adaptToWhole(
 ): Promise<Codec> {
   if (request.call.endpoint.operation === operations.complete) return { ...codec, readWhole: writeOnlyEvent }
   if (codec.isPassThrough && codec.format.streamsArrays) return { ...codec, readWhole: createChunkWriter(request) }
-  const translated = await translateAnswerRequest(request, target, memory)
-  const { client, upstream, parsed, restoration, convertAnswer } = translated
+  const translated = await translateExchange(request, target, memory)
+  const { client, upstream, parsed, restoration, convertResponse } = translated
   const { origin, traits } = translated.target
   const responseWarnings = createResponseWarnings()
   const read = { origin, traits, newId, responseWarnings }
@@ -82,7 +82,7 @@ export async function adaptToWhole(
     ...codec,
     warnings: () => [...codec.warnings(), ...responseWarnings.list()],
     readWhole({ json, bytes }) {
-      const answer = upstream.parseAnswer(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
+      const response = upstream.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
       let text = ''
       const add = (event: string) => {
         text += event
@@ -90,7 +90,7 @@ export async function adaptToWhole(
       const beforeEnd = () => add(createLossComment(responseWarnings) ?? '') // the headers may have been sent already
       const write = createWriteContext(request, { request: parsed, model: target.model, responseWarnings })
       const writer = client.createWriter({ ...write, beforeEnd }, add)
-      for (const event of toStreamEvents(convertAnswer(restoreAnswer(answer, restoration)))) writer.push(event)
+      for (const event of toStreamEvents(convertResponse(restoreResponse(response, restoration)))) writer.push(event)
       return encodeUtf8(escapeLineSeparators(text))
     },
   }

@@ -150,9 +150,9 @@ export function createParseContext(
 /** Creates the context for writing a response in the client's format, with the current time. */
 export const createWriteContext = (
   { context, owner }: CodecRequest,
-  answer: { request: CanonicalRequest } & Pick<WriteContext, 'model' | 'responseWarnings'>,
+  response: { request: CanonicalRequest } & Pick<WriteContext, 'model' | 'responseWarnings'>,
 ): WriteContext => ({
-  ...answer,
+  ...response,
   newId,
   now: Math.floor(context.clock.now() / 1_000),
   keepItem: (id, json) => context.items.keep(owner, id, json),

@@ -8,7 +8,7 @@ import { isHosted } from '../../protocols/formats/canonical/canonical-tools.ts'
 import { createResponseWarnings, type ResponseWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import { checkDepth, parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
 import { createReasoningMemory } from '../../protocols/formats/canonical/reasoning-memory.ts'
-import { restoreAnswer, restoreStream } from '../../protocols/formats/canonical/restore.ts'
+import { restoreResponse, restoreStream } from '../../protocols/formats/canonical/restore.ts'
 import { getResponseReader } from '../../protocols/formats/format.ts'
 import { type OperationName, operations } from '../../protocols/formats/model-operations.ts'
 import { assembleStream } from '../../protocols/formats/translate-stream.ts'
@@ -25,7 +25,7 @@ import type { RouteTarget } from '../routing/group.ts'
 import { copyNeutralHeaders } from '../upstream/upstream-headers.ts'
 import { toSendableStatus } from './call-failure.ts'
 import type { Codec, CodecRequest, Translation } from './codec.ts'
-import { needsCompaction, translateAnswerRequest } from './compaction-codec.ts'
+import { needsCompaction, translateExchange } from './compaction-codec.ts'
 import { wantsArray } from './model-call.ts'
 import { limitOutput } from './output-limit.ts'
 import { createRejectedOptions, type DroppableOption, isBadRequest } from './refused-options.ts'
@@ -41,7 +41,7 @@ import {
   type TranslatedRequest,
   type TranslationMemory,
 } from './translate-request.ts'
-import { getOutputFormat, isFiltered, readAnswer } from './translated-answer.ts'
+import { getOutputFormat, isFiltered, readAnswer } from './translated-response.ts'
 
 /** Creates the translation of one gateway, with empty memory. */
 export function createTranslation(clock: Clock): Translation {
@@ -81,15 +81,15 @@ interface CodecOptions {
 const MAX_CORRECTIONS = 3
 
 /** Creates the codec of a request for an answer or a compaction. */
-async function createAnswerCodec(
+async function createResponseCodec(
   request: CodecRequest,
   routeTarget: RouteTarget,
   { memory, leftOut = [], corrections = 0 }: CodecOptions,
 ): Promise<Codec> {
   const { call, context, owner } = request
-  const translated = await translateAnswerRequest(request, routeTarget, memory)
+  const translated = await translateExchange(request, routeTarget, memory)
   const { client, upstream, format, parsed, target, restoration } = translated
-  const { isPreliminary, convertAnswer, convertStream } = translated
+  const { isPreliminary, convertResponse, convertStream } = translated
   const { origin, traits } = target
   const responseWarnings = createResponseWarnings()
   const hasHosted = parsed.tools.some(isHosted)
@@ -104,14 +104,14 @@ async function createAnswerCodec(
   const isArray = wantsArray(request)
   const remembered = { owner, turns: parsed.turns, origin }
 
-  const parseAnswer = ({ json, bytes, events }: WholeResponse) =>
+  const parseResponse = ({ json, bytes, events }: WholeResponse) =>
     events
       ? assembleStream(events, { from: upstream, read, candidates: parsed.options.candidates })
-      : upstream.parseAnswer(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
+      : upstream.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
 
   async function continueAfterSummary(response: WholeResponse): Promise<Codec> {
-    memory.summaries.set(call, getSummary(parseAnswer(response)))
-    return createAnswerCodec(request, routeTarget, { memory, corrections })
+    memory.summaries.set(call, getSummary(parseResponse(response)))
+    return createResponseCodec(request, routeTarget, { memory, corrections })
   }
 
   async function dropRefused(failed: FailedResponse): Promise<Codec | undefined> {
@@ -120,7 +120,7 @@ async function createAnswerCodec(
     const found = refusedOptions.record(routeTarget, failed, listSentOptions(translated))
     if (found.length > 0) {
       const options = { memory, leftOut: found, corrections: corrections + 1 }
-      return createAnswerCodec(request, routeTarget, options).catch(() => undefined) // a strict request must not lose options
+      return createResponseCodec(request, routeTarget, options).catch(() => undefined) // a strict request must not lose options
     }
     if (isBadRequest(failed)) refusedOptions.forget(routeTarget, leftOut)
     return undefined
@@ -135,16 +135,16 @@ async function createAnswerCodec(
     answers: getResponseReader(format, operations.generate),
     warnings: createWarningsList(target, responseWarnings),
     readWhole(response) {
-      const restored = restoreAnswer(parseAnswer(response), restoration)
+      const restored = restoreResponse(parseResponse(response), restoration)
       memory.reasoning.keep(remembered, restored.choices[0]?.content ?? [])
-      const answer = convertAnswer(restored)
+      const answer = convertResponse(restored)
       const written =
         call.endpoint.operation === operations.compact && client.writeCompaction
           ? client.writeCompaction(answer, write, call.body)
-          : client.writeAnswer(answer, write)
+          : client.writeResponse(answer, write)
       return encodeUtf8(JSON.stringify(written))
     },
-    restoreAnswer: (answer) => convertAnswer(restoreAnswer(answer, restoration)),
+    restoreResponse: (response) => convertResponse(restoreResponse(response, restoration)),
     async followUp(received) {
       if (received.kind === 'failure') return dropRefused(received)
       return isPreliminary ? continueAfterSummary(received) : undefined
@@ -221,8 +221,8 @@ type CodecFactory = (request: CodecRequest, target: RouteTarget, options: CodecO
 
 /** The codec of each operation for targets of other formats; operations without one aren't translated. */
 const codecFactories: Readonly<Record<OperationName, CodecFactory | undefined>> = {
-  generate: createAnswerCodec,
-  compact: createAnswerCodec,
+  generate: createResponseCodec,
+  compact: createResponseCodec,
   'count-tokens': createCountCodec,
   complete: undefined,
 }

@@ -238,8 +238,8 @@ interface Wait {
  */
 async function settle(call: () => unknown, { about, scope, clock, timeoutMs }: Wait): Promise<unknown> {
   try {
-    const answer = call()
-    if (!isThenable(answer)) return answer
+    const response = call()
+    if (!isThenable(response)) return response
     return await new Promise((resolve, reject) => {
       const stop = (reason: unknown) => {
         cancelDeadline()
@@ -254,7 +254,7 @@ async function settle(call: () => unknown, { about, scope, clock, timeoutMs }: W
         scope.remove(stop)
       }
       scope.add(stop)
-      Promise.resolve(answer).then(resolve, reject).finally(done)
+      Promise.resolve(response).then(resolve, reject).finally(done)
     })
   } catch (cause) {
     if (scope.hasEnded) throw scope.reason

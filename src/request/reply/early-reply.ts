@@ -39,7 +39,7 @@ export function createEarlyReply(
   })
   followed.catch((thrown) => log.reportEnd(body, log.createErrorEnding(thrown))) // immediately, even while nothing is read
   let hasStarted = false
-  let answer: ByteStream | undefined
+  let response: ByteStream | undefined
 
   async function createErrorEvent(facts: ErrorFacts): Promise<ByteStream> {
     const errors = await format.loadErrors()
@@ -65,14 +65,14 @@ export function createEarlyReply(
 
   const body: ByteStream = {
     async next() {
-      const isSilent = !answer && (!hasStarted || !(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock)))
+      const isSilent = !response && (!hasStarted || !(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock)))
       hasStarted = true
       if (isSilent) return keepAlive
-      answer ??= await open()
-      return answer.next()
+      response ??= await open()
+      return response.next()
     },
     cancel(reason) {
-      if (answer) answer.cancel(reason)
+      if (response) response.cancel(reason)
       else client.cancel(gatewayError('CLIENT_CLOSED_REQUEST'))
     },
   }

@@ -5,8 +5,8 @@ import { createDrainingError } from '../codec/call-failure.ts'
 import { ATTEMPTS_HEADER, createAttemptHeaders } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { AnsweredAttempt } from '../outcome.ts'
-import { createAnswerReply } from './answer-reply.ts'
 import { addAttemptsHeader, createFinalReply } from './final-reply.ts'
+import { createResponseReply } from './response-reply.ts'
 import { getRetryWaitMs } from './retry-wait.ts'
 
 /**
@@ -16,9 +16,9 @@ import { getRetryWaitMs } from './retry-wait.ts'
 export async function createFailureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const { stop } = targets.verdict()
   const refused = targets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection is a response, too
-  if (refused || !stop) await targets.recordAnswer(refused) // entries that weren't tried are closer to their turn
+  if (refused || !stop) await targets.recordResponse(refused) // entries that weren't tried are closer to their turn
   if (stop) request.log.recordStopReason(stop)
-  return (await createEmptyAnswerReply(request, targets)) ?? createErrorReply(request, targets)
+  return (await createEmptyResponseReply(request, targets)) ?? createErrorReply(request, targets)
 }
 
 async function createErrorReply(request: ModelRequest, targets: Targets): Promise<Reply> {
@@ -28,7 +28,7 @@ async function createErrorReply(request: ModelRequest, targets: Targets): Promis
   if (verdict.requestRejection) throw verdict.requestRejection
   if (failures.length === 0 && isModelNameError(verdict.rejection)) throw verdict.rejection // no target could serve such a name
   if (failures.every(({ failure }) => failure.lacksEndpoint)) {
-    const own = await call.endpoint.operation.missing?.getAnswer?.(call.body, format)
+    const own = await call.endpoint.operation.missing?.getResponse?.(call.body, format)
     if (own) return createOwnReply(own, log)
   }
   if (failures.length === 0 && verdict.rejection) throw verdict.rejection
@@ -51,12 +51,12 @@ const isModelNameError = (rejection: GatewayError | undefined): rejection is Gat
 
 /** Creates the reply with the gateway's own response, if no target has the endpoint. `x-signalbox-warning` says what it is. */
 const createOwnReply = (
-  { answer, warning }: { answer: object; warning: string },
+  { answer: response, warning }: { answer: object; warning: string },
   { steps }: ModelRequest['log'],
 ): Reply => ({
   status: 200,
   headers: { 'content-type': 'application/json', 'x-signalbox-warning': warning, ...createAttemptHeaders(steps) },
-  body: JSON.stringify(answer),
+  body: JSON.stringify(response),
 })
 
 /**
@@ -64,15 +64,15 @@ const createOwnReply = (
  * because models do end turns that way, and another target would probably return the same. It counts neither for nor against them. `undefined` if
  * anything else has failed, or the response can't be read.
  */
-async function createEmptyAnswerReply(request: ModelRequest, targets: Targets): Promise<Reply | undefined> {
+async function createEmptyResponseReply(request: ModelRequest, targets: Targets): Promise<Reply | undefined> {
   const called = targets.failures.filter(({ failure }) => !failure.lacksCredential)
   const unwanted = called.findLast(({ failure, empty }) => failure.isUnwanted && empty)
   const last = (unwanted ?? called.at(-1))?.empty
   if (!last || !(unwanted || called.every(({ empty }) => empty))) return undefined
-  const answer = await convertToClientFormat(last, request)
-  if (!answer) return undefined
+  const response = await convertToClientFormat(last, request)
+  if (!response) return undefined
   for (const { empty, failure } of called) empty?.log.recordEmptyUsed(failure)
-  const { headers, ...reply } = await createAnswerReply(answer, request)
+  const { headers, ...reply } = await createResponseReply(response, request)
   const { stop } = targets.verdict()
   if (stop) headers[ATTEMPTS_HEADER] += `, stopped=${stop}`
   return { ...reply, headers }

@@ -58,9 +58,9 @@ export class ProviderCall implements ByteStream {
     // Never later than the idle timeout, so that no deadline has to be set when the headers arrive.
     const firstMs = Math.min(headersTimeoutMs, idleTimeoutMs, this.#totalTimeoutMs)
     this.#cancelDeadline = startDeadline(this.#clock, firstMs, this.#onDeadline)
-    return this.#wait(pending.response, (answer) => {
-      this.#body = answer.body
-      return new ResponseWithBody(answer, this)
+    return this.#wait(pending.response, (response) => {
+      this.#body = response.body
+      return new ResponseWithBody(response, this)
     })
   }
 
@@ -160,10 +160,10 @@ export class ResponseWithBody implements UpstreamResponse {
   readonly body: ByteStream
   readonly #answer: UpstreamResponse
 
-  constructor(answer: UpstreamResponse, body: ByteStream) {
-    this.status = answer.status
+  constructor(response: UpstreamResponse, body: ByteStream) {
+    this.status = response.status
     this.body = body
-    this.#answer = answer
+    this.#answer = response
   }
 
   header(name: string): string | undefined {

@@ -97,13 +97,13 @@ export const toContentType = (mediaType: string): string =>
  * value `isSecret`.
  */
 export function createReplyHeaders(
-  answer: UpstreamResponse,
+  response: UpstreamResponse,
   mediaType: string,
   isSecret: (value: string) => boolean = neverSecret,
 ): Record<string, string> {
-  const listed = parseConnectionHeader(answer.header('connection'))
+  const listed = parseConnectionHeader(response.header('connection'))
   const headers: Record<string, string> = {}
-  for (const [name, value] of answer.headers()) {
+  for (const [name, value] of response.headers()) {
     if (withheld.has(name) || WITHHELD_PREFIX.test(name) || listed?.includes(name) || !FIELD_VALUE.test(value)) continue
     if (isSecret(value)) continue
     const other = headers[name]
@@ -124,8 +124,8 @@ function hasMediaType(contentType: string | undefined, mediaType: string): boole
 }
 
 /** Finds the provider's request id. `own`: the name of its header in the client's format, which is tried first. */
-export const findRequestId = (answer: Pick<UpstreamResponse, 'headers'>, own: string): string | undefined =>
-  pickRequestId(Object.fromEntries(answer.headers()), own)
+export const findRequestId = (response: Pick<UpstreamResponse, 'headers'>, own: string): string | undefined =>
+  pickRequestId(Object.fromEntries(response.headers()), own)
 
 /** Finds the provider's request id in headers that have already been read, which is cheaper. */
 export function pickRequestId(headers: Readonly<Record<string, string>>, own: string): string | undefined {

@@ -97,7 +97,7 @@ test('a recorded response keeps its meaning when it is parsed and written again'
   for (const { name, url, answer } of recordedExchanges(['anthropic'])) {
     if (!isMessages(url) || !isObject(answer) || !Array.isArray(answer.content)) continue
     const { read, write } = contexts(messagesTranslator)
-    const again = messagesTranslator.writeAnswer(messagesTranslator.parseAnswer(answer, read), write())
+    const again = messagesTranslator.writeResponse(messagesTranslator.parseResponse(answer, read), write())
     assert.equal(blocksOf(again.content), blocksOf(answer.content), name)
     assert.is(again.stop_reason, answer.stop_reason, name)
     assert.is(again.stop_sequence, answer.stop_sequence, name)

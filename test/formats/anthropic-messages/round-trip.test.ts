@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import { createSseParser } from '../../../src/lib/sse.ts'
 import { messagesTranslator } from '../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
-import type { Answer, Finish } from '../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalResponse, Finish } from '../../../src/protocols/formats/canonical/canonical-response.ts'
 import { createSequence } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { translateStream } from '../../../src/protocols/formats/translate-stream.ts'
@@ -37,9 +37,9 @@ test('a response that is written and parsed again stays the same', () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)
-      const given: Answer = { choices: [{ content, finish: reason }], usage: counts, serviceTier: 'default' }
-      const body = JSON.parse(JSON.stringify(messagesTranslator.writeAnswer(given, write())))
-      const { choices, ...rest } = messagesTranslator.parseAnswer(body, read)
+      const given: CanonicalResponse = { choices: [{ content, finish: reason }], usage: counts, serviceTier: 'default' }
+      const body = JSON.parse(JSON.stringify(messagesTranslator.writeResponse(given, write())))
+      const { choices, ...rest } = messagesTranslator.parseResponse(body, read)
       const shown = { ...rest, choices: choices.map((choice) => ({ ...choice, finish: withoutWord(choice.finish) })) }
       assert.equal(shown, { id: 'msg_id1', model: 'm', ...given })
     }),
@@ -51,7 +51,7 @@ test('a response that the client sends back stays the same, with all opaque stat
   fc.assert(
     fc.property(list(reply), (content) => {
       const { warnings, write } = contexts(messagesTranslator)
-      const answer = messagesTranslator.writeAnswer({ choices: [{ content, finish: { reason: 'stop' } }] }, write())
+      const answer = messagesTranslator.writeResponse({ choices: [{ content, finish: { reason: 'stop' } }] }, write())
       const body = { model: 'm', messages: [{ role: 'assistant', content: answer.content }] }
       assert.equal(messagesTranslator.parseRequest(body, { warnings }).turns, [{ role: 'assistant', content }])
     }),

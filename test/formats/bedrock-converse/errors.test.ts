@@ -70,7 +70,7 @@ test('an error in a response is detected', () => {
   })
   assert.throws(
     () =>
-      converseTranslator.parseAnswer(
+      converseTranslator.parseResponse(
         {},
         {
           origin: { format: 'bedrock-converse', account: '' },

@@ -32,7 +32,7 @@ test('parses recorded non-streaming responses', () => {
   for (const { name, status, answer } of recorded()) {
     if (status !== 200 || !isObject(answer) || !isObject(answer.output) || !isObject(answer.output.message)) continue
     assert.is(getResponseReader(bedrockConverse, operations.generate).getError(answer), undefined, name)
-    const { choices, usage } = converseTranslator.parseAnswer(answer, read)
+    const { choices, usage } = converseTranslator.parseResponse(answer, read)
     const contents = plainly(answer.output.message)
     assert.equal(understood(choices[0]?.content ?? []), contents, name)
     const finish = finishes[String(answer.stopReason)]

@@ -38,7 +38,10 @@ const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 })
 const { read, warnings, target } = contexts(converseTranslator, { format: 'bedrock-converse' })
 
 const whole = (content: readonly Block[]) =>
-  converseTranslator.parseAnswer({ output: { message: { role: 'assistant', content } }, stopReason: 'end_turn' }, read)
+  converseTranslator.parseResponse(
+    { output: { message: { role: 'assistant', content } }, stopReason: 'end_turn' },
+    read,
+  )
 
 function* pieces(text: string, lengths: readonly number[]) {
   for (let at = 0, nth = 0; at < text.length; nth++) {

@@ -1,4 +1,4 @@
-import { createPartCollector } from '../../../src/protocols/formats/canonical/answer-events.ts'
+import { createPartCollector } from '../../../src/protocols/formats/canonical/response-events.ts'
 import { cpuMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 

@@ -1,7 +1,7 @@
-import type { Answer } from '../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalResponse } from '../../../src/protocols/formats/canonical/canonical-response.ts'
 import type { StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
-import { restoreAnswer, restoreStream } from '../../../src/protocols/formats/canonical/restore.ts'
+import { restoreResponse, restoreStream } from '../../../src/protocols/formats/canonical/restore.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const restoration = {
@@ -37,8 +37,8 @@ const test = suite('undoing request changes in the response')
 
 for (const [name, [given, expected, reason]] of Object.entries(table)) {
   test(`restores a response: ${name}`, () => {
-    const answer: Answer = { choices: [{ content: [given], finish: { reason: 'tool-calls' } }] }
-    assert.equal(restoreAnswer(answer, restoration).choices, [{ content: [expected], finish: { reason } }])
+    const answer: CanonicalResponse = { choices: [{ content: [given], finish: { reason: 'tool-calls' } }] }
+    assert.equal(restoreResponse(answer, restoration).choices, [{ content: [expected], finish: { reason } }])
   })
 
   test(`restores a stream: ${name}`, () => {

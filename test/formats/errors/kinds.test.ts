@@ -4,7 +4,7 @@ import { converseTranslator } from '../../../src/protocols/formats/bedrock-conve
 import {
   getErrorMeaning,
   type ProviderErrorKind,
-  readErrorAnswer,
+  readErrorResponse,
 } from '../../../src/protocols/formats/errors/error-kinds.ts'
 import { loadErrorReaders } from '../../../src/protocols/formats/errors/load-error-readers.ts'
 import { parseEmbeddedError } from '../../../src/protocols/formats/errors/parse-error.ts'
@@ -24,7 +24,7 @@ test.before(() => loadErrorReaders())
 async function assertKind(status: number, body: unknown, kind: ProviderErrorKind, note = ''): Promise<void> {
   const answer = { status, body, header: () => undefined, now: 0 }
   const meaning = getErrorMeaning(kind)
-  assert.is(readErrorAnswer(answer).kind, kind, note)
+  assert.is(readErrorResponse(answer).kind, kind, note)
   assert.is((await told(status, body)).class, meaning.class, `routing: ${note}`)
   for (const translator of [
     chatTranslator,

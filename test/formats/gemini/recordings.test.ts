@@ -105,7 +105,7 @@ test('recorded responses keep their meaning when parsed and written again', () =
   for (const { name, url, status, answer } of recordedExchanges(['gemini'])) {
     if (!isGeneration(url) || status !== 200 || !isObject(answer)) continue
     const { read, write } = contexts(geminiTranslator)
-    const again = geminiTranslator.writeAnswer(geminiTranslator.parseAnswer(answer, read), write())
+    const again = geminiTranslator.writeResponse(geminiTranslator.parseResponse(answer, read), write())
     const [output, received] = [readResult([again]), readResult([answer])]
     assert.equal(
       [output.text, output.reasoning, output.calls],

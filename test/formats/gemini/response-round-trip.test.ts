@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
-import type { Answer } from '../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalResponse } from '../../../src/protocols/formats/canonical/canonical-response.ts'
 import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-translator.ts'
 import { translateStream } from '../../../src/protocols/formats/translate-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -47,7 +47,7 @@ const choice = fc
   }))
 
 const answer = fc.record({ choices: fc.array(choice, { minLength: 1, maxLength: 2 }), usage: optional(usage) }).map(
-  (fields) => plain(fields) as Answer, // its literals are those of the type
+  (fields) => plain(fields) as CanonicalResponse, // its literals are those of the type
 )
 
 /** Drops state, which is sealed for clients and only comes back to the gateway, and Google's own finish reason. */
@@ -55,7 +55,7 @@ const withoutState = (value: unknown) =>
   JSON.parse(JSON.stringify(value, (name, inner) => (name === 'state' || name === 'raw' ? undefined : inner)))
 
 /** IDs only match within one candidate, because each has its own calls. */
-const numbered = (value: Answer): Answer => ({
+const numbered = (value: CanonicalResponse): CanonicalResponse => ({
   ...value,
   choices: value.choices.map((each, index) => ({
     ...each,
@@ -67,8 +67,8 @@ test('a response that is written and parsed again keeps its meaning', () => {
   const { read, write } = contexts(geminiTranslator)
   fc.assert(
     fc.property(answer.map(numbered), (given) => {
-      const { choices, usage: tokens } = geminiTranslator.parseAnswer(
-        plain(geminiTranslator.writeAnswer(given, write())),
+      const { choices, usage: tokens } = geminiTranslator.parseResponse(
+        plain(geminiTranslator.writeResponse(given, write())),
         read,
       )
       assert.equal(withoutState({ choices, usage: tokens }), withoutState(given))
@@ -81,7 +81,7 @@ test('a stream means the same as the complete response, no matter where it is sp
   fc.assert(
     fc.property(answer.map(numbered), fc.integer({ min: 1, max: 60 }), (given, size) => {
       const { read, write } = contexts(geminiTranslator)
-      const { candidates, ...rest } = Object(geminiTranslator.writeAnswer(given, write()))
+      const { candidates, ...rest } = Object(geminiTranslator.writeResponse(given, write()))
       const sse = [{ candidates, ...rest }].map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join('')
       const chunks: string[] = []
       const sides = { from: geminiTranslator, to: geminiTranslator, read, write: write({ options: { candidates: 2 } }) }

@@ -170,7 +170,7 @@ test("a client sends back any vendor's state on the same parts", () => {
           : { type: 'text', text: 'a', state: kept }
       })
       const { candidates } = Object(
-        geminiTranslator.writeAnswer({ choices: [{ content, finish: { reason: 'stop' } }] }, write()),
+        geminiTranslator.writeResponse({ choices: [{ content, finish: { reason: 'stop' } }] }, write()),
       )
       const contents = [{ role: 'user', parts: [{ text: 'q' }] }, candidates[0].content]
       const { turns } = geminiTranslator.parseRequest({ contents }, { warnings })

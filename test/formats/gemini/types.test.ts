@@ -1,6 +1,5 @@
 import type * as google from '@google/genai'
 import type {
-  WireAnswer,
   WireCallingConfig,
   WireCandidate,
   WireConfig,
@@ -10,6 +9,7 @@ import type {
   WireGrounding,
   WireLogprobs,
   WirePart,
+  WireResponse,
   WireTool,
   WireUsage,
 } from '../../../src/protocols/formats/gemini/gemini-wire.ts'
@@ -48,7 +48,7 @@ const fits: [
   Fits<WireGrounding, Plain<google.GroundingMetadata>>,
   Fits<WireLogprobs, Plain<google.LogprobsResult>>,
   Fits<WireCandidate, Plain<google.Candidate>>,
-  Fits<WireAnswer, Plain<Answer>>,
+  Fits<WireResponse, Plain<Answer>>,
 ] = [true, true, true, true, true, true, true, true, true, true, true, true]
 
 const test = suite('Gemini types')

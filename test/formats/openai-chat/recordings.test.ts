@@ -109,7 +109,7 @@ test('the parser reads all recorded responses', () => {
     if (!url.includes('/chat/completions') || status !== 200 || !isObject(answer) || !Array.isArray(answer.choices))
       continue
     const { read } = contexts(chatTranslator)
-    const { choices, usage } = chatTranslator.parseAnswer(answer, read)
+    const { choices, usage } = chatTranslator.parseResponse(answer, read)
     const [message] = answer.choices.map((choice) => choice.message ?? choice.delta)
     const text = choices[0]?.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
     if (typeof message?.content === 'string') assert.is(text, message.content, name)

@@ -1,9 +1,9 @@
 import type OpenAI from 'openai'
 import type {
-  WireAnswer,
   WireAssistantMessage,
   WireDelta,
   WireFinish,
+  WireResponse,
   WireSystemMessage,
   WireTextPart,
   WireTool,
@@ -25,7 +25,7 @@ type PlainUserPart = Exclude<WireUserPart, WireVideoPart>
 type PlainAssistant = Omit<WireAssistantMessage, 'content'> & { content: string | null | WireTextPart[] }
 
 const fits: [
-  Fits<WireAnswer, OpenAI.ChatCompletion>,
+  Fits<WireResponse, OpenAI.ChatCompletion>,
   Fits<WireFinish, OpenAI.ChatCompletion.Choice['finish_reason']>,
   Fits<WireDelta, Chat>,
   Fits<WireUsage, OpenAI.CompletionUsage>,

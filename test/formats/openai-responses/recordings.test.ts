@@ -53,7 +53,7 @@ for (const [how, size, longest] of [
 test('the events of a recorded stream add up to its final response', () => {
   for (const { name, sse } of recordedStreams('responses')) {
     const { read } = contexts(responsesTranslator, ours)
-    const { choices, usage } = responsesTranslator.parseAnswer(lastResponse(sse), read)
+    const { choices, usage } = responsesTranslator.parseResponse(lastResponse(sse), read)
     const streamed = readStream(sse)
     assert.equal(streamed.content.map(rounded), choices[0]?.content.map(rounded), name)
     assert.equal(streamed.finish, choices[0]?.finish, name)
@@ -76,7 +76,7 @@ test('the parser reads all recorded responses', () => {
   for (const { name, status, answer } of exchanges()) {
     if (status !== 200 || !isObject(answer) || answer.status === 'queued' || !Array.isArray(answer.output)) continue
     const { read } = contexts(responsesTranslator, ours)
-    const { choices, usage } = responsesTranslator.parseAnswer(answer, read)
+    const { choices, usage } = responsesTranslator.parseResponse(answer, read)
     const content = choices[0]?.content ?? []
     const items = answer.output.filter(isObject)
     const said = items.flatMap((item) => (item.type === 'message' && Array.isArray(item.content) ? item.content : []))

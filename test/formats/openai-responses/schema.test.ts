@@ -42,7 +42,7 @@ test('a non-streaming response matches the schema', () => {
   for (const reason of ['stop', 'length', 'malformed-call'] as const)
     for (const body of [asked, { input: 'a' }]) {
       const choices = [{ content, finish: { reason } }]
-      const answer = responsesTranslator.writeAnswer({ choices, usage }, write(request(body)))
+      const answer = responsesTranslator.writeResponse({ choices, usage }, write(request(body)))
       assert.equal(problems('ResponseResource', answer), [])
     }
 })

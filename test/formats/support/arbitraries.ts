@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import type { Answer } from '../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type { AssistantPart, ToolCallPart, UserPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { CanonicalRequest, RequestOptions } from '../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { CanonicalResponse } from '../../../src/protocols/formats/canonical/canonical-response.ts'
 import type { Tool, ToolChoice } from '../../../src/protocols/formats/canonical/canonical-tools.ts'
 import type { Turn } from '../../../src/protocols/formats/canonical/canonical-turns.ts'
 import { omitUndefined } from '../../../src/protocols/formats/canonical/canonical-values.ts'
@@ -39,7 +39,7 @@ const usage = fc
   }))
 
 /** A response that ends according to its content, or is truncated. */
-export const answer: fc.Arbitrary<Answer> = fc
+export const answer: fc.Arbitrary<CanonicalResponse> = fc
   .record({
     thought: maybe(words),
     said: content('a'),

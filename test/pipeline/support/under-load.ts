@@ -1,6 +1,6 @@
 import { loadFormatErrors } from '../../../src/protocols/formats/load-format-errors.ts'
 import { loadReceiveStream } from '../../../src/request/attempt/receive.ts'
-import { loadStreamReply } from '../../../src/request/reply/answer-reply.ts'
+import { loadStreamReply } from '../../../src/request/reply/response-reply.ts'
 
 /**
  * Loads everything that the gateway otherwise loads when a request needs it. Tests that advance a fake clock don't wait for files, which take an

@@ -8,7 +8,7 @@ import { createBuilder, createJsonContent, type Paths } from './document-parts.t
 import { formatErrorRows } from './error-codes.ts'
 import { describeFields } from './field-words.ts'
 import { describeManagementPaths, type ManagementRoute, managementTypes, nameInputs } from './management-paths.ts'
-import { answerHeaders, clientParameters, clientSecuritySchemes, describeModelPaths } from './model-paths.ts'
+import { clientParameters, clientSecuritySchemes, describeModelPaths, responseHeaders } from './model-paths.ts'
 import { modelTypes } from './model-types.ts'
 import { tagDescriptions } from './operation-words.ts'
 import { convertType } from './type-text.ts'
@@ -95,7 +95,7 @@ export function describeGateway({
       schemas: definitions,
       responses,
       parameters: clientParameters,
-      headers: answerHeaders,
+      headers: responseHeaders,
       securitySchemes: {
         ...(!isOpen && {
           managementToken: {

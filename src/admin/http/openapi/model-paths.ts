@@ -105,7 +105,7 @@ export const clientParameters: Record<string, JsonObject> = {
 }
 
 /** The headers that the gateway adds to responses. */
-export const answerHeaders: Record<string, JsonObject> = Object.fromEntries(
+export const responseHeaders: Record<string, JsonObject> = Object.fromEntries(
   Object.entries({
     'x-signalbox-request-id': 'The request ID, also on errors.',
     'x-signalbox-target': 'The provider and model that responded, usable as a model name.',
@@ -200,13 +200,13 @@ function describeFeatureRoute(
 
 /** Describes an endpoint for model requests. */
 function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
-  const { path, format, operation, bodyType, streams, streamBy, answerTypes, headers, stateful = [] } = endpoint
+  const { path, format, operation, bodyType, streams, streamBy, responseTypes, headers, stateful = [] } = endpoint
   const docs = findEndpointDocs(path)
   const { title, reference } = docs ? { title: docs.vendor, reference: docs.reference } : vendors[format]
   const summary = docs?.summary ?? getEntry(summaries, operation.name) ?? operation.name
   const inPath = path.includes('{model}')
   const isInBody = !inPath && !headers
-  const whole = answerTypes ? describeContent(answerTypes) : createJsonContent(OPEN_OBJECT)
+  const whole = responseTypes ? describeContent(responseTypes) : createJsonContent(OPEN_OBJECT)
   const stream = {
     'text/event-stream': { schema: { type: 'string', description: 'Server-sent events in this format.' } },
   }
@@ -254,7 +254,7 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
       200: {
         description: 'The response.',
         headers: Object.fromEntries(
-          Object.keys(answerHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+          Object.keys(responseHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
         ),
         content:
           streams === 'always'

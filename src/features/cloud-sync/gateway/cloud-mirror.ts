@@ -222,9 +222,9 @@ const responseSchema = v.object({
 })
 
 function parseSyncResponse(body: JsonObject, context: ProxyContext): SyncResponse {
-  const answer = v.safeParse(responseSchema, body)
-  if (!answer.success) throw createInvalidResponse(context)
-  return answer.output
+  const response = v.safeParse(responseSchema, body)
+  if (!response.success) throw createInvalidResponse(context)
+  return response.output
 }
 
 /** Returns the conflicts of a sync. If a record was rejected, throws an error that names it in `data.problem`; all others are mirrored. */

@@ -52,10 +52,10 @@ export async function exchangeSpending(
     const { accounts, next } = own
     const body = await send({ mirror: side.mirror, accounts, ...(after !== undefined && { after }) })
     if (!body) return
-    const answer = v.safeParse(responseSchema, body)
-    if (!answer.success) throw invalid()
-    await applyAll(side, limited, answer.output.accounts)
-    after = answer.output.next
+    const response = v.safeParse(responseSchema, body)
+    if (!response.success) throw invalid()
+    await applyAll(side, limited, response.output.accounts)
+    after = response.output.next
     if (next === undefined && after === undefined) return
     own = next === undefined ? { accounts: [] } : await readSpending(side, limited, next)
   }

@@ -145,8 +145,8 @@ export function createProtocol(deps: {
     admit()
     const { route, id } = findSignedRoute(routes.signed, method, path)
     const { key, session, counter } = request
-    const answer = JSON.stringify(await route.run(request, id))
-    return createJsonReply(200, { sealed: await encryptBody(key, getResponseContext(session, counter), answer) })
+    const response = JSON.stringify(await route.run(request, id))
+    return createJsonReply(200, { sealed: await encryptBody(key, getResponseContext(session, counter), response) })
   }
 
   return (exchange) => serve(exchange).catch((error: unknown) => toErrorReply(error, onError))

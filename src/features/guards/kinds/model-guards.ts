@@ -84,14 +84,14 @@ export function createJudgeGuard({
     const content = JSON.stringify(
       written.map(({ id, role, text, before }) => ({ id, role, ...(before !== undefined && { before }), text })),
     )
-    const answer = await callModel('/v1/chat/completions', {
+    const response = await callModel('/v1/chat/completions', {
       ...{ model, temperature: 0, stream: false, ...(isJson && { response_format: { type: 'json_object' } }) },
       messages: [
         ...(instructions === undefined ? [] : [{ role: 'system', content: instructions }]),
         { role: 'user', content },
       ],
     })
-    const reply = readReply(answer)
+    const reply = readReply(response)
     return template === 'llama-guard' ? readLlamaGuard(reply) : readVerdict(reply)
   })
 }

@@ -4,8 +4,8 @@ import type { RefusalFormat } from './refusal-formats.ts'
 
 /** The AI SDK's protocol. */
 export const aiSdkRefusal: RefusalFormat = {
-  writeWhole: (answer) => ({
-    ...pickFields(answer, ['usage', 'warnings', 'response', 'providerMetadata']),
+  writeWhole: (response) => ({
+    ...pickFields(response, ['usage', 'warnings', 'response', 'providerMetadata']),
     content: [],
     finishReason: FINISH,
   }),

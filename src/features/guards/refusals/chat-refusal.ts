@@ -6,10 +6,10 @@ import type { RefusalFormat } from './refusal-formats.ts'
 
 /** Chat Completions, and text completions, whose choices have a `text` instead of a `message`. */
 export const chatRefusal: RefusalFormat = {
-  writeWhole(answer, _, refused) {
-    const choices = toObjects(answer.choices)
+  writeWhole(response, _, refused) {
+    const choices = toObjects(response.choices)
     return {
-      ...pickFields(answer, ['id', 'object', 'created', 'model', 'usage', 'service_tier']),
+      ...pickFields(response, ['id', 'object', 'created', 'model', 'usage', 'service_tier']),
       choices: choices.map((choice, at) => (refused && !refused.has(at) ? choice : refuseChoice(choice, at))),
     }
   },

@@ -5,8 +5,8 @@ import type { RefusalFormat } from './refusal-formats.ts'
 
 /** Google's Gemini. A stream for a client that expects a JSON array is converted later. */
 export const geminiRefusal: RefusalFormat = {
-  writeWhole: (answer, { message }) => ({
-    ...pickFields(answer, ['usageMetadata', 'modelVersion', 'responseId', 'createTime']),
+  writeWhole: (response, { message }) => ({
+    ...pickFields(response, ['usageMetadata', 'modelVersion', 'responseId', 'createTime']),
     candidates: [toCandidate(0, message)],
   }),
   createEnding() {

@@ -6,8 +6,8 @@ import type { RefusalFormat, RefusalReason } from './refusal-formats.ts'
 
 /** Anthropic's Messages. */
 export const messagesRefusal: RefusalFormat = {
-  writeWhole: (answer, reason) => ({
-    ...pickFields(answer, ['id', 'type', 'role', 'model', 'usage']),
+  writeWhole: (response, reason) => ({
+    ...pickFields(response, ['id', 'type', 'role', 'model', 'usage']),
     content: [],
     stop_reason: 'refusal',
     stop_sequence: null,

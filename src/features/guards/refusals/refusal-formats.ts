@@ -9,7 +9,7 @@ import { responsesRefusal } from './responses-refusal.ts'
 /** Writes refused responses in a client's format, with the finish reason for filtered content. */
 export interface RefusalFormat {
   /** Returns the response without its content. `choices`: the refused choices, if the format can refuse them individually. */
-  writeWhole(answer: JsonObject, reason: RefusalReason, choices?: ReadonlySet<number>): JsonObject
+  writeWhole(response: JsonObject, reason: RefusalReason, choices?: ReadonlySet<number>): JsonObject
   createEnding(request: EndedRequest): StreamEnding
 }
 

@@ -8,8 +8,8 @@ const INCOMPLETE = { status: 'incomplete', incomplete_details: { reason: 'conten
 
 /** OpenAI's Responses. */
 export const responsesRefusal: RefusalFormat = {
-  writeWhole: (answer) => ({
-    ...pickFields(answer, [
+  writeWhole: (response) => ({
+    ...pickFields(response, [
       'id',
       'object',
       'created_at',
@@ -19,8 +19,8 @@ export const responsesRefusal: RefusalFormat = {
       'parallel_tool_calls',
       'tool_choice',
     ]),
-    ...{ tools: answer.tools ?? [], metadata: answer.metadata ?? {}, instructions: null, error: null },
-    ...{ temperature: answer.temperature ?? null, top_p: answer.top_p ?? null },
+    ...{ tools: response.tools ?? [], metadata: response.metadata ?? {}, instructions: null, error: null },
+    ...{ temperature: response.temperature ?? null, top_p: response.top_p ?? null },
     output: [],
     ...INCOMPLETE,
   }),

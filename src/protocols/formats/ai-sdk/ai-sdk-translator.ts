@@ -1,8 +1,8 @@
 import { parseProviderError } from '../errors/parse-error.ts'
 import type { ClientTranslator } from '../translator.ts'
-import { writeAnswer } from './client/ai-sdk-client-answer.ts'
 import { writeError } from './client/ai-sdk-client-error.ts'
 import { parseRequest } from './client/ai-sdk-client-request.ts'
+import { writeResult } from './client/ai-sdk-client-response.ts'
 import { createWriter } from './client/ai-sdk-client-stream.ts'
 
 /** Translates the AI SDK's protocol to and from the canonical format. */
@@ -16,7 +16,7 @@ export const aiSdkTranslator: ClientTranslator = {
   },
   showsBudgetedReasoning: true,
   parseRequest,
-  writeAnswer,
+  writeResponse: writeResult,
   createWriter,
   writeError,
   parseError: parseProviderError,

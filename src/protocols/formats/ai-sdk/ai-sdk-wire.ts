@@ -83,7 +83,7 @@ interface WireResponse {
   modelId: string
 }
 
-export type WireAnswer = {
+export type WireResult = {
   content: WireContent[]
   finishReason: WireFinish
   usage: WireUsage

@@ -4,7 +4,7 @@ import { isKeyErrorCode, toKeyErrorCode } from '../errors/key-errors.ts'
 import { parseEmbeddedError, parseProviderError } from '../errors/parse-error.ts'
 import { getErrorObject, readMessage } from '../errors/read-error.ts'
 import type { ErrorFacts, FormatErrors } from '../format.ts'
-import type { ErrorAnswer } from '../translator.ts'
+import type { ErrorResponse } from '../translator.ts'
 
 /** Reads and writes Anthropic Messages errors. */
 export const messageErrors: FormatErrors = {
@@ -55,8 +55,8 @@ const errorTypes: Record<number, string> = {
 }
 
 /** Parses a provider's error response, with its most specific code. */
-export const parseError = (answer: ErrorAnswer): CanonicalError =>
-  addCode(parseProviderError(answer), isObject(answer.body) ? answer.body.error : undefined)
+export const parseError = (response: ErrorResponse): CanonicalError =>
+  addCode(parseProviderError(response), isObject(response.body) ? response.body.error : undefined)
 
 /** Parses the error in an event of a stream. */
 export const parseStreamError = (error: unknown): CanonicalError => addCode(parseEmbeddedError(error), error)

@@ -1,7 +1,7 @@
 import { formatScalar, isObject, type JsonObject } from '../../../lib/json.ts'
-import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-answer.ts'
 import { type Fields, readCacheBreakpoint } from '../canonical/canonical-fields.ts'
 import type { CacheBreakpoint, ServerToolPart } from '../canonical/canonical-parts.ts'
+import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-response.ts'
 import { createHostedPart } from '../canonical/canonical-tools.ts'
 import { omitUndefined, readStringOrEmpty } from '../canonical/canonical-values.ts'
 import type { Warnings } from '../canonical/canonical-warnings.ts'

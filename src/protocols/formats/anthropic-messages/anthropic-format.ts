@@ -20,8 +20,9 @@ import { KEEP_ALIVE, parseMessageUsage } from './anthropic-response.ts'
 const answers: ResponseReader = {
   isAnswer: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),
   isEmpty: ({ stop_reason: reason, content }) => isNormalEnd(reason, 'end_turn') && isEmptyValue(content),
-  getError: (answer) => (isObject(answer) && !('content' in answer) ? toEmbeddedError(answer.error) : undefined),
-  getUsage: (answer) => (isObject(answer) ? parseMessageUsage(answer.usage) : undefined),
+  getError: (response) =>
+    isObject(response) && !('content' in response) ? toEmbeddedError(response.error) : undefined,
+  getUsage: (response) => (isObject(response) ? parseMessageUsage(response.usage) : undefined),
   loadWatcher: once(async () => (await import('./anthropic-stream-state.ts')).createMessageStreamState),
   isOwnEvent: createFinder(['"content_block_', '"message_start"', '"message_delta"', '"message_stop"', '"ping"']),
   assemblesEvents: true,

@@ -1,5 +1,5 @@
 import { isObject } from '../../../lib/json.ts'
-import type { Iteration, TokenUsage } from '../canonical/canonical-answer.ts'
+import type { Iteration, TokenUsage } from '../canonical/canonical-response.ts'
 import { hasTokenCount, readString, readTokenCount } from '../canonical/canonical-values.ts'
 import { readCost } from '../canonical/reported-cost.ts'
 import { isBlank } from '../canonical/reported-usage.ts'

@@ -2,11 +2,11 @@ import type { OptionName, Traits } from '../../../traits.ts'
 import { baseTraits } from '../canonical/base-traits.ts'
 import type { Translator } from '../translator.ts'
 import { parseError, writeError } from './anthropic-errors.ts'
-import { writeAnswer, writeCount } from './client/anthropic-client-answer.ts'
 import { parseRequest } from './client/anthropic-client-request.ts'
+import { writeCount, writeResponse } from './client/anthropic-client-response.ts'
 import { createWriter } from './client/anthropic-client-stream.ts'
-import { parseAnswer, parseCount } from './provider/anthropic-provider-answer.ts'
 import { writeCountRequest, writeRequest } from './provider/anthropic-provider-request.ts'
+import { parseCount, parseResponse } from './provider/anthropic-provider-response.ts'
 import { createReader } from './provider/anthropic-provider-stream.ts'
 
 const optionNames: Partial<Record<OptionName, string>> = {
@@ -45,8 +45,8 @@ export const messagesTranslator: Translator = {
   showsBudgetedReasoning: true,
   parseRequest,
   writeRequest,
-  parseAnswer,
-  writeAnswer,
+  parseResponse,
+  writeResponse,
   createReader,
   createWriter,
   counter: { writeRequest: writeCountRequest, parseCount, writeCount },

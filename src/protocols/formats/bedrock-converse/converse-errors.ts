@@ -5,7 +5,7 @@ import { isContextOverflow } from '../errors/error-words.ts'
 import { parseProviderError } from '../errors/parse-error.ts'
 import { readProviderError } from '../errors/read-error.ts'
 import type { EmbeddedError, ErrorReader } from '../format.ts'
-import type { ErrorAnswer } from '../translator.ts'
+import type { ErrorResponse } from '../translator.ts'
 
 /** Reads the message (older: `Message`) and the code of an error body. An overflow gets the code that other vendors use. */
 export function readError(body: unknown): { message?: string; code?: string } {
@@ -15,9 +15,9 @@ export function readError(body: unknown): { message?: string; code?: string } {
 }
 
 /** Parses a provider's error response, whose type is in a header. */
-export function parseError(answer: ErrorAnswer): CanonicalError {
-  const { code = answer.header('x-amzn-errortype')?.split(':')[0], ...found } = readError(answer.body)
-  const error = { ...parseProviderError(answer), ...found }
+export function parseError(response: ErrorResponse): CanonicalError {
+  const { code = response.header('x-amzn-errortype')?.split(':')[0], ...found } = readError(response.body)
+  const error = { ...parseProviderError(response), ...found }
   return code === undefined || found.message === undefined ? error : { ...error, code }
 }
 

@@ -1,5 +1,5 @@
 import { formatScalar, isObject } from '../../../lib/json.ts'
-import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-answer.ts'
+import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-response.ts'
 import { readTokenCount } from '../canonical/canonical-values.ts'
 import type { EmbeddedError } from '../format.ts'
 

@@ -18,13 +18,13 @@ import { converseTranslator } from './converse-translator.ts'
 const answers: ResponseReader = {
   isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
   isEmpty: () => false, // empty responses are normal in recordings
-  getError(answer) {
-    if (isObject(answer) && 'output' in answer)
-      return isEmpty(answer.output) ? toMalformedError(answer.stopReason) : undefined
-    const { message } = isObject(answer) ? readError(answer) : {}
-    return message === undefined ? undefined : { message, status: 502, error: answer }
+  getError(response) {
+    if (isObject(response) && 'output' in response)
+      return isEmpty(response.output) ? toMalformedError(response.stopReason) : undefined
+    const { message } = isObject(response) ? readError(response) : {}
+    return message === undefined ? undefined : { message, status: 502, error: response }
   },
-  getUsage: (answer) => (isObject(answer) ? readConverseUsage(answer.usage) : undefined),
+  getUsage: (response) => (isObject(response) ? readConverseUsage(response.usage) : undefined),
   loadWatcher: async () => createConverseStreamState,
   isOwnEvent: () => true, // its streams are never passed through
   assemblesEvents: true,

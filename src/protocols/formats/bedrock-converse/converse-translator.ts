@@ -1,8 +1,8 @@
 import { baseTraits } from '../canonical/base-traits.ts'
 import type { UpstreamTranslator } from '../translator.ts'
 import { parseError } from './converse-errors.ts'
-import { parseAnswer, parseCount } from './provider/converse-provider-answer.ts'
 import { writeCountRequest, writeRequest } from './provider/converse-provider-request.ts'
+import { parseCount, parseResponse } from './provider/converse-provider-response.ts'
 import { createReader } from './provider/converse-provider-stream.ts'
 
 /** Translates the canonical format to Converse and back. Its traits are those of an unknown model. */
@@ -25,7 +25,7 @@ export const converseTranslator: UpstreamTranslator = {
   },
   supportedOptions: new Set(['maxOutputTokens', 'reasoning', 'serviceTier', 'stop', 'temperature', 'topK', 'topP']),
   writeRequest,
-  parseAnswer,
+  parseResponse,
   createReader,
   counter: { writeRequest: writeCountRequest, parseCount },
   parseError,

@@ -20,7 +20,7 @@ export const baseTraits: Traits = {
   lacks: [],
   inputs: ['image', 'image-url', 'file', 'file-url'],
   assistantImages: false,
-  signsAnswers: false,
+  signsResponses: false,
   documents: false,
   toolResultInputs: [],
   maxTemperature: 2,

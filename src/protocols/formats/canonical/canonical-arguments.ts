@@ -1,13 +1,13 @@
 import { isObject, isTooDeep, type JsonObject, MAX_DEPTH } from '../../../lib/json.ts'
 import type { ToolCallPart } from './canonical-parts.ts'
 import type { Warnings } from './canonical-warnings.ts'
-import { parseOpaque, rejectDeepAnswer } from './exact-json.ts'
+import { parseOpaque, rejectDeepResponse } from './exact-json.ts'
 
 /** The field for arguments that aren't a JSON object, in formats that require an object. */
 const RAW = '_raw'
 
 /** Parses arguments in a response: `{}` if there are none, `{ _raw }` if they aren't an object. Throws `UPSTREAM_INVALID` beyond 64 levels. */
-export const parseArguments = (text: string): JsonObject => parseObject(text, rejectDeepAnswer)
+export const parseArguments = (text: string): JsonObject => parseObject(text, rejectDeepResponse)
 
 /** Parses arguments in a request in the same way. Throws `INVALID_REQUEST`, naming the call, if they are nested deeper than 64 levels. */
 export const parseRequestArguments = (part: ToolCallPart, warnings: Warnings): JsonObject =>
@@ -40,7 +40,7 @@ export function stringifyArguments(value: unknown): string {
 /** Writes arguments that a provider sends as an object. Throws `UPSTREAM_INVALID` if they are nested deeper than 64 levels. */
 export function stringifyObject(value: JsonObject): string {
   const text = JSON.stringify(value)
-  return isTooDeep(text) ? rejectDeepAnswer() : text
+  return isTooDeep(text) ? rejectDeepResponse() : text
 }
 
 /** Reads the input of a free-form tool from the arguments of the function that replaced it. */

@@ -1,9 +1,9 @@
 import { gatewayError } from '../../../errors.ts'
 import { assertNever } from '../../../lib/assert-never.ts'
 import { estimateTokens } from '../estimate-tokens.ts'
-import type { Answer } from './canonical-answer.ts'
 import type { AssistantPart, CompactionPart, UserPart } from './canonical-parts.ts'
 import type { CanonicalRequest, CompactionMode, RequestOptions } from './canonical-request.ts'
+import type { CanonicalResponse } from './canonical-response.ts'
 import type { Origin } from './canonical-state.ts'
 import type { StreamEvent } from './canonical-stream.ts'
 import type { AssistantTurn, ToolTurn, Turn, UserTurn } from './canonical-turns.ts'
@@ -122,7 +122,7 @@ export const buildContinuedRequest = (request: CanonicalRequest, summary: string
 })
 
 /** Gets the text of the response to a summary request. Throws `UPSTREAM_INVALID` if there is none. */
-export function getSummary({ choices }: Answer): string {
+export function getSummary({ choices }: CanonicalResponse): string {
   const text = (choices[0]?.content ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('')
   if (text.trim() === '') throw gatewayError('UPSTREAM_INVALID', { message: NO_SUMMARY })
   return text
@@ -131,9 +131,9 @@ export function getSummary({ choices }: Answer): string {
 const NO_SUMMARY = 'The model wrote no summary of the conversation.'
 
 /** Converts the response to a summary request to a compaction. Throws `UPSTREAM_INVALID` if it has no text. */
-export const toCompaction = (answer: Answer): Answer => ({
-  ...answer,
-  choices: [{ content: [{ type: 'compaction', text: getSummary(answer) }], finish: { reason: 'stop' } }],
+export const toCompaction = (response: CanonicalResponse): CanonicalResponse => ({
+  ...response,
+  choices: [{ content: [{ type: 'compaction', text: getSummary(response) }], finish: { reason: 'stop' } }],
 })
 
 /** Converts the stream of a summary to a compaction. A stream without text ends with an error. */
@@ -183,9 +183,9 @@ export function toCompactionStream(emit: (event: StreamEvent) => void): (event: 
 }
 
 /** Puts the compaction before the content of a response. */
-export const prependCompaction = (answer: Answer, summary: string): Answer => ({
-  ...answer,
-  choices: answer.choices.map((choice) => ({ ...choice, content: [toPart(summary), ...choice.content] })),
+export const prependCompaction = (response: CanonicalResponse, summary: string): CanonicalResponse => ({
+  ...response,
+  choices: response.choices.map((choice) => ({ ...choice, content: [toPart(summary), ...choice.content] })),
 })
 
 /** Puts the compaction before the content of a stream. */

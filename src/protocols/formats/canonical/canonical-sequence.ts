@@ -1,6 +1,6 @@
 import { assertNever } from '../../../lib/assert-never.ts'
-import { type Finish, resolveFinish, type TokenUsage } from './canonical-answer.ts'
 import { type CanonicalError, MALFORMED_CALL } from './canonical-errors.ts'
+import { type Finish, resolveFinish, type TokenUsage } from './canonical-response.ts'
 import type { PartDeltaEvent, ReaderEvent, StreamEvent } from './canonical-stream.ts'
 import { MAX_EVENTS_BEFORE_REASON } from './late-reason.ts'
 import { isBlank, updateUsage } from './reported-usage.ts'

@@ -1,6 +1,6 @@
-import type { Finish, TokenUsage } from './canonical-answer.ts'
 import type { CanonicalError } from './canonical-errors.ts'
 import type { AssistantPart, Citation, TokenLogprob } from './canonical-parts.ts'
+import type { Finish, TokenUsage } from './canonical-response.ts'
 import type { OpaqueState } from './canonical-state.ts'
 
 export interface StartEvent {

@@ -66,11 +66,11 @@ function normalize(source: string): string {
 }
 
 /** Throws the error for JSON in a provider's response that is nested too deep. */
-export function rejectDeepAnswer(): never {
+export function rejectDeepResponse(): never {
   throw gatewayError('UPSTREAM_INVALID', {
     message: `The provider returned JSON nested deeper than ${MAX_DEPTH} levels.`,
   })
 }
 
 /** Returns the JSON of a response or an event. Throws `UPSTREAM_INVALID` if the JSON is nested too deep to be written again. */
-export const checkDepth = (text: string): string => (isTooDeepToSerialize(text) ? rejectDeepAnswer() : text)
+export const checkDepth = (text: string): string => (isTooDeepToSerialize(text) ? rejectDeepResponse() : text)

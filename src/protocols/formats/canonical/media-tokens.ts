@@ -1,5 +1,5 @@
 import { isObject } from '../../../lib/json.ts'
-import type { TokenUsage } from './canonical-answer.ts'
+import type { TokenUsage } from './canonical-response.ts'
 import { readTokenCount } from './canonical-values.ts'
 
 /**

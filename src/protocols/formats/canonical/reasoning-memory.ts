@@ -13,22 +13,22 @@ import { hashToHex } from './ids.ts'
  */
 export interface ReasoningMemory {
   /** Stores the reasoning of a response to a conversation. */
-  keep(conversation: AnsweredConversation, parts: readonly AssistantPart[]): void
+  keep(conversation: ConversationWithResponse, parts: readonly AssistantPart[]): void
   /** Stores the reasoning of a streamed response, and passes its events on to `emit`. */
-  listen(conversation: AnsweredConversation, emit: (event: StreamEvent) => void): (event: StreamEvent) => void
+  listen(conversation: ConversationWithResponse, emit: (event: StreamEvent) => void): (event: StreamEvent) => void
   /** Adds stored reasoning to the calls of the turns, except in turns where the client sent state. Phases only go back to their origin. */
   recall(owner: string, turns: Turn[], target?: Origin): Turn[]
 }
 
 /** The conversation that a response belongs to. */
-interface AnsweredConversation {
+interface ConversationWithResponse {
   owner: string
   turns: readonly Turn[]
   /** The origin of the response. */
   origin?: Origin
 }
 
-interface AnsweredPosition extends Pick<AnsweredConversation, 'owner' | 'origin'> {
+interface AnsweredPosition extends Pick<ConversationWithResponse, 'owner' | 'origin'> {
   getPositionKey: LazyPositionKey
 }
 
@@ -116,9 +116,9 @@ export function createReasoningMemory(): ReasoningMemory {
   }
 
   return {
-    keep: (conversation, parts) => keep(locateAnswer(conversation), parts),
+    keep: (conversation, parts) => keep(locateResponse(conversation), parts),
     listen(conversation, emit) {
-      const { getPositionKey, ...answered } = locateAnswer(conversation)
+      const { getPositionKey, ...answered } = locateResponse(conversation)
       const positionKey = getPositionKey() // computed now, because the texts would otherwise stay in memory as long as the stream
       return collectParts((parts) => keep({ ...answered, getPositionKey: () => positionKey }, parts), emit)
     },
@@ -149,7 +149,7 @@ function createLazyPositionKeys(turns: readonly Turn[]): { get(index: number): L
   return { get: (index) => () => find()[index] ?? '' }
 }
 
-function locateAnswer({ turns, ...answered }: AnsweredConversation): AnsweredPosition {
+function locateResponse({ turns, ...answered }: ConversationWithResponse): AnsweredPosition {
   const first = turns.findIndex(({ role }) => role === 'user')
   const last = turns.findLast(({ role }) => role === 'user')
   if (!last) return { ...answered, getPositionKey: () => '' }

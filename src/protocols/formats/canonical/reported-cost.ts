@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import { memoizeByName } from '../../../lib/maps.ts'
-import type { TokenUsage } from './canonical-answer.ts'
+import type { TokenUsage } from './canonical-response.ts'
 import { readServedTier } from './tiers.ts'
 
 type Charge = Pick<TokenUsage, 'costUsd'>
@@ -78,14 +78,14 @@ const NAMES = [
 /** Adds a cost reported outside the usage, and the tier that served the response, to its usage. `header` reads the response headers. */
 export function addCharges(
   usage: TokenUsage | undefined,
-  answer: unknown,
+  response: unknown,
   header?: (name: string) => string | undefined,
 ): TokenUsage | undefined {
-  if (!usage || !isObject(answer)) return usage
+  if (!usage || !isObject(response)) return usage
   const tier =
     header && usage.serviceTier === undefined ? readServedTier({ service_tier: header('x-gemini-service-tier') }) : {}
-  const charge = usage.costUsd === undefined ? readOuterCost(answer, header) : {}
-  return { ...usage, ...tier, ...readServedTier(answer), ...charge }
+  const charge = usage.costUsd === undefined ? readOuterCost(response, header) : {}
+  return { ...usage, ...tier, ...readServedTier(response), ...charge }
 }
 
 /** Adds the cost and tier in a stream event to its usage. Parses the event only if it may name a tier or a cost, because it can be large. */
@@ -93,16 +93,16 @@ export const addEventCharges = (usage: TokenUsage, data: string): TokenUsage =>
   (/tier"|cost/i.test(data) && addCharges(usage, tryParseJson(data))) || usage
 
 /** Reads a cost outside the usage. Vercel's gateway and AI/ML API have their own fields, and LiteLLM and other gateways send a header. */
-function readOuterCost(answer: JsonObject, header: ((name: string) => string | undefined) | undefined): Charge {
-  const { usage, usageMetadata, costDollars, meta, choices } = answer
+function readOuterCost(response: JsonObject, header: ((name: string) => string | undefined) | undefined): Charge {
+  const { usage, usageMetadata, costDollars, meta, choices } = response
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
-  const sources: unknown[] = [usage, usageMetadata, isObject(meta) && meta.usage, readGateway(answer)]
+  const sources: unknown[] = [usage, usageMetadata, isObject(meta) && meta.usage, readGateway(response)]
   if (isObject(choice)) sources.push(readGateway(choice.message), readGateway(choice.delta), readGateway(choice))
   for (const source of sources) {
     const charge = isObject(source) ? readCost(source) : {}
     if (charge.costUsd !== undefined) return charge
   }
-  const own = isObject(costDollars) ? readTotal(costDollars) : readCost(answer)
+  const own = isObject(costDollars) ? readTotal(costDollars) : readCost(response)
   if (own.costUsd !== undefined) return own
   for (const name of header ? HEADERS : []) {
     const costUsd = readAmount(header?.(name))

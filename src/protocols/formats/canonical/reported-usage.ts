@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
-import type { TokenUsage } from './canonical-answer.ts'
+import type { TokenUsage } from './canonical-response.ts'
 import { readTokenCount } from './canonical-values.ts'
 
 /** Returns whether a usage report is empty. Some servers report zeros in every response. */

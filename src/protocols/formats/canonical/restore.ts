@@ -1,10 +1,10 @@
 import { assertNever } from '../../../lib/assert-never.ts'
 import { isObject, isTooDeep } from '../../../lib/json.ts'
-import { type Answer, type Choice, type Finish, resolveFinish } from './canonical-answer.ts'
 import { getFreeFormInput } from './canonical-arguments.ts'
 import type { AssistantPart, TextPart } from './canonical-parts.ts'
+import { type CanonicalResponse, type Choice, type Finish, resolveFinish } from './canonical-response.ts'
 import type { StreamEvent } from './canonical-stream.ts'
-import { parseOpaque, rejectDeepAnswer } from './exact-json.ts'
+import { parseOpaque, rejectDeepResponse } from './exact-json.ts'
 import { createUniqueIds } from './ids.ts'
 
 /** Changes to a request that must be undone in its response. */
@@ -22,10 +22,10 @@ export interface Restoration {
 }
 
 /** Undoes the changes to the request in its response. */
-export function restoreAnswer(answer: Answer, restoration: Restoration): Answer {
-  if (isEmpty(restoration)) return answer
+export function restoreResponse(response: CanonicalResponse, restoration: Restoration): CanonicalResponse {
+  if (isEmpty(restoration)) return response
   const restore = createRestorer(restoration)
-  return { ...answer, choices: answer.choices.map((choice) => restoreChoice(choice, restore)) }
+  return { ...response, choices: response.choices.map((choice) => restoreChoice(choice, restore)) }
 }
 
 /** Undoes the changes to the request in the stream of its response. */
@@ -123,7 +123,7 @@ export const WRAPPER = 'answer'
 
 /** Takes the output out of its wrapper object, even a truncated one. Throws `UPSTREAM_INVALID` if the JSON is nested too deep. */
 function unwrapOutput(text: string): string {
-  if (isTooDeep(text)) rejectDeepAnswer()
+  if (isTooDeep(text)) rejectDeepResponse()
   const value = parseOpaque(text)
   if (value === undefined) return text.replace(BEGINNING, '')
   const isWrapped = isObject(value) && Object.hasOwn(value, WRAPPER) && Object.keys(value).length === 1

@@ -25,8 +25,8 @@ const STANDARD_PATTERN =
   /^(?:(?:default|standard|auto|flex|batch)(?:[_-].*)?|on[_-]?demand(?:[_-]flex)?|.*unspecified|global|not_available|none|off|normal|)$/i
 
 /** Reads which more expensive or cheaper tier served a response. Returns no field if that is unknown. `answer`: the object with the usage. */
-export function readServedTier(answer: JsonObject): { serviceTier?: string } {
-  const { service_tier, serviceTier, performanceConfig, usage, usageMetadata } = answer
+export function readServedTier(response: JsonObject): { serviceTier?: string } {
+  const { service_tier, serviceTier, performanceConfig, usage, usageMetadata } = response
   const named = [service_tier, serviceTier, performanceConfig]
   if (isObject(usage)) named.push(usage.service_tier, usage.serviceTier, usage.speed, usage.inference_geo)
   if (isObject(usageMetadata))

@@ -1,6 +1,6 @@
 import type { ErrorKind } from '../canonical/canonical-errors.ts'
 import { isEndpointMissing } from '../model-operations.ts'
-import type { ErrorAnswer } from '../translator.ts'
+import type { ErrorResponse } from '../translator.ts'
 import {
   isAccountRejected,
   isBudgetInUse,
@@ -97,7 +97,7 @@ export interface ErrorReading {
 }
 
 /** Reads a provider's error response, for both routing and translation. */
-export function readErrorAnswer({ status: sentStatus, body, header, now }: ErrorAnswer): ErrorReading {
+export function readErrorResponse({ status: sentStatus, body, header, now }: ErrorResponse): ErrorReading {
   const error = readProviderError(body, header('x-amzn-errortype'))
   const status = error.isSecondHand && sentStatus >= 500 ? resolveStatus(sentStatus, error) : sentStatus
   const requestsWait = readWaitMs({ header, body, now, isRateLimit: false }) !== undefined

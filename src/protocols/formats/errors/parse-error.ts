@@ -1,16 +1,16 @@
 import { isObject } from '../../../lib/json.ts'
 import type { CanonicalError } from '../canonical/canonical-errors.ts'
 import { NO_REASON } from '../canonical/late-reason.ts'
-import type { ErrorAnswer } from '../translator.ts'
+import type { ErrorResponse } from '../translator.ts'
 import { readEmbeddedError } from './embedded-errors.ts'
-import { classifyError, getErrorMeaning, readErrorAnswer } from './error-kinds.ts'
+import { classifyError, getErrorMeaning, readErrorResponse } from './error-kinds.ts'
 import { readProviderError } from './read-error.ts'
 
 /** Parses an error response in any form that vendors send: JSON, an array of JSON, plain text, HTML, or an empty body. */
-export function parseProviderError(answer: ErrorAnswer): CanonicalError {
-  const { body } = answer
-  const { kind, status, error: read, retryAfterMs: wait } = readErrorAnswer(answer)
-  const { message = `The provider returned status ${answer.status}.`, code } = read
+export function parseProviderError(response: ErrorResponse): CanonicalError {
+  const { body } = response
+  const { kind, status, error: read, retryAfterMs: wait } = readErrorResponse(response)
+  const { message = `The provider returned status ${response.status}.`, code } = read
   const error: CanonicalError = { kind: getErrorMeaning(kind).error, status, message }
   const fields = isObject(body) && isObject(body.error) ? body.error : {}
   if (code !== undefined) error.code = code

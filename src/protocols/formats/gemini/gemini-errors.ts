@@ -4,7 +4,7 @@ import { isKeyErrorCode, toKeyErrorCode } from '../errors/key-errors.ts'
 import { parseEmbeddedError, parseProviderError } from '../errors/parse-error.ts'
 import { getErrorObject, readMessage } from '../errors/read-error.ts'
 import type { ErrorFacts, FormatErrors } from '../format.ts'
-import type { ErrorAnswer } from '../translator.ts'
+import type { ErrorResponse } from '../translator.ts'
 
 export const geminiErrors: FormatErrors = {
   body,
@@ -62,9 +62,9 @@ const nameByStatus: Record<number, string> = {
 }
 
 /** Parses a provider's error response: Google's envelope, bare or in an array, or a proxy's error. */
-export function parseError(answer: ErrorAnswer): CanonicalError {
-  const parsed = parseProviderError(answer)
-  const envelope: unknown = Array.isArray(answer.body) ? answer.body[0] : answer.body
+export function parseError(response: ErrorResponse): CanonicalError {
+  const parsed = parseProviderError(response)
+  const envelope: unknown = Array.isArray(response.body) ? response.body[0] : response.body
   const error = isObject(envelope) && isObject(envelope.error) ? envelope.error : undefined
   return error ? refine(parsed, error) : parsed
 }

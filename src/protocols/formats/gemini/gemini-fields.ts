@@ -1,8 +1,8 @@
 import { decodeUtf8, fromBase64 } from '../../../lib/bytes.ts'
 import { isObject } from '../../../lib/json.ts'
 import { getEntry } from '../../../lib/maps.ts'
-import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-answer.ts'
 import type { TokenLogprob } from '../canonical/canonical-parts.ts'
+import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-response.ts'
 import { omitUndefined } from '../canonical/canonical-values.ts'
 import type { WireFinish, WireLogprobs, WireUsage } from './gemini-wire.ts'
 

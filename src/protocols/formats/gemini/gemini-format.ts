@@ -11,7 +11,7 @@ import {
   type OutputLimit,
   type RequestBound,
   type ResponseReader,
-  readAnswerCount,
+  readResponseCount,
   type SharedFormat,
   toContentFields,
   toCountReader,
@@ -28,9 +28,9 @@ const answers: ResponseReader = {
     Array.isArray(candidates) &&
     candidates.length > 0 &&
     hasOnlyItems(candidates, ({ finishReason, content }) => isNormalEnd(finishReason, 'STOP') && isEmptyValue(content)),
-  getError: (answer) => toChunks(answer).map(readError).find(Boolean),
-  getUsage: (answer) =>
-    toChunks(answer).reduce<ReturnType<typeof readUsage>>(
+  getError: (response) => toChunks(response).map(readError).find(Boolean),
+  getUsage: (response) =>
+    toChunks(response).reduce<ReturnType<typeof readUsage>>(
       (last, chunk) => updateUsage(last, readUsage(chunk)),
       undefined,
     ),
@@ -63,8 +63,8 @@ const bound: RequestBound = {
   answers: (body) =>
     Math.max(
       ...listConfigs(body).flatMap(({ candidateCount, candidate_count: count }) => [
-        readAnswerCount(candidateCount),
-        readAnswerCount(count),
+        readResponseCount(candidateCount),
+        readResponseCount(count),
       ]),
     ),
 }
@@ -121,7 +121,7 @@ function createEndpoints(version: string): Endpoint[] {
   ]
 }
 
-const toChunks = (answer: unknown): unknown[] => (Array.isArray(answer) ? answer : [answer])
+const toChunks = (response: unknown): unknown[] => (Array.isArray(response) ? response : [response])
 
 /** Replaces the model inside the request of a `countTokens` body, which also names one. Changes nothing else. */
 function replaceCountModel(text: string, model: string): string {

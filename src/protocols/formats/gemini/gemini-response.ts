@@ -1,6 +1,6 @@
 import { formatScalar, isObject, type JsonObject } from '../../../lib/json.ts'
 import { encodePathSegment } from '../../../lib/urls.ts'
-import type { TokenUsage } from '../canonical/canonical-answer.ts'
+import type { TokenUsage } from '../canonical/canonical-response.ts'
 import { readTokenCount } from '../canonical/canonical-values.ts'
 import { readMediaTokens } from '../canonical/media-tokens.ts'
 import { readCost } from '../canonical/reported-cost.ts'

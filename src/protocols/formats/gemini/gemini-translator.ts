@@ -1,12 +1,12 @@
 import type { OptionName, Traits } from '../../../traits.ts'
 import { baseTraits, EFFORTS } from '../canonical/base-traits.ts'
 import type { Translator } from '../translator.ts'
-import { writeAnswer, writeCount } from './client/gemini-client-answer.ts'
 import { parseCountRequest, parseRequest } from './client/gemini-client-request.ts'
+import { writeCount, writeResponse } from './client/gemini-client-response.ts'
 import { createWriter } from './client/gemini-client-stream.ts'
 import { parseError, writeError } from './gemini-errors.ts'
-import { parseAnswer, parseCount } from './provider/gemini-provider-answer.ts'
 import { writeCountRequest, writeRequest } from './provider/gemini-provider-request.ts'
+import { parseCount, parseResponse } from './provider/gemini-provider-response.ts'
 import { createReader } from './provider/gemini-provider-stream.ts'
 
 const optionNames: Readonly<Partial<Record<OptionName, string>>> = {
@@ -54,8 +54,8 @@ export const geminiTranslator: Translator = {
   hidesReasoning: true,
   parseRequest,
   writeRequest,
-  parseAnswer,
-  writeAnswer,
+  parseResponse,
+  writeResponse,
   createReader,
   createWriter,
   counter: { parseRequest: parseCountRequest, writeRequest: writeCountRequest, parseCount, writeCount },

@@ -112,7 +112,7 @@ export type WireCandidate = {
   logprobsResult?: WireLogprobs
 }
 
-export type WireAnswer = {
+export type WireResponse = {
   candidates: WireCandidate[]
   usageMetadata?: WireUsage
   modelVersion: string

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { OptionName } from '../../../traits.ts'
-import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-answer.ts'
 import type { AssistantPart, ReasoningPart, ToolCallPart } from '../canonical/canonical-parts.ts'
+import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-response.ts'
 import type { OpaqueState, Origin } from '../canonical/canonical-state.ts'
 import type { WireFinish, WireToolCall, WireUsage } from './chat-wire.ts'
 

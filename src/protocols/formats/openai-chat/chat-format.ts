@@ -8,7 +8,7 @@ import {
   createFixedEndpoint,
   createOutputLimit,
   type ResponseReader,
-  readAnswerCount,
+  readResponseCount,
   type SharedFormat,
   toContentFields,
   type UsageRequest,
@@ -50,11 +50,11 @@ const answers: ResponseReader = {
       choices,
       (choice) => isNormalEnd(choice.finish_reason, 'stop') && !('text' in choice) && isEmptyValue(choice.message),
     ),
-  getError: (answer) => {
-    if (!isObject(answer)) return undefined
-    return toEmbeddedError(hasChoices(answer) ? findChoiceError(answer.choices) : getChunkError(answer))
+  getError: (response) => {
+    if (!isObject(response)) return undefined
+    return toEmbeddedError(hasChoices(response) ? findChoiceError(response.choices) : getChunkError(response))
   },
-  getUsage: (answer) => (isObject(answer) ? parseChatUsage(answer.usage) : undefined),
+  getUsage: (response) => (isObject(response) ? parseChatUsage(response.usage) : undefined),
   loadWatcher: once(async () => (await import('./chat-stream-state.ts')).createChatStreamState),
   isOwnEvent: createFinder(['"choices"', '[DONE]']),
   assemblesEvents: true,
@@ -68,7 +68,7 @@ const answers: ResponseReader = {
 const streaming = { streamMember: 'stream_options', usageRequest: chatUsageRequest }
 
 /** Returns the number of responses generated. Some servers generate `best_of` and send the best `n`, even for chats. */
-const countAnswers = ({ n, best_of: best }: JsonObject) => Math.max(readAnswerCount(n), readAnswerCount(best))
+const countResponses = ({ n, best_of: best }: JsonObject) => Math.max(readResponseCount(n), readResponseCount(best))
 
 /** OpenAI Chat Completions. */
 export const openaiChat: SharedFormat = {
@@ -79,13 +79,13 @@ export const openaiChat: SharedFormat = {
     createFixedEndpoint('openai-chat', '/chat/completions', {
       ...streaming,
       outputLimit: createOutputLimit('max_completion_tokens', 'max_tokens'),
-      bound: { answers: countAnswers },
+      bound: { answers: countResponses },
     }),
     createFixedEndpoint('openai-chat', '/completions', {
       ...streaming,
       operation: operations.complete,
       outputLimit: createOutputLimit('max_tokens'),
-      bound: { answers: (body) => countAnswers(body) * countPrompts(body.prompt) },
+      bound: { answers: (body) => countResponses(body) * countPrompts(body.prompt) },
     }),
   ],
   clientDetection: { headers: [] },

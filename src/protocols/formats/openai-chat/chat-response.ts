@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
-import type { TokenUsage } from '../canonical/canonical-answer.ts'
+import type { TokenUsage } from '../canonical/canonical-response.ts'
 import { hasTokenCount, readTokenCount } from '../canonical/canonical-values.ts'
 import { readMediaTokens } from '../canonical/media-tokens.ts'
 import { readCost } from '../canonical/reported-cost.ts'

@@ -4,11 +4,11 @@ import { parseProviderError } from '../errors/parse-error.ts'
 import { writeError } from '../openai-errors.ts'
 import type { Translator } from '../translator.ts'
 import { optionNames } from './chat-fields.ts'
-import { writeAnswer } from './client/chat-client-answer.ts'
 import { parseRequest } from './client/chat-client-request.ts'
+import { writeResponse } from './client/chat-client-response.ts'
 import { createWriter } from './client/chat-client-stream.ts'
-import { parseAnswer } from './provider/chat-provider-answer.ts'
 import { writeRequest } from './provider/chat-provider-request.ts'
+import { parseResponse } from './provider/chat-provider-response.ts'
 import { createReader } from './provider/chat-provider-stream.ts'
 
 /** Translates OpenAI Chat Completions to and from the canonical format. */
@@ -51,8 +51,8 @@ export const chatTranslator: Translator = {
   },
   parseRequest,
   writeRequest,
-  parseAnswer,
-  writeAnswer,
+  parseResponse,
+  writeResponse,
   createReader,
   createWriter,
   parseError: parseProviderError,

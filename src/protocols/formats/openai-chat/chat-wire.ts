@@ -64,7 +64,7 @@ export type WireToolCall =
   | { id: string; type: 'function'; function: { name: string; arguments: string }; extra_content?: JsonObject }
   | { id: string; type: 'custom'; custom: { name: string; input: string } }
 
-export type WireAnswerMessage = {
+export type WireResponseMessage = {
   role: 'assistant'
   content: string | null
   refusal: string | null
@@ -117,14 +117,14 @@ export type WireUsage = {
   completion_tokens_details: { reasoning_tokens: number }
 }
 
-export type WireAnswer = {
+export type WireResponse = {
   id: string
   object: 'chat.completion'
   created: number
   model: string
   choices: {
     index: number
-    message: WireAnswerMessage
+    message: WireResponseMessage
     finish_reason: WireFinish
     logprobs: { content: WireLogprob[] | null; refusal: null } | null
   }[]
@@ -138,7 +138,7 @@ export type WireDelta = {
   refusal?: string
   tool_calls?: ({ index: number } & Partial<WireToolCall>)[]
   function_call?: { name?: string; arguments?: string }
-  audio?: NonNullable<WireAnswerMessage['audio']>
+  audio?: NonNullable<WireResponseMessage['audio']>
   annotations?: WireAnnotation[]
   images?: WireImage[]
   reasoning_content?: string

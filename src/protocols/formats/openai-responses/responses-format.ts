@@ -26,11 +26,11 @@ const answers: ResponseReader = {
   isEmpty: ({ status, output }) =>
     isNormalEnd(status, 'completed') &&
     hasOnlyItems(output, ({ type, content }) => type === 'message' && isEmptyValue(content)),
-  getError: (answer) =>
-    isObject(answer) && (answer.status === 'failed' || !Array.isArray(answer.output))
-      ? toEmbeddedError(answer.error)
+  getError: (response) =>
+    isObject(response) && (response.status === 'failed' || !Array.isArray(response.output))
+      ? toEmbeddedError(response.error)
       : undefined,
-  getUsage: (answer) => (isObject(answer) ? parseResponseUsage(answer.usage) : undefined),
+  getUsage: (response) => (isObject(response) ? parseResponseUsage(response.usage) : undefined),
   loadWatcher: once(async () => (await import('./responses-stream-state.ts')).createResponseStreamState),
   isOwnEvent: createFinder(['"response.', '[DONE]']),
   assemblesEvents: true,

@@ -1,7 +1,7 @@
 import { gatewayError } from '../../../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
-import type { TokenUsage } from '../canonical/canonical-answer.ts'
+import type { TokenUsage } from '../canonical/canonical-response.ts'
 import { NO_REASON, pickStreamError } from '../canonical/late-reason.ts'
 import { addCharges } from '../canonical/reported-cost.ts'
 import { updateUsage } from '../canonical/reported-usage.ts'

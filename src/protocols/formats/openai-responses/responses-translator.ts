@@ -3,12 +3,12 @@ import { baseTraits } from '../canonical/base-traits.ts'
 import { parseProviderError } from '../errors/parse-error.ts'
 import { writeError } from '../openai-errors.ts'
 import type { Translator } from '../translator.ts'
-import { writeAnswer, writeCount } from './client/responses-client-answer.ts'
 import { writeCompaction } from './client/responses-client-compaction.ts'
 import { parseRequest } from './client/responses-client-request.ts'
+import { writeCount, writeResponse } from './client/responses-client-response.ts'
 import { createWriter } from './client/responses-client-stream.ts'
-import { findAnswer, parseAnswer } from './provider/responses-provider-answer.ts'
 import { parseCount, writeCountRequest, writeRequest } from './provider/responses-provider-request.ts'
+import { findResponse, parseResponse } from './provider/responses-provider-response.ts'
 import { createReader } from './provider/responses-provider-stream.ts'
 import { optionNames } from './responses-fields.ts'
 
@@ -51,9 +51,9 @@ export const responsesTranslator: Translator = {
   hidesReasoning: true,
   parseRequest,
   writeRequest,
-  parseAnswer,
-  findAnswer,
-  writeAnswer,
+  parseResponse,
+  findResponse,
+  writeResponse,
   writeCompaction,
   createReader,
   createWriter,

@@ -33,7 +33,7 @@ export const speechEndpoints: readonly KindEndpoint[] = [
     loadAdapters,
     streams: 'requested',
     streamBy: { member: 'stream_format', value: 'sse' },
-    answerTypes: ['audio/mpeg'],
+    responseTypes: ['audio/mpeg'],
     bound,
   }),
   ...createAiSdkEndpoints('speech-model', {

@@ -36,7 +36,7 @@ export const google: readonly TargetDifference[] = [
     reasoning: { efforts: ['minimal', 'low', 'medium', 'high', 'xhigh'], minBudget: 128, maxBudget: 32_768 },
   },
   // Image models require signatures on all of their own parts: …/thought-signatures and …/image-generation.
-  { formats: native, models: /^gemini-[3-9].*image/, signsAnswers: true },
+  { formats: native, models: /^gemini-[3-9].*image/, signsResponses: true },
   { formats: native, models: /^gemma-?4/, reasoning: { by: 'level', efforts: ['minimal', 'high'] } },
   {
     formats: native,

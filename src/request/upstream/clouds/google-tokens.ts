@@ -62,8 +62,8 @@ async function exchangeAssertion(account: ServiceAccount, { fetch, clock }: { fe
   }
   const limits = { headersTimeoutMs: 10_000, idleTimeoutMs: 10_000, totalTimeoutMs: 20_000 }
   const { status, body: stream } = await new ProviderCall({ clock, limits }).open(call, fetch)
-  const answer = tryParseJson(decodeUtf8Lenient(await readAll(stream, MAX_BYTES, () => createTokenError('too_long'))))
-  const { access_token: token, expires_in: seconds, error } = isObject(answer) ? answer : {}
+  const response = tryParseJson(decodeUtf8Lenient(await readAll(stream, MAX_BYTES, () => createTokenError('too_long'))))
+  const { access_token: token, expires_in: seconds, error } = isObject(response) ? response : {}
   if (status === 200 && typeof token === 'string' && FIELD_VALUE.test(token))
     return { token, seconds: typeof seconds === 'number' ? seconds : 0 }
   if (status === 429 || status >= 500)

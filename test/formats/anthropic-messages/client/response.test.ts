@@ -1,7 +1,7 @@
 import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
-import type { Answer, Finish } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { CanonicalResponse, Finish } from '../../../../src/protocols/formats/canonical/canonical-response.ts'
 import { unsealState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
@@ -10,9 +10,13 @@ const { origin } = contexts(messagesTranslator).read
 
 const write = suite('writing a message')
 
-function written(content: AssistantPart[], fields: Partial<Answer> = {}, request: Partial<CanonicalRequest> = {}) {
-  const answer: Answer = { choices: [{ content, finish: { reason: 'stop' } }], ...fields }
-  return messagesTranslator.writeAnswer(answer, contexts(messagesTranslator).write(request))
+function written(
+  content: AssistantPart[],
+  fields: Partial<CanonicalResponse> = {},
+  request: Partial<CanonicalRequest> = {},
+) {
+  const answer: CanonicalResponse = { choices: [{ content, finish: { reason: 'stop' } }], ...fields }
+  return messagesTranslator.writeResponse(answer, contexts(messagesTranslator).write(request))
 }
 
 write("a message has all fields of the vendor's own messages", () => {

@@ -1,6 +1,6 @@
 import { messagesTranslator } from '../../../../src/protocols/formats/anthropic-messages/anthropic-translator.ts'
-import type { Finish } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { Finish } from '../../../../src/protocols/formats/canonical/canonical-response.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
@@ -14,7 +14,7 @@ const message = (content: unknown, fields: object = {}) => ({
 
 function parse(content: unknown, fields: object = {}) {
   const { read: context, responseWarnings } = contexts(messagesTranslator)
-  const answer = messagesTranslator.parseAnswer(message(content, fields), context)
+  const answer = messagesTranslator.parseResponse(message(content, fields), context)
   return {
     ...answer,
     content: answer.choices[0]?.content,
@@ -124,7 +124,7 @@ read('a block without a canonical part causes a warning', () => {
 
 read('a response without content is rejected', () => {
   assert.throws(
-    () => messagesTranslator.parseAnswer({ choices: [] }, contexts(messagesTranslator).read),
+    () => messagesTranslator.parseResponse({ choices: [] }, contexts(messagesTranslator).read),
     (error: { code: string }) => error.code === 'UPSTREAM_INVALID',
   )
 })

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import type { Finish } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type {
   AssistantPart,
   CacheBreakpoint,
@@ -11,6 +10,7 @@ import type {
   UserPart,
 } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { CanonicalRequest, RequestOptions } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { Finish } from '../../../../src/protocols/formats/canonical/canonical-response.ts'
 import type { Tool, ToolChoice } from '../../../../src/protocols/formats/canonical/canonical-tools.ts'
 import type { ToolResult, Turn } from '../../../../src/protocols/formats/canonical/canonical-turns.ts'
 import { omitUndefined } from '../../../../src/protocols/formats/canonical/canonical-values.ts'

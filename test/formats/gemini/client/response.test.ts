@@ -1,7 +1,7 @@
 import { encodeUtf8, toBase64 } from '../../../../src/lib/bytes.ts'
-import type { Answer } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { RequestOptions } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { CanonicalResponse } from '../../../../src/protocols/formats/canonical/canonical-response.ts'
 import { sealState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
 import { geminiTranslator } from '../../../../src/protocols/formats/gemini/gemini-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
@@ -9,11 +9,11 @@ import { contexts } from '../../support/contexts.ts'
 
 const writing = suite('writing responses for Gemini clients')
 
-function write(answer: Partial<Answer> & { content?: AssistantPart[] }, options: RequestOptions = {}) {
+function write(answer: Partial<CanonicalResponse> & { content?: AssistantPart[] }, options: RequestOptions = {}) {
   const { content = [], ...rest } = answer
   const { write: context } = contexts(geminiTranslator)
   const choices = [{ content, finish: { reason: 'stop' } as const }]
-  return Object(geminiTranslator.writeAnswer({ choices, ...rest }, context({ options })))
+  return Object(geminiTranslator.writeResponse({ choices, ...rest }, context({ options })))
 }
 
 const getParts = (content: AssistantPart[], options?: RequestOptions) =>

@@ -5,7 +5,7 @@ import { contexts } from '../../support/contexts.ts'
 
 function parse(body: JsonObject) {
   const { read, responseWarnings } = contexts(geminiTranslator)
-  return { ...geminiTranslator.parseAnswer(body, read), responseWarnings: responseWarnings.list() }
+  return { ...geminiTranslator.parseResponse(body, read), responseWarnings: responseWarnings.list() }
 }
 
 const { origin } = contexts(geminiTranslator).read

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
-import type { Answer, FinishReason } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalResponse, FinishReason } from '../../../../src/protocols/formats/canonical/canonical-response.ts'
 import type { OpaqueState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
 import { chatTranslator } from '../../../../src/protocols/formats/openai-chat/chat-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
@@ -12,9 +12,9 @@ const call = (id: string, args = '{}') => ({ type: 'tool-call', id, name: 'f', a
 
 const write = suite('writing a chat completion for a client')
 
-function written(answer: Answer, client?: object) {
+function written(answer: CanonicalResponse, client?: object) {
   const { write: context } = contexts(chatTranslator)
-  return chatTranslator.writeAnswer(answer, context(client ? { client: { ...client } } : {}))
+  return chatTranslator.writeResponse(answer, context(client ? { client: { ...client } } : {}))
 }
 
 const message = (content: AssistantPart[], reason: FinishReason = 'stop', client?: object) =>
@@ -109,7 +109,7 @@ const thoughts: Record<string, AssistantPart[]> = {
 for (const [name, content] of Object.entries(thoughts)) {
   write(`the client sends back ${name} unchanged`, () => {
     const { write: context, warnings } = contexts(chatTranslator)
-    const { choices } = chatTranslator.writeAnswer({ choices: [{ content, finish: { reason: 'stop' } }] }, context())
+    const { choices } = chatTranslator.writeResponse({ choices: [{ content, finish: { reason: 'stop' } }] }, context())
     const echoed = Object(choices).at(0).message
     const { turns } = chatTranslator.parseRequest({ messages: [{ role: 'user', content: 'q' }, echoed] }, { warnings })
     assert.equal(turns[1], { role: 'assistant', content })

@@ -5,7 +5,7 @@ import { chatTranslator } from '../../../../src/protocols/formats/openai-chat/ch
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
-const parsed = (body: JsonObject) => chatTranslator.parseAnswer(body, contexts(chatTranslator).read)
+const parsed = (body: JsonObject) => chatTranslator.parseResponse(body, contexts(chatTranslator).read)
 const parseMessage = (message: object, finish_reason: unknown = 'stop') =>
   parsed({ choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }] }).choices[0]
 

@@ -1,5 +1,5 @@
-import type { Answer, FinishReason } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { CanonicalResponse, FinishReason } from '../../../../src/protocols/formats/canonical/canonical-response.ts'
 import { sealState } from '../../../../src/protocols/formats/canonical/canonical-state.ts'
 import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
@@ -8,12 +8,15 @@ import { ours } from '../support/streams.ts'
 
 const test = suite('writing non-streaming responses for a client')
 
-function write(content: AssistantPart[], fields: Partial<Answer> & { reason?: FinishReason; body?: object } = {}) {
+function write(
+  content: AssistantPart[],
+  fields: Partial<CanonicalResponse> & { reason?: FinishReason; body?: object } = {},
+) {
   const { reason = 'stop', body = {}, ...answer } = fields
   const { write: context, warnings } = contexts(responsesTranslator, ours)
   const { client } = responsesTranslator.parseRequest({ model: 'm', input: 'a', ...body }, { warnings })
   const choices = [{ content, finish: { reason } }]
-  return responsesTranslator.writeAnswer({ choices, ...answer }, context(client ? { client } : {}))
+  return responsesTranslator.writeResponse({ choices, ...answer }, context(client ? { client } : {}))
 }
 
 test('a response has all fields that clients expect, including those copied from the request', () => {

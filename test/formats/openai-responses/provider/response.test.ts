@@ -1,4 +1,4 @@
-import type { FinishReason } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
+import type { FinishReason } from '../../../../src/protocols/formats/canonical/canonical-response.ts'
 import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
@@ -8,7 +8,7 @@ const test = suite('parsing non-streaming responses')
 
 function parse(body: object) {
   const { read, responseWarnings } = contexts(responsesTranslator, ours)
-  const answer = responsesTranslator.parseAnswer({ status: 'completed', output: [], ...body }, read)
+  const answer = responsesTranslator.parseResponse({ status: 'completed', output: [], ...body }, read)
   return {
     answer,
     content: answer.choices[0]?.content,

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { accumulateResponse } from 'openai/lib/responses/ResponseAccumulator'
 import type { Response, ResponseStreamEvent } from 'openai/resources/responses/responses'
-import type { FinishReason } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
+import type { FinishReason } from '../../../../src/protocols/formats/canonical/canonical-response.ts'
 import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { anyUrl } from '../../../support/any-string.ts'
 import { assert, suite } from '../../../support/suite.ts'
@@ -74,7 +74,7 @@ test("the events that OpenAI's client reads add up to the final response", async
       assert.equal(heard.output.map(bare), snapshot?.output.map(bare))
       const { write } = contexts(responsesTranslator, ours)
       const choices = [{ content: parts, finish: { reason: why } }]
-      const whole = responsesTranslator.writeAnswer({ choices, usage }, write())
+      const whole = responsesTranslator.writeResponse({ choices, usage }, write())
       assert.equal(bare(heard.output), bare(whole.output))
       assert.is(heard.status, whole.status)
       assert.equal(heard.usage, whole.usage)
@@ -88,7 +88,10 @@ test('reading a stream gives the same result as reading the complete response', 
     fc.property(content, lengths, (parts, sizes) => {
       const { write, read } = contexts(responsesTranslator, ours)
       const choices = [{ content: parts, finish: { reason: 'stop' as const } }]
-      const whole = responsesTranslator.parseAnswer(responsesTranslator.writeAnswer({ choices, usage }, write()), read)
+      const whole = responsesTranslator.parseResponse(
+        responsesTranslator.writeResponse({ choices, usage }, write()),
+        read,
+      )
       const streamed = readStream(written(eventsOf(parts, { cut: cutter(sizes) })).join(''))
       assert.equal(answerOf(streamed.events).content.map(bare), whole.choices[0]?.content.map(bare))
       assert.equal(streamed.finish, whole.choices[0]?.finish)

@@ -1,6 +1,6 @@
-import type { FinishReason } from '../../../../src/protocols/formats/canonical/canonical-answer.ts'
 import type { AssistantPart } from '../../../../src/protocols/formats/canonical/canonical-parts.ts'
 import type { CanonicalRequest } from '../../../../src/protocols/formats/canonical/canonical-request.ts'
+import type { FinishReason } from '../../../../src/protocols/formats/canonical/canonical-response.ts'
 import type { StreamEvent } from '../../../../src/protocols/formats/canonical/canonical-stream.ts'
 import { responsesTranslator } from '../../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { contexts } from '../../support/contexts.ts'

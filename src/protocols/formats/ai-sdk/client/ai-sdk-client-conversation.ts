@@ -139,7 +139,7 @@ function parseAssistantPart(part: Fields, calls: HostedCalls, context: PromptCon
       return text === '' && !state ? undefined : omitUndefined<ReasoningPart>({ type, text, state })
     }
     case 'file':
-      return parseAnswerFile(part, context)
+      return parseResponseFile(part, context)
     case 'tool-call':
       if (part.boolean('providerExecuted')) return noteCall(part, calls)
       return parseCall(part, context)
@@ -155,7 +155,7 @@ function parseAssistantPart(part: Fields, calls: HostedCalls, context: PromptCon
 }
 
 /** Parses a file that a model generated. Only images and audio can go back to a model. */
-function parseAnswerFile(part: Fields, context: FileContext): AssistantPart | undefined {
+function parseResponseFile(part: Fields, context: FileContext): AssistantPart | undefined {
   const { type, source } = parseFile(part, context)
   if (type !== 'image' && type !== 'audio') return void context.warnings.noteDropped(part.at)
   const state = parseState(part)

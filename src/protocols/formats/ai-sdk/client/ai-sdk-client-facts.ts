@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../../lib/json.ts'
-import type { TokenUsage } from '../../canonical/canonical-answer.ts'
+import type { TokenUsage } from '../../canonical/canonical-response.ts'
 import type { WireMetadata, WireWarning } from '../ai-sdk-wire.ts'
 
 /** Details about a response beyond its content. */
-export interface AnswerFacts {
+export interface ResponseMetadata {
   /** The parts of the request that the target didn't receive, such as `dropped:seed`. */
   losses: readonly string[]
   /** The parts of the response that the client doesn't receive. */
@@ -25,7 +25,7 @@ export const writeWarnings = (losses: readonly string[]): WireWarning[] =>
  * further fields.
  */
 export function writeSignalboxMetadata(
-  { losses, responseLosses, usage, describe }: AnswerFacts,
+  { losses, responseLosses, usage, describe }: ResponseMetadata,
   more: JsonObject = {},
 ): WireMetadata {
   return {

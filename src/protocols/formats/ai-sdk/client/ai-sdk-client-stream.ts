@@ -7,18 +7,18 @@ import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/cano
 import type { StreamWriter, WriteContext } from '../../translator.ts'
 import { KEEP_ALIVE } from '../ai-sdk-fields.ts'
 import type { WirePart } from '../ai-sdk-wire.ts'
-import {
-  createSources,
-  writeAnswerMetadata,
-  writeFinish,
-  writeRequestWarnings,
-  writeResponse,
-  writeUsage,
-  writeWhole,
-} from './ai-sdk-client-answer.ts'
 import { writeError } from './ai-sdk-client-error.ts'
 import { writeState, writeTextMetadata } from './ai-sdk-client-metadata.ts'
 import { getClient } from './ai-sdk-client-request.ts'
+import {
+  createSources,
+  writeFinish,
+  writeRequestWarnings,
+  writeResponse,
+  writeResponseMetadata,
+  writeUsage,
+  writeWhole,
+} from './ai-sdk-client-response.ts'
 
 interface OpenStreamPart {
   part: AssistantPart
@@ -108,7 +108,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
   function end({ finishes, usage }: EndEvent) {
     const [finish = { reason: 'stop' as const }] = finishes
     const last = { usage: writeUsage(usage), finishReason: writeFinish(finish, hasRefusal) }
-    const metadata = writeAnswerMetadata(usage, context) // includes the losses of the last part, so it comes before `beforeEnd`, which reports them
+    const metadata = writeResponseMetadata(usage, context) // includes the losses of the last part, so it comes before `beforeEnd`, which reports them
     context.beforeEnd?.()
     send({ type: 'finish', ...last, ...metadata })
   }

@@ -1,8 +1,8 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
 import { escapeJson } from '../../../../lib/json.ts'
-import type { TokenUsage } from '../../canonical/canonical-answer.ts'
 import type { AssistantPart, Citation, ReasoningPart, ToolCallPart } from '../../canonical/canonical-parts.ts'
 import { omitTurns } from '../../canonical/canonical-request.ts'
+import type { TokenUsage } from '../../canonical/canonical-response.ts'
 import { type OpaqueState, UNSIGNED } from '../../canonical/canonical-state.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
 import { serializeParts } from '../../canonical/serialize-parts.ts'
@@ -14,14 +14,14 @@ import { writeError } from '../anthropic-errors.ts'
 import { writeStop, writeTokenCounts, writeUsage } from '../anthropic-fields.ts'
 import { KEEP_ALIVE } from '../anthropic-response.ts'
 import type { WireBlock, WireBlockStart, WireDelta, WireEvent, WireTextStart } from '../anthropic-wire.ts'
+import { writeReasoning, writeSignature } from './anthropic-client-reasoning.ts'
 import {
   type BlockOptions,
   createEmptyMessage,
   hidesReasoning,
   writeBlocks,
   writeToolUse,
-} from './anthropic-client-answer.ts'
-import { writeReasoning, writeSignature } from './anthropic-client-reasoning.ts'
+} from './anthropic-client-response.ts'
 
 /**
  * Writes named events: the start of the message, one block after another, and the stop reason with all counts. Clients use the counts at the start to

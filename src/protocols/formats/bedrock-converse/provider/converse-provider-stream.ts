@@ -15,7 +15,7 @@ import { RestartDetector, restartError } from '../../restart-detector.ts'
 import type { ReadContext, StreamReader } from '../../translator.ts'
 import { parseStreamError, readException } from '../converse-errors.ts'
 import { parseStop, readConverseUsage } from '../converse-fields.ts'
-import { parseCitation, SERVER_TOOL } from './converse-provider-answer.ts'
+import { parseCitation, SERVER_TOOL } from './converse-provider-response.ts'
 
 /** Creates a reader for events from `messageStart` to `metadata`. Only tool calls have a start event. Other blocks start with their first delta. */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {

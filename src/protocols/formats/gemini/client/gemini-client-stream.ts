@@ -11,7 +11,7 @@ import { writeLogprobs, writeUsage } from '../gemini-fields.ts'
 import { writeSignature } from '../gemini-reasoning.ts'
 import { KEEP_ALIVE } from '../gemini-response.ts'
 import type { WireCandidate, WirePart } from '../gemini-wire.ts'
-import { hidesReasoning, writeFinish, writePart } from './gemini-client-answer.ts'
+import { hidesReasoning, writeFinish, writePart } from './gemini-client-response.ts'
 
 interface BufferedPart {
   candidate: CandidateState

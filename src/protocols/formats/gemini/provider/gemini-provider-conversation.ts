@@ -69,7 +69,7 @@ function writeModel(content: readonly AssistantPart[], target: TargetContext): W
   const firstCall = content.find(({ type }) => type === 'tool-call')
   const first = content.find(({ type }) => type !== 'reasoning')
   const isSigned = (part: AssistantPart) =>
-    part === firstCall || (target.traits.signsAnswers && (part === first || part.type === 'image'))
+    part === firstCall || (target.traits.signsResponses && (part === first || part.type === 'image'))
   return content.flatMap((part) => {
     const [written, ...others] = writeModelPart(part, target)
     if (!written) return []

@@ -10,6 +10,7 @@ import type { StreamWriter, WriteContext } from '../../translator.ts'
 import { writeUsage } from '../chat-fields.ts'
 import { KEEP_ALIVE } from '../chat-response.ts'
 import type { WireAnnotation, WireDelta, WireDetail } from '../chat-wire.ts'
+import { createPartIndexer, writeDetail } from './chat-client-reasoning-details.ts'
 import {
   hasSearchResults,
   writeAnnotation,
@@ -17,8 +18,7 @@ import {
   writeFinish,
   writeImage,
   writeLogprobs,
-} from './chat-client-answer.ts'
-import { createPartIndexer, writeDetail } from './chat-client-reasoning-details.ts'
+} from './chat-client-response.ts'
 
 interface OpenPart {
   candidate: Candidate

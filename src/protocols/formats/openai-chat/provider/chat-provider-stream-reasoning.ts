@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
 import type { AssistantPart } from '../../canonical/canonical-parts.ts'
 import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
-import { getReasoningText, hasReadableDetails } from './chat-provider-answer.ts'
+import { getReasoningText, hasReadableDetails } from './chat-provider-response.ts'
 import type { StreamChoiceContext } from './chat-provider-stream-calls.ts'
 
 /** Reads reasoning wherever a vendor puts it: in a text field, in parts of the content (Mistral), or in details (OpenRouter). */

@@ -11,7 +11,13 @@ import type { ReadContext, StreamReader } from '../../translator.ts'
 import { getContentText, parseFinish } from '../chat-fields.ts'
 import { getChoiceError, getChunkError } from '../chat-response.ts'
 import { createUsageReader, getNamedError, parseChunk } from '../chat-stream-state.ts'
-import { dropUnknownParts, parseAnnotations, parseAudio, parseLogprobs, parseSources } from './chat-provider-answer.ts'
+import {
+  dropUnknownParts,
+  parseAnnotations,
+  parseAudio,
+  parseLogprobs,
+  parseSources,
+} from './chat-provider-response.ts'
 import { createToolCallReader, type StreamChoiceContext } from './chat-provider-stream-calls.ts'
 import { createReasoningReader } from './chat-provider-stream-reasoning.ts'
 

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import type { Answer } from '../../canonical/canonical-answer.ts'
 import { getKeptTokens, keepLast } from '../../canonical/canonical-compaction.ts'
 import type { CompactionPart } from '../../canonical/canonical-parts.ts'
+import type { CanonicalResponse } from '../../canonical/canonical-response.ts'
 import type { WriteContext } from '../../translator.ts'
 import { writeUsage } from '../responses-fields.ts'
-import { writeCompactionItem } from './responses-client-answer.ts'
+import { writeCompactionItem } from './responses-client-response.ts'
 import {
   type ItemPosition,
   type ItemWriter,
@@ -14,7 +14,11 @@ import {
 } from './responses-client-stream-items.ts'
 
 /** Writes the response to a request for a compaction: the last messages that the client wrote, and the compaction. */
-export function writeCompaction({ choices, usage }: Answer, context: WriteContext, { input }: JsonObject): JsonObject {
+export function writeCompaction(
+  { choices, usage }: CanonicalResponse,
+  context: WriteContext,
+  { input }: JsonObject,
+): JsonObject {
   const items: unknown[] = typeof input === 'string' ? [{ role: 'user', content: input }] : []
   const messages = (Array.isArray(input) ? input : items).filter(isObject).filter(isClientMessage)
   const lastMessages = keepLast(messages, getKeptTokens('now'), ({ role }) => role === 'user')

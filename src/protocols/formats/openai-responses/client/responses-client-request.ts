@@ -14,8 +14,8 @@ import { noteNames, type Synonyms, type Warnings } from '../../canonical/canonic
 import { parseCacheOptions, parseEndUser, parseJsonSchema, parseServiceTier } from '../../openai-fields.ts'
 import type { ParseContext } from '../../translator.ts'
 import { readCompactionMode } from '../responses-response.ts'
-import { getEchoedFields } from './responses-client-answer.ts'
 import { parseInput } from './responses-client-conversation.ts'
+import { getEchoedFields } from './responses-client-response.ts'
 import { type Namespaces, parseToolChoice, parseTools } from './responses-client-tools.ts'
 
 /** Parses a client's Responses request. Rejects references to earlier requests, because the gateway doesn't store them. */

@@ -21,7 +21,7 @@ import {
   writeContent,
   writeLogprobs,
   writeMessage,
-} from './responses-client-answer.ts'
+} from './responses-client-response.ts'
 
 /** Writes one item of a stream, except its last event. */
 export interface ItemWriter {

@@ -11,8 +11,8 @@ import type { StreamWriter, WriteContext } from '../../translator.ts'
 import { KEEP_ALIVE } from '../responses-response.ts'
 import { inProgress } from '../responses-stream-state.ts'
 import type { WireItemStatus, WireOutcome, WireOutputItem } from '../responses-wire.ts'
-import { writeHead, writeImage, writeOutcome, writeSearch } from './responses-client-answer.ts'
 import { createCompactionWriter } from './responses-client-compaction.ts'
+import { writeHead, writeImage, writeOutcome, writeSearch } from './responses-client-response.ts'
 import {
   createCallWriter,
   createMessageWriter,

@@ -4,7 +4,7 @@ import type { AssistantPart, ReasoningPart, ToolCallPart } from '../../canonical
 import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
 import type { ReadContext } from '../../translator.ts'
 import { parseReasoningItem, readReasoningState, SUMMARY_SEPARATOR } from '../responses-reasoning.ts'
-import type { createOutputParser } from './responses-provider-answer.ts'
+import type { createOutputParser } from './responses-provider-response.ts'
 
 /** Reads one item of a stream. */
 export interface ItemReader {

@@ -3,7 +3,7 @@ import type { Citation, TextPart } from '../../canonical/canonical-parts.ts'
 import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
 import { parseTokens } from '../../openai-fields.ts'
 import { parseAnnotations } from '../responses-fields.ts'
-import { dropUnknownPart, parsePhase } from './responses-provider-answer.ts'
+import { dropUnknownPart, parsePhase } from './responses-provider-response.ts'
 import type { ItemContext, ItemReader } from './responses-provider-stream-items.ts'
 
 interface StreamText {

@@ -7,7 +7,7 @@ import { RestartDetector, restartError } from '../../restart-detector.ts'
 import type { ReadContext, StreamReader } from '../../translator.ts'
 import { parseFinish } from '../responses-fields.ts'
 import { parseEventUsage } from '../responses-stream-state.ts'
-import { createOutputParser } from './responses-provider-answer.ts'
+import { createOutputParser } from './responses-provider-response.ts'
 import {
   createCallReader,
   createReasoningReader,

@@ -18,7 +18,7 @@ export interface CheckedBody {
   refused?: RejectDecision
 }
 
-export interface AnswerTerms {
+export interface ResponseCheck {
   run: GuardRun
   format: ClientFormat
   isChat: boolean
@@ -31,9 +31,9 @@ export interface AnswerTerms {
  * Checks a whole response, and changes only what guards change. A refused chat response keeps its usage, and ends with the finish reason for filtered
  * content; refused responses of other kinds become errors.
  */
-export async function checkAnswer(
+export async function checkResponse(
   body: string | Uint8Array,
-  { run, format, isChat, isJson, isSent }: AnswerTerms,
+  { run, format, isChat, isJson, isSent }: ResponseCheck,
 ): Promise<CheckedBody> {
   const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
   const json = isJson ? tryParseJson(text) : undefined
@@ -76,7 +76,7 @@ const listCallParts = (json: JsonObject, run: GuardRun): ReadPart[] =>
 const NO_PARTS: ReadonlySet<ReadPart> = new Set()
 
 /** Finds the strings of a Responses object, outside its output, that repeat the request. */
-function findEchoes(json: string, parts: readonly ReadPart[], isSent: AnswerTerms['isSent']): ReadonlySet<ReadPart> {
+function findEchoes(json: string, parts: readonly ReadPart[], isSent: ResponseCheck['isSent']): ReadonlySet<ReadPart> {
   const { spans } = scanTopLevel(json, ['output'])
   const isOutput = ({ start }: ReadPart) => spans.some((span) => start >= span.start && start < span.end)
   return new Set(parts.filter((part) => !isOutput(part) && isSent(part.text)))

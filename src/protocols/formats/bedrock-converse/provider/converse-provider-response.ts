@@ -1,14 +1,14 @@
 import { gatewayError } from '../../../../errors.ts'
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { type Answer, resolveFinish } from '../../canonical/canonical-answer.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart, Citation, ReasoningPart } from '../../canonical/canonical-parts.ts'
+import { type CanonicalResponse, resolveFinish } from '../../canonical/canonical-response.ts'
 import { omitUndefined, readString, readStringOrEmpty } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import type { ReadContext } from '../../translator.ts'
 import { parseStop, readConverseUsage } from '../converse-fields.ts'
 
-export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
+export function parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse {
   const message = isObject(body.output) ? body.output.message : undefined
   const blocks = isObject(message) ? message.content : undefined
   if (!Array.isArray(blocks))
@@ -17,7 +17,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   const hasToolCalls = content.some(({ type }) => type === 'tool-call')
   const tier = isObject(body.serviceTier) ? body.serviceTier.type : undefined
   const finish = resolveFinish(parseStop(body.stopReason, body.additionalModelResponseFields), hasToolCalls)
-  return omitUndefined<Answer>({
+  return omitUndefined<CanonicalResponse>({
     choices: [{ content, finish }],
     usage: readConverseUsage(body.usage),
     serviceTier: typeof tier === 'string' ? tier : undefined,

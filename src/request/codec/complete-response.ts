@@ -22,7 +22,10 @@ interface Terms extends CompletionOptions {
  * Completes a response: waits for the job that it starts, and downloads its files. Never rejects. A failed job may be charged. If a content filter
  * rejects the job, that counts as an error in the request.
  */
-export async function completeAnswer(response: WholeResponse, terms: Terms): Promise<WholeResponse | FailedResponse> {
+export async function completeWholeResponse(
+  response: WholeResponse,
+  terms: Terms,
+): Promise<WholeResponse | FailedResponse> {
   const { call, completeResponse, answers } = terms
   try {
     const json = await completeResponse(response.json, {

@@ -1,25 +1,32 @@
 import type { JsonObject } from '../../../../lib/json.ts'
+import { toDataUrl } from '../../canonical/canonical-media.ts'
+import type { AssistantPart, AudioPart, Citation, ImagePart, TokenLogprob } from '../../canonical/canonical-parts.ts'
 import {
-  type Answer,
+  type CanonicalResponse,
   type Choice,
   type Finish,
   warnAboutEnd,
   warnAboutPause,
-} from '../../canonical/canonical-answer.ts'
-import { toDataUrl } from '../../canonical/canonical-media.ts'
-import type { AssistantPart, AudioPart, Citation, ImagePart, TokenLogprob } from '../../canonical/canonical-parts.ts'
+} from '../../canonical/canonical-response.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { moveStateToReasoning } from '../../canonical/state-in-reasoning.ts'
 import { writeTokens } from '../../openai-fields.ts'
 import type { WriteContext } from '../../translator.ts'
 import { joinTexts, wireFinishReasons, writeCall, writeUsage } from '../chat-fields.ts'
-import type { WireAnnotation, WireAnswer, WireAnswerMessage, WireFinish, WireImage, WireLogprob } from '../chat-wire.ts'
+import type {
+  WireAnnotation,
+  WireFinish,
+  WireImage,
+  WireLogprob,
+  WireResponse,
+  WireResponseMessage,
+} from '../chat-wire.ts'
 import { createPartIndexer, writeDetail } from './chat-client-reasoning-details.ts'
 
 /** Writes a whole response for a client. */
-export function writeAnswer({ choices, usage }: Answer, context: WriteContext): JsonObject {
-  return omitUndefined<WireAnswer>({
+export function writeResponse({ choices, usage }: CanonicalResponse, context: WriteContext): JsonObject {
+  return omitUndefined<WireResponse>({
     id: `chatcmpl-${context.newId()}`,
     object: 'chat.completion',
     created: context.now,
@@ -29,7 +36,11 @@ export function writeAnswer({ choices, usage }: Answer, context: WriteContext): 
   })
 }
 
-function writeChoice({ content, finish }: Choice, index: number, context: WriteContext): WireAnswer['choices'][number] {
+function writeChoice(
+  { content, finish }: Choice,
+  index: number,
+  context: WriteContext,
+): WireResponse['choices'][number] {
   const tokens = content.flatMap((part) => (part.type === 'text' ? (part.logprobs ?? []) : []))
   const isLegacy = context.request.client?.functions === true
   const reason = writeFinish(finish, context)
@@ -53,7 +64,7 @@ function writeMessage(
   content: readonly AssistantPart[],
   isLegacy: boolean,
   responseWarnings: ResponseWarnings,
-): WireAnswerMessage {
+): WireResponseMessage {
   const calls = content.filter((part) => part.type === 'tool-call')
   const audio = content.find((part) => part.type === 'audio')
   const images = content.flatMap((part) => (part.type === 'image' ? writeImage(part, responseWarnings) : []))
@@ -66,7 +77,7 @@ function writeMessage(
   const [first] = calls
   if (isLegacy && calls.length > 1) responseWarnings.noteDropped('tool_calls')
   if (content.some(hasSearchResults)) responseWarnings.noteDropped('web_search_results')
-  return omitUndefined<WireAnswerMessage>({
+  return omitUndefined<WireResponseMessage>({
     role: 'assistant',
     content: joinTexts(content, 'text') || null,
     refusal: joinTexts(content, 'refusal') || null,
@@ -121,7 +132,7 @@ export function writeAnnotation(
 export function writeAudio(
   { source, id = '', transcript = '', expiresAt = 0 }: AudioPart,
   responseWarnings: ResponseWarnings,
-): WireAnswerMessage['audio'] {
+): WireResponseMessage['audio'] {
   if (source.type === 'base64') return { id, data: source.data, expires_at: expiresAt, transcript }
   responseWarnings.noteDropped('audio')
   return undefined

@@ -1,19 +1,19 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
 import type { JsonObject } from '../../../../lib/json.ts'
-import { type Answer, type Choice, type Finish, warnAboutEnd } from '../../canonical/canonical-answer.ts'
 import { parseArguments } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart } from '../../canonical/canonical-parts.ts'
+import { type CanonicalResponse, type Choice, type Finish, warnAboutEnd } from '../../canonical/canonical-response.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { WriteContext } from '../../translator.ts'
 import { writeGrounding } from '../gemini-citations.ts'
 import { writeFinishReason, writeLogprobs, writeUsage } from '../gemini-fields.ts'
 import { writeMedia } from '../gemini-media.ts'
 import { writeSignature } from '../gemini-reasoning.ts'
-import type { WireAnswer, WireCandidate, WirePart } from '../gemini-wire.ts'
+import type { WireCandidate, WirePart, WireResponse } from '../gemini-wire.ts'
 
 /** Writes a whole response for a client. */
-export function writeAnswer({ choices, usage }: Answer, context: WriteContext): WireAnswer {
-  return omitUndefined<WireAnswer>({
+export function writeResponse({ choices, usage }: CanonicalResponse, context: WriteContext): WireResponse {
+  return omitUndefined<WireResponse>({
     candidates: choices.map((choice, index) => writeChoice(choice, index, context)),
     usageMetadata: usage && writeUsage(usage),
     modelVersion: context.model,

@@ -11,7 +11,7 @@ import { getCallableName } from '../routing/route-table.ts'
 import { createReplyHeaders, findRequestId, pickRequestId, toContentType } from '../upstream/upstream-headers.ts'
 
 /** Creates the reply for a response. Drops headers that quote a credential. */
-export async function createAnswerReply(answered: AnsweredAttempt, request: ModelRequest): Promise<Reply> {
+export async function createResponseReply(answered: AnsweredAttempt, request: ModelRequest): Promise<Reply> {
   const { response, bytes, codec, route, secrets, log: attempt } = answered
   const { log, client, call, format } = request
   const { target } = route
@@ -40,7 +40,7 @@ export async function createAnswerReply(answered: AnsweredAttempt, request: Mode
     const { createStreamReply } = getSettledValue(loading) ?? (await loading)
     return createStreamReply(answered, request, { status, headers, response })
   }
-  attempt.recordAnswerEnd()
+  attempt.recordResponseEnd()
   return { status, headers, body: bytes ?? response.bytes }
 }
 

@@ -1,8 +1,8 @@
 import { gatewayError } from '../../../../errors.ts'
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { type Answer, resolveFinish } from '../../canonical/canonical-answer.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart, TextPart } from '../../canonical/canonical-parts.ts'
+import { type CanonicalResponse, resolveFinish } from '../../canonical/canonical-response.ts'
 import { omitUndefined, readStringOrEmpty } from '../../canonical/canonical-values.ts'
 import type { ReadContext } from '../../translator.ts'
 import { parseCitations } from '../anthropic-citations.ts'
@@ -10,14 +10,14 @@ import { isShown, parseServerResult, parseStop, parseTier, type RunningCalls } f
 import { parseMessageUsage } from '../anthropic-response.ts'
 
 /** Parses a provider's message. */
-export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
+export function parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse {
   if (!Array.isArray(body.content))
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a message without content.' })
   const running: RunningCalls = new Map()
   const content = body.content.flatMap((block: unknown) => (isObject(block) ? parseBlock(block, running, context) : []))
   if (running.size > 0) context.responseWarnings.noteDropped('server_tool_use') // calls without results
   const hasToolCalls = content.some((part) => part.type === 'tool-call')
-  return omitUndefined<Answer>({
+  return omitUndefined<CanonicalResponse>({
     id: readStringOrEmpty(body.id) || undefined,
     model: readStringOrEmpty(body.model) || undefined,
     choices: [{ content, finish: resolveFinish(parseStop(body), hasToolCalls) }],

@@ -1,17 +1,17 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
 import type { JsonObject } from '../../../../lib/json.ts'
-import type { Answer, Finish, FinishReason, TokenUsage } from '../../canonical/canonical-answer.ts'
 import type { AssistantPart, Citation, HostedCall, ServerToolPart } from '../../canonical/canonical-parts.ts'
+import type { CanonicalResponse, Finish, FinishReason, TokenUsage } from '../../canonical/canonical-response.ts'
 import { omitUndefined } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import type { WriteContext } from '../../translator.ts'
 import type {
-  WireAnswer,
   WireCitation,
   WireContent,
   WireFile,
   WireFinish,
   WireMetadata,
+  WireResult,
   WireSource,
   WireUsage,
   WireWarning,
@@ -23,7 +23,7 @@ import { writeState, writeTextMetadata } from './ai-sdk-client-metadata.ts'
 import { type AiSdkClient, getClient } from './ai-sdk-client-request.ts'
 
 /** Writes a whole response for a client. */
-export function writeAnswer({ choices, usage, id }: Answer, context: WriteContext): WireAnswer {
+export function writeResult({ choices, usage, id }: CanonicalResponse, context: WriteContext): WireResult {
   const { content, finish } = choices[0] ?? { content: [], finish: { reason: 'stop' as const } }
   const client = getClient(context.request)
   const sources = createSources(client, context)
@@ -36,7 +36,7 @@ export function writeAnswer({ choices, usage, id }: Answer, context: WriteContex
     usage: writeUsage(usage),
     warnings: writeRequestWarnings(context),
     response: writeResponse(id, context),
-    ...writeAnswerMetadata(usage, context),
+    ...writeResponseMetadata(usage, context),
   }
 }
 
@@ -263,7 +263,7 @@ export const writeResponse = (id: string | undefined, { newId, now, model }: Wri
 })
 
 /** Writes metadata about a response: its target, the earlier attempts, the cost, and the losses of translating it. */
-export const writeAnswerMetadata = (usage: TokenUsage | undefined, context: WriteContext): WireMetadata =>
+export const writeResponseMetadata = (usage: TokenUsage | undefined, context: WriteContext): WireMetadata =>
   writeSignalboxMetadata({
     losses: context.requestWarnings?.() ?? [],
     responseLosses: context.responseWarnings.list(),

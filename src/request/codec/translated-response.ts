@@ -1,14 +1,14 @@
 import { concatBytes, decodeUtf8Lenient } from '../../lib/bytes.ts'
 import { newId } from '../../lib/new-id.ts'
 import { sseFraming } from '../../lib/sse.ts'
-import type { Answer } from '../../protocols/formats/canonical/canonical-answer.ts'
 import type { OutputFormat } from '../../protocols/formats/canonical/canonical-request.ts'
+import type { CanonicalResponse } from '../../protocols/formats/canonical/canonical-response.ts'
 import { createResponseWarnings, createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import { checkDepth, parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
 import { assembleStream } from '../../protocols/formats/translate-stream.ts'
 import type { ReadContext } from '../../protocols/formats/translator.ts'
 import { getTraits } from '../../protocols/providers/provider-traits.ts'
-import type { AnswerSource, CodecRequest } from './codec.ts'
+import type { CodecRequest, ResponseSource } from './codec.ts'
 import type { WholeResponse } from './response.ts'
 import { createParseContext } from './translate-request.ts'
 
@@ -29,23 +29,23 @@ export async function getOutputFormat(request: CodecRequest): Promise<OutputForm
 /** Reads a response as the client will see it; `undefined` if it cannot be read. */
 export async function readAnswer(
   { json, bytes, events }: Pick<WholeResponse, 'json' | 'bytes' | 'events'>,
-  place: AnswerSource,
-): Promise<Answer | undefined> {
+  place: ResponseSource,
+): Promise<CanonicalResponse | undefined> {
   const { codec } = place
   const from = await codec.format.loadTranslator()
   const read = createReadContext(place, from.traits)
   try {
-    const answer = events
+    const response = events
       ? assembleStream(events, { from, read, candidates: undefined })
-      : from.parseAnswer(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
-    return codec.restoreAnswer?.(answer) ?? answer
+      : from.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
+    return codec.restoreResponse?.(response) ?? response
   } catch {
     return undefined
   }
 }
 
 /** Returns whether the first chunks of a stream show that a content filter ended the response, or that the model refused. */
-export async function isFiltered(head: readonly Uint8Array[], place: AnswerSource): Promise<boolean> {
+export async function isFiltered(head: readonly Uint8Array[], place: ResponseSource): Promise<boolean> {
   const { format } = place.codec
   const from = await format.loadTranslator()
   let isSeen = false
@@ -59,7 +59,7 @@ export async function isFiltered(head: readonly Uint8Array[], place: AnswerSourc
 }
 
 const createReadContext = (
-  { codec, request, route: { target } }: AnswerSource,
+  { codec, request, route: { target } }: ResponseSource,
   traits: ReadContext['traits'],
 ): ReadContext => ({
   origin: { format: codec.format.name, account: target.connection.id },

@@ -4,7 +4,7 @@ import type { CanonicalRequest } from './canonical-request.ts'
 import type { ResponseWarnings } from './canonical-warnings.ts'
 
 /** A whole response in the canonical format. */
-export interface Answer {
+export interface CanonicalResponse {
   /** The provider's ID for the response. */
   id?: string
   /** The provider's name for the model. */

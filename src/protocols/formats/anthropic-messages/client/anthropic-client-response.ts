@@ -1,7 +1,7 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
-import type { Answer } from '../../canonical/canonical-answer.ts'
 import { parseArguments } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart, ServerToolPart, ToolCallPart } from '../../canonical/canonical-parts.ts'
+import type { CanonicalResponse } from '../../canonical/canonical-response.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { moveStateToReasoning } from '../../canonical/state-in-reasoning.ts'
 import type { WriteContext } from '../../translator.ts'
@@ -11,7 +11,7 @@ import type { WireBlock, WireMessage, WireSearch, WireSearchResults, WireToolUse
 import { writeReasoning } from './anthropic-client-reasoning.ts'
 
 /** Writes a whole response for a client. */
-export function writeAnswer({ choices, usage, serviceTier }: Answer, context: WriteContext): WireMessage {
+export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse, context: WriteContext): WireMessage {
   const { content, finish } = choices[0] ?? { content: [], finish: { reason: 'stop' } }
   const options = { isHidden: hidesReasoning(context), responseWarnings: context.responseWarnings }
   const hasRefusal = content.some((part) => part.type === 'refusal')

@@ -1,12 +1,5 @@
 import { assertNever } from '../../../../lib/assert-never.ts'
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import {
-  type Answer,
-  type Finish,
-  type TokenUsage,
-  warnAboutEnd,
-  warnAboutPause,
-} from '../../canonical/canonical-answer.ts'
 import type {
   AssistantPart,
   ImagePart,
@@ -17,6 +10,13 @@ import type {
   ToolCallPart,
 } from '../../canonical/canonical-parts.ts'
 import type { CanonicalRequest } from '../../canonical/canonical-request.ts'
+import {
+  type CanonicalResponse,
+  type Finish,
+  type TokenUsage,
+  warnAboutEnd,
+  warnAboutPause,
+} from '../../canonical/canonical-response.ts'
 import { sealSummary } from '../../canonical/canonical-state.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { moveStateToReasoning } from '../../canonical/state-in-reasoning.ts'
@@ -40,15 +40,15 @@ import type {
 import { getClientName } from './responses-client-tools.ts'
 
 /** Writes a whole response for a client. */
-export function writeAnswer({ choices, usage, serviceTier }: Answer, context: WriteContext): JsonObject {
+export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse, context: WriteContext): JsonObject {
   const [{ content, finish } = { content: [], finish: { reason: 'stop' as const } }] = choices
   const outcome = writeOutcome(finish, usage, context)
   const status = outcome.status === 'completed' ? 'completed' : 'incomplete'
   const head = writeHead(context)
   const output = writeOutput(moveStateToReasoning(content), status, context)
   if (context.request.client?.isKept) for (const item of output) context.keepItem?.(item.id, JSON.stringify(item))
-  const answer = { ...head, ...outcome, output }
-  return serviceTier === undefined ? answer : { ...answer, service_tier: serviceTier }
+  const response = { ...head, ...outcome, output }
+  return serviceTier === undefined ? response : { ...response, service_tier: serviceTier }
 }
 
 /** Writes the response fields that don't depend on the outcome: the ID, the model, and the fields that repeat the request. */

@@ -1,16 +1,21 @@
 import { gatewayError } from '../../../../errors.ts'
 import { isObject, type JsonObject } from '../../../../lib/json.ts'
-import { createPartCollector } from '../../canonical/answer-events.ts'
-import { type Answer, type Finish, resolveFinish, type TokenUsage } from '../../canonical/canonical-answer.ts'
+import {
+  type CanonicalResponse,
+  type Finish,
+  resolveFinish,
+  type TokenUsage,
+} from '../../canonical/canonical-response.ts'
 import type { ReaderEvent } from '../../canonical/canonical-stream.ts'
 import { omitUndefined, readString, readTokenCount } from '../../canonical/canonical-values.ts'
 import { updateUsage } from '../../canonical/reported-usage.ts'
+import { createPartCollector } from '../../canonical/response-events.ts'
 import type { ReadContext } from '../../translator.ts'
 import { parseServedTier } from '../gemini-fields.ts'
 import { createResponseReader } from './gemini-provider-stream.ts'
 
 /** Parses a provider's whole response as a stream of one chunk, so that both give the same result. */
-export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
+export function parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse {
   const parts = createPartCollector()
   const finishes: (Finish | undefined)[] = []
   let usage: TokenUsage | undefined
@@ -32,7 +37,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   const length = Math.max(contents.length, finishes.length, hasCandidates ? 1 : 0)
   if (length === 0)
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a response without candidates.' })
-  return omitUndefined<Answer>({
+  return omitUndefined<CanonicalResponse>({
     id: readString(body.responseId),
     model: readString(body.modelVersion),
     choices: Array.from({ length }, (_, index) => {
@@ -46,6 +51,8 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
 }
 
 /** Parses the count in a `countTokens` response. Returns `undefined` if there is none. */
-export function parseCount(answer: unknown): number | undefined {
-  return isObject(answer) && typeof answer.totalTokens === 'number' ? readTokenCount(answer.totalTokens) : undefined
+export function parseCount(response: unknown): number | undefined {
+  return isObject(response) && typeof response.totalTokens === 'number'
+    ? readTokenCount(response.totalTokens)
+    : undefined
 }

@@ -1,9 +1,9 @@
 import { gatewayError } from '../../../../errors.ts'
 import { formatScalar, isObject, type JsonObject, tryParseJson } from '../../../../lib/json.ts'
 import type { SseEvent } from '../../../../lib/sse.ts'
-import { type Answer, resolveFinish } from '../../canonical/canonical-answer.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
 import type { AssistantPart, HostedCall, TextPart, ToolCallPart } from '../../canonical/canonical-parts.ts'
+import { type CanonicalResponse, resolveFinish } from '../../canonical/canonical-response.ts'
 import { createHostedPart } from '../../canonical/canonical-tools.ts'
 import { omitUndefined, readString } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
@@ -17,7 +17,7 @@ import { parseReasoningItem } from '../responses-reasoning.ts'
 import { parseResponseUsage } from '../responses-response.ts'
 
 /** Parses a provider's whole response. Throws `UPSTREAM_FAILED` if the response failed, even if it has output. */
-export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
+export function parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse {
   if (body.status === 'failed' || body.status === 'cancelled') {
     const { message, status } = parseEmbeddedError(body.error)
     throw gatewayError('UPSTREAM_FAILED', { message, status })
@@ -27,7 +27,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   const parser = createOutputParser(context)
   const content = body.output.filter(isObject).flatMap(parser.parse)
   const hasCalls = content.some((part) => part.type === 'tool-call')
-  return omitUndefined<Answer>({
+  return omitUndefined<CanonicalResponse>({
     id: readString(body.id),
     model: readString(body.model),
     choices: [{ content, finish: resolveFinish(parseFinish(body), hasCalls) }],
@@ -37,7 +37,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
 }
 
 /** Returns the whole response in the last event of a stream, or `undefined` if that response has no output. */
-export function findAnswer(events: readonly SseEvent[]): JsonObject | undefined {
+export function findResponse(events: readonly SseEvent[]): JsonObject | undefined {
   for (const { event, data } of events.toReversed()) {
     const message = parseExactly(data)
     if (!isObject(message) || !isObject(message.response)) continue

@@ -1,6 +1,5 @@
 import { gatewayError } from '../../../../errors.ts'
 import { formatScalar, isObject, type JsonObject } from '../../../../lib/json.ts'
-import { type Answer, type Choice, type Finish, resolveFinish } from '../../canonical/canonical-answer.ts'
 import { stringifyArguments } from '../../canonical/canonical-arguments.ts'
 import { createBase64Source, parseMediaUrl } from '../../canonical/canonical-media.ts'
 import type {
@@ -11,6 +10,7 @@ import type {
   TokenLogprob,
   ToolCallPart,
 } from '../../canonical/canonical-parts.ts'
+import { type CanonicalResponse, type Choice, type Finish, resolveFinish } from '../../canonical/canonical-response.ts'
 import { omitUndefined, readString } from '../../canonical/canonical-values.ts'
 import type { ResponseWarnings } from '../../canonical/canonical-warnings.ts'
 import { parseEmbeddedError } from '../../errors/parse-error.ts'
@@ -20,13 +20,13 @@ import { getContentText, getToolType, parseDetail, parseFinish, readGoogleSignat
 import { getChoiceError, parseChatUsage } from '../chat-response.ts'
 
 /** Parses a provider's chat completion. */
-export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
+export function parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse {
   const choices = Array.isArray(body.choices) ? body.choices.filter(isObject) : []
   if (choices.length === 0)
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a response without choices.' })
   const sources = parseSources(body)
   const ids = new Set<string>()
-  return omitUndefined<Answer>({
+  return omitUndefined<CanonicalResponse>({
     id: readString(body.id),
     model: readString(body.model),
     choices: groupByIndex(choices).map((group) =>
@@ -201,8 +201,8 @@ export function parseAnnotations(annotations: unknown, responseWarnings: Respons
 }
 
 /** Parses the sources that Perplexity sends next to the message: `search_results`, or `citations`, which are URLs. */
-export function parseSources(answer: { citations?: unknown; search_results?: unknown }): Citation[] {
-  const sources = Array.isArray(answer.search_results) ? answer.search_results : answer.citations
+export function parseSources(response: { citations?: unknown; search_results?: unknown }): Citation[] {
+  const sources = Array.isArray(response.search_results) ? response.search_results : response.citations
   if (!Array.isArray(sources)) return []
   return sources.flatMap((source: unknown): Citation[] => {
     if (typeof source === 'string') return [{ url: source }]

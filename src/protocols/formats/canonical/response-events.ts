@@ -1,11 +1,11 @@
 import { assertNever } from '../../../lib/assert-never.ts'
-import type { Answer } from './canonical-answer.ts'
 import type { AssistantPart, Citation, TokenLogprob } from './canonical-parts.ts'
+import type { CanonicalResponse } from './canonical-response.ts'
 import type { OpaqueState } from './canonical-state.ts'
 import type { PartEvent, StreamEvent } from './canonical-stream.ts'
 
 /** Converts a whole response to stream events. */
-export function toStreamEvents({ id, model, choices, usage }: Answer): StreamEvent[] {
+export function toStreamEvents({ id, model, choices, usage }: CanonicalResponse): StreamEvent[] {
   const events: StreamEvent[] = [{ type: 'start', ...(id && { id }), ...(model && { model }) }]
   let key = 0
   choices.forEach(({ content }, candidate) => {
