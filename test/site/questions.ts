@@ -22,4 +22,11 @@ export const QUESTIONS: [question: string, page: string][] = [
   ['redis', 'guides/high-availability'],
   ['yaml', 'guides/configure-from-a-file'],
   ['browser', 'guides/browser-tokens'],
+  ['command line options', 'reference/cli'],
+  ['createGateway options', 'reference/options'],
+  ['upstash', 'reference/serverless-stores'],
+  ['STORAGE_CORRUPT', 'reference/storage-operations'],
+  ['price per image', 'reference/prices'],
+  ['providerOptions', 'reference/ai-sdk-provider'],
+  ['export usage as csv', 'guides/usage-and-cost-reports'],
 ]
