@@ -49,6 +49,13 @@ test('the page about the config file lists the fields of its JSON Schema', async
   )
 })
 
+test('the benchmark page has the numbers of the front page', () => {
+  const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
+  const rows = read('../../README.md').match(/^\| (?:Added latency|JSON responses|CPU time|Peak memory).*$/gm) ?? []
+  assert.is(rows.length, 5)
+  for (const row of rows) assert.ok(read('../../docs/src/content/docs/project/benchmarks.md').includes(row), row)
+})
+
 test('the architecture image is drawn by its script', async () => {
   const { drawArchitecture } = await load('draw-architecture.mjs')
   const image = readFileSync(new URL('../../docs/src/assets/architecture.svg', import.meta.url), 'utf8')
