@@ -5,11 +5,26 @@ import starlightOpenAPI, { openAPISidebarGroups } from 'starlight-openapi'
 import starlightTypeDoc from 'starlight-typedoc'
 import { BASE, relativeLinks, SITE } from './links.mjs'
 import { llms } from './llms.mjs'
-import { SECTIONS } from './pages.mjs'
+import { readSitePages, SECTIONS } from './pages.mjs'
 import { REDIRECTS } from './redirects.mjs'
+import { search } from './search.mjs'
 
 /** Is this the site of code that isn't released? Its pages must not replace those of the release in search engines. */
 const isNext = BASE.endsWith('/next/')
+
+/** The pages of a section, and below them those of each folder in it. Starlight would put the folders first and name them as they are in the file system. */
+function listPages(section) {
+  const pages = readSitePages().filter((page) => page.section === section)
+  const folders = new Set(pages.flatMap(({ name }) => name.split('/').slice(1, -1)))
+  return [
+    ...pages.flatMap(({ name }) => (name.split('/').length === 2 ? [{ slug: name.replace('.md', '') }] : [])),
+    ...[...folders].map((folder) => ({
+      label: `${folder[0].toUpperCase()}${folder.slice(1)}`,
+      collapsed: true,
+      items: [{ autogenerate: { directory: `${section}/${folder}` } }],
+    })),
+  ]
+}
 
 /** The group of pages that TypeDoc writes. */
 const TYPES = { label: 'TypeScript API', collapsed: true, items: [{ autogenerate: { directory: 'typescript' } }] }
@@ -22,6 +37,7 @@ export default defineConfig({
   image: { service: passthroughImageService() },
   markdown: { processor: satteri({ hastPlugins: [relativeLinks], features: { smartPunctuation: false } }) },
   integrations: [
+    search,
     starlight({
       title: 'Signalbox',
       logo: { src: './public/favicon.svg' },
@@ -63,10 +79,7 @@ export default defineConfig({
       sidebar: Object.entries(SECTIONS).map(([directory, label]) => ({
         label,
         collapsed: directory !== 'start' && directory !== 'guides',
-        items: [
-          { autogenerate: { directory } },
-          ...(directory === 'reference' ? [...openAPISidebarGroups, TYPES] : []),
-        ],
+        items: [...listPages(directory), ...(directory === 'reference' ? [...openAPISidebarGroups, TYPES] : [])],
       })),
     }),
     llms,

@@ -49,6 +49,14 @@ test('the page about the config file lists the fields of its JSON Schema', async
   )
 })
 
+test('the search ranks generated pages below written ones', async () => {
+  const { lowerWeight } = await load('search.mjs')
+  assert.is(
+    lowerWeight('<main data-pagefind-body lang="en">'),
+    '<main data-pagefind-body data-pagefind-weight="0.3" lang="en">',
+  )
+})
+
 test('the benchmark page has the numbers of the front page', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
   const rows = read('../../README.md').match(/^\| (?:Added latency|JSON responses|CPU time|Peak memory).*$/gm) ?? []
