@@ -81,7 +81,7 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   const app = createApp({ basePath, areas, allowedOrigins })
   const notFound = (exchange: Exchange) => createNotFoundReply(exchange, { basePath, areas })
   const handlers: FetchHandlersOptions = {
-    isOwnPath(path) {
+    isGatewayPath(path) {
       const below = getPathBelow(basePath, path)
       return below !== undefined && findArea(areas, below) !== undefined
     },

@@ -121,24 +121,24 @@ export function adaptFeature(feature: Feature): BuiltInFeature {
 /** Loaded with the first request to a feature. */
 const loadServing = once(() => import('./feature-serving.ts'))
 
-interface AreaTerms extends RouteBodyLimits, AreaServing {
+interface AreaOptions extends RouteBodyLimits, AreaServing {
   serveRoutes(routes: readonly HttpRoute[]): Area['serve']
 }
 
 /** Creates the areas of all features. */
-export const createAreas = (features: ReadonlyArray<Pick<Feature, 'name' | 'areas'>>, terms: AreaTerms): Area[] =>
+export const createAreas = (features: ReadonlyArray<Pick<Feature, 'name' | 'areas'>>, terms: AreaOptions): Area[] =>
   features.flatMap(({ name, areas = [] }) =>
     areas.map((area) => ('routes' in area ? createRouteArea(name, area, terms) : createServedArea(name, area, terms))),
   )
 
-const createRouteArea = (name: string, { path, routes }: FeatureArea, terms: AreaTerms): Area => ({
+const createRouteArea = (name: string, { path, routes }: FeatureArea, terms: AreaOptions): Area => ({
   name,
   path,
   pageMethods: [...new Set(routes.map(({ method }) => method))],
   serve: terms.serveRoutes(routes.map((route) => toHttpRoute(route, name, terms))),
 })
 
-function createServedArea(name: string, area: ServedArea, terms: AreaTerms): Area {
+function createServedArea(name: string, area: ServedArea, terms: AreaOptions): Area {
   const { path: prefix, hasFolder = true } = area
   return {
     name,

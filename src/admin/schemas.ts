@@ -4,12 +4,12 @@ import { assertNever } from '../lib/assert-never.ts'
 import { SENDABLE } from '../lib/credential-shapes.ts'
 import {
   COOLDOWNS,
-  choiceRefusals,
   describeEmpty,
   describeFields,
   describeLiteral,
   describeNames,
   describeNumber,
+  disallowedValueTexts,
   findBaseUrlProblem,
   findCredentialProblem,
   type ListTexts,
@@ -133,7 +133,7 @@ export function createSchema(shape: Shape): v.GenericSchema {
     case 'choice':
       return shape.orObject
         ? promptCaching
-        : choice(shape.of, Object.fromEntries((shape.refused ?? []).map((one) => [one, choiceRefusals[one]])))
+        : choice(shape.of, Object.fromEntries((shape.refused ?? []).map((one) => [one, disallowedValueTexts[one]])))
     case 'list':
       return listSchema(shape, createSchema(shape.of))
     case 'map':

@@ -11,7 +11,6 @@ import { toCurrentName } from './renamed-options.ts'
 import {
   CONTROL,
   COOLDOWNS,
-  choiceRefusals,
   conditionTexts,
   DOTS,
   describeChoice,
@@ -22,6 +21,7 @@ import {
   describeLiteral,
   describeNames,
   describeNumber,
+  disallowedValueTexts,
   findBaseUrlProblem,
   findCredentialProblem,
   HEADER_NAME,
@@ -76,7 +76,7 @@ export function findShapeProblem(
     case 'choice':
       if (shape.orObject && isPlainObject(value)) return findObjectProblem(shape.orObject, value, path, options)
       if (typeof value === 'string' && shape.of.includes(value)) return undefined
-      return fail(choiceRefusals[shape.refused?.find((one) => one === value) ?? ''] ?? describeChoice(shape.of))
+      return fail(disallowedValueTexts[shape.refused?.find((one) => one === value) ?? ''] ?? describeChoice(shape.of))
     case 'list':
       return findListProblem(shape, value, path, options)
     case 'map':

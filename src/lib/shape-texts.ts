@@ -17,7 +17,7 @@ export const textPatternNames: Readonly<Record<TextPattern, string>> = {
   deployment: 'must be a deployment name',
 }
 
-export const choiceRefusals: Readonly<Record<string, string>> & Record<DisallowedValue, string> = {
+export const disallowedValueTexts: Readonly<Record<string, string>> & Record<DisallowedValue, string> = {
   function: 'cannot contain "function". Pass the function to the options of createGateway',
   conditional:
     'cannot be "conditional" because connections have no conditions. Set "when" on combo entries, and choose another strategy here',

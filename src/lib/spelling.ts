@@ -33,13 +33,13 @@ interface ComparedCells {
 
 const MAX_CELLS = 900_000
 
-interface RankTerms {
+interface RankOptions {
   worst: number
   budget: ComparedCells
 }
 
 /** Returns the distance; `undefined` if it is too large, or not below `worst`. */
-function rankCandidate(word: string, candidate: string, { worst, budget }: RankTerms): number | undefined {
+function rankCandidate(word: string, candidate: string, { worst, budget }: RankOptions): number | undefined {
   const part = candidate.slice(candidate.lastIndexOf('/') + 1)
   if (word === candidate) return 0
   if (word === part) return MATCHES_LAST_PART
@@ -55,13 +55,13 @@ function rankCandidate(word: string, candidate: string, { worst, budget }: RankT
 
 const contains = (whole: string, part: string) => part.length >= 3 && whole.includes(part)
 
-interface EditTerms {
+interface EditOptions {
   allowed: number
   budget: ComparedCells
 }
 
 /** Returns the Levenshtein distance, where swapping two neighbors is one edit; infinite if it exceeds `allowed`, or if the budget is used up. */
-function countEdits(word: string, other: string, { allowed, budget }: EditTerms): number {
+function countEdits(word: string, other: string, { allowed, budget }: EditOptions): number {
   const most = Math.floor(allowed)
   if (Math.abs(word.length - other.length) > most) return Number.POSITIVE_INFINITY
   const [left, right] = trimCommonEnds(word, other)

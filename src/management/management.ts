@@ -14,8 +14,8 @@ import type { Accounts } from '../features/accounts/accounts.ts'
 import { createCatalogOperations } from '../features/catalog/catalog-operations.ts'
 import type { LiveCatalog } from '../features/catalog/live-catalog.ts'
 import { createCloudOperations } from '../features/cloud-sync/gateway/cloud-actions.ts'
-import { createMirror, type MirrorDependencies } from '../features/cloud-sync/gateway/cloud-mirror.ts'
 import { type PushDependencies, Pushes } from '../features/cloud-sync/gateway/cloud-pushes.ts'
+import { type CloudReplicaDependencies, createCloudReplica } from '../features/cloud-sync/gateway/cloud-replica.ts'
 import { createExplain, type ExplainDependencies } from '../features/explain/explain.ts'
 import { createGuardOperations } from '../features/guards/operations/guard-operations.ts'
 import type { Ledger, ScopeName } from '../features/limits/ledger/ledger.ts'
@@ -57,7 +57,8 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   nextTurn(): Promise<void>
   /** Returns the counters of all limits. */
   ledger(): Promise<Ledger>
-  cloud: Pick<MirrorDependencies, 'fetch' | 'options'> & Pick<PushDependencies, 'random' | 'startTimer' | 'onError'>
+  cloud: Pick<CloudReplicaDependencies, 'fetch' | 'options'> &
+    Pick<PushDependencies, 'random' | 'startTimer' | 'onError'>
   /** Returns the accounts of the app's users. */
   accounts(): Promise<Accounts>
   /** The usage records; `undefined` if none are stored. */
@@ -80,7 +81,7 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
 export function createManagement(given: ManagementDependencies): { api: Management<unknown>; pushes: Pushes } {
   const deps = { ...given, ...given.cloud, store: getWritableStore(given.store, given.clock) }
   const runInOrder = createMutex() // combos and aliases must not change between the cycle check and the write
-  const mirror = createMirror(deps)
+  const mirror = createCloudReplica(deps)
   const pushes = new Pushes({ ...deps, mirror })
   const limits = createLimitOperations(deps)
   const forgetLimits = async (scope: ScopeName) =>

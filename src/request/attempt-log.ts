@@ -236,7 +236,7 @@ export class AttemptLog {
   }
 
   /** Records that another attempt was faster. */
-  recordLoss(): void {
+  recordHedgeLoss(): void {
     this.#permit.drop()
     if (!this.#record) {
       this.#measure() // a lower bound; otherwise, more slow responses would make the target look faster

@@ -52,7 +52,7 @@ export interface PipelineLimits {
 }
 
 /** The inputs for reading the terms that a request sets. */
-export interface RequestTermsSource {
+export interface RequestSettingsSource {
   call: Pick<ModelCall, 'endpoint' | 'model' | 'body'>
   exchange: CodecRequest['exchange']
   context: PipelineContext
@@ -62,7 +62,7 @@ export interface RequestTermsSource {
 }
 
 /** The terms that a request sets in addition to the model call itself. */
-export interface RequestTerms {
+export interface RequestSettings {
   /** Its headers, including values that the body contains instead. */
   exchange: CodecRequest['exchange']
   /** The models to use instead of those that its model name resolves to. */
@@ -79,7 +79,7 @@ export interface PipelineContext extends CodecContext {
   /** Returns the context with the rules of the settings and a combo applied. */
   withRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
   /** Reads the terms that a request sets in its headers and body. Rejects with the error that the client gets. */
-  readTerms(source: RequestTermsSource): Promise<RequestTerms>
+  readTerms(source: RequestSettingsSource): Promise<RequestSettings>
   /** Returns the connection's credential, decrypted; `undefined` if it has none. */
   getApiKey(connection: ConnectionRecord): Promise<string | undefined>
   /** Loads the credentials of connections whose `apiKey` is a function; returns `undefined` for any other connection. */

@@ -12,7 +12,7 @@ export function readIdentifyResult(response: unknown): IdentifyResult {
   if (response === undefined) return undefined
   if (response === null) return { refusal: gatewayError('IDENTITY_REQUIRED', { message: 'Sign in and try again.' }) }
   if (isObject(response) && response.refuse !== undefined)
-    return { refusal: createRefusalError(readMembers(response, refusalMembers) as unknown as Refusal) } // checked member by member
+    return { refusal: createIdentifyRejection(readMembers(response, refusalMembers) as unknown as Refusal) } // checked member by member
   return { identity: readIdentity(response) }
 }
 
@@ -23,7 +23,7 @@ const CODES = {
   429: 'RATE_LIMIT_EXCEEDED',
 } as const
 
-function createRefusalError({ refuse, status = 401, retryAfterS }: Refusal): GatewayError {
+function createIdentifyRejection({ refuse, status = 401, retryAfterS }: Refusal): GatewayError {
   const headers: Record<string, string> =
     retryAfterS === undefined ? { 'x-should-retry': 'false' } : { 'retry-after': `${Math.ceil(retryAfterS)}` }
   return gatewayError(CODES[status], { message: refuse, headers })

@@ -7,7 +7,7 @@ import { readTimedBody } from '../lib/timed-body.ts'
 import type { Endpoint } from '../protocols/formats/format.ts'
 import { getFormat } from '../protocols/formats/formats.ts'
 import { type ModelCall, parseModelCall, type RouteFields, readRouteFields } from './codec/model-call.ts'
-import type { PipelineContext, RequestTermsSource } from './context.ts'
+import type { PipelineContext, RequestSettingsSource } from './context.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { ServedRequest } from './steps.ts'
 
@@ -30,7 +30,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   const call = isMedia ? await (await loadMedia()).redirectMediaCall(read, exchange.query, table) : read
   const format = getFormat(endpoint.format)
   const source = { call, exchange, context, table, settings, log }
-  const own = hasOwnTerms(source) ? await client.scope.race(context.readTerms(source)) : undefined
+  const own = hasOwnSettings(source) ? await client.scope.race(context.readTerms(source)) : undefined
   if (own?.timeout) client.limitWait(own.timeout.ms, own.timeout.name)
   const list = own?.list
   for (const name of [call.model, ...(list?.entries ?? []).map((entry) => entry.name)])
@@ -84,12 +84,12 @@ async function readBody(served: ServedRequest, context: PipelineContext): Promis
 }
 
 /** Returns whether a request brings its own terms: in a header, or in gateway options. */
-export const hasOwnTerms = ({
+export const hasOwnSettings = ({
   call: {
     body: { providerOptions },
   },
   exchange,
-}: Pick<RequestTermsSource, 'call' | 'exchange'>): boolean =>
+}: Pick<RequestSettingsSource, 'call' | 'exchange'>): boolean =>
   (exchange.header('x-signalbox-models') ?? exchange.header('x-signalbox-require')) !== undefined ||
   (isObject(providerOptions) && ('gateway' in providerOptions || 'signalbox' in providerOptions))
 

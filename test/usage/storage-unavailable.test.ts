@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { encodeBatch } from '../../src/features/usage/batch.ts'
 import { createUsageOperations } from '../../src/features/usage/operations/usage-operations.ts'
-import { UnlistedSums } from '../../src/features/usage/unlisted.ts'
+import { UnlistedTotals } from '../../src/features/usage/unlisted.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { Storage } from '../../src/types.ts'
 import { chatAnswer } from '../pipeline/support/responses.ts'
@@ -253,7 +253,7 @@ test('another instance folds the totals of a killed instance', async () => {
 })
 
 test('totals in memory stay small for any number of requests, users, and hours', () => {
-  const sums = new UnlistedSums()
+  const sums = new UnlistedTotals()
   const days = 3
   for (let nth = 0; nth < 60_000; nth++) {
     const at = Date.UTC(2026, 0, 1) + Math.floor((nth / 60_000) * days * 86_400_000)

@@ -75,7 +75,7 @@ async function readContents(folder: Folder, legacy: LegacyFile, logger: Logger):
   if (legacy.kind === 'missing' && (await isNewFolder(folder)))
     return { revision: 0, secretMark: undefined, rows: new Map() }
   const previous = rejectNewer(folder.previous, await readLegacyFile(folder.previous))
-  if (previous.kind !== 'data') throw createLossError(folder, legacy, previous)
+  if (previous.kind !== 'data') throw createCorruptStoreError(folder, legacy, previous)
   logger.error(
     `The store file ${folder.store} ${describe(legacy)}. Its previous version (revision ${previous.revision}) was imported, and the last commit is lost.`,
     { path: folder.path },
@@ -154,7 +154,7 @@ function describe(file: LegacyFile): string {
 const ADVICE =
   'Nothing was changed. Restore the folder from a backup. To start empty on purpose, move everything in it elsewhere, including the secret.'
 
-function createLossError(folder: Folder, current: LegacyFile, previous: LegacyFile): Error {
+function createCorruptStoreError(folder: Folder, current: LegacyFile, previous: LegacyFile): Error {
   const isMissing = current.kind === 'missing' && previous.kind === 'missing'
   return createStorageError(
     isMissing ? 'STORAGE_MISSING' : 'STORAGE_CORRUPT',

@@ -36,7 +36,7 @@ function withoutOptional(operation: NamedOperation): NamedOperation[] {
   return [`${folder}`, whole.slice(0, -1)].map((path) => ({ ...operation, path: path as NamedOperation['path'] })) // it still starts with /api/
 }
 
-interface RouteTerms {
+interface RouteSettings {
   /** The functions of the operations. */
   api: RecordApi
   /** The limits of request bodies. */
@@ -46,10 +46,10 @@ interface RouteTerms {
 }
 
 /** Creates the routes of operations, each for the operations that share it. */
-export const createOperationRoutes = (routes: readonly RouteOperations[], terms: RouteTerms): HttpRoute[] =>
+export const createOperationRoutes = (routes: readonly RouteOperations[], terms: RouteSettings): HttpRoute[] =>
   routes.map((operations) => createRoute(operations, terms))
 
-function createRoute(operations: RouteOperations, { api, limits, store }: RouteTerms): HttpRoute {
+function createRoute(operations: RouteOperations, { api, limits, store }: RouteSettings): HttpRoute {
   const { method, path } = operations[0]
   const hasBody = acceptsBody(operations[0])
   const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name)

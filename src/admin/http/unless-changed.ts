@@ -58,7 +58,7 @@ const currentRecords: Readonly<Record<string, Current>> = {
  * run one after another, across all instances if the storage is atomic.
  */
 export async function runUnlessChanged(
-  { exchange, operation, api, store }: ChangeTerms,
+  { exchange, operation, api, store }: IfMatchSettings,
   args: readonly unknown[],
   change: () => Promise<Reply>,
 ): Promise<Reply> {
@@ -82,7 +82,7 @@ export async function runUnlessChanged(
   })
 }
 
-interface ChangeTerms {
+interface IfMatchSettings {
   exchange: Exchange
   operation: NamedOperation
   api: RecordApi

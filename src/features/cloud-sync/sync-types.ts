@@ -83,7 +83,7 @@ export interface ReplicaOptions {
   side: Side
   /** The ID of the replica. */
   replicaId: string
-  /** Returns the record in its stored form. Throws an error with a user-facing message if the record is invalid (gateway/mirror-input.ts). */
+  /** Returns the record in its stored form. Throws an error with a user-facing message if the record is invalid (gateway/replica-input.ts). */
   validate: (collection: Collection, record: JsonObject) => JsonObject
   clock: Pick<Clock, 'now'>
   claims?: Claims

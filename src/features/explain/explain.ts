@@ -95,8 +95,8 @@ export function createExplain(dependencies: ExplainDependencies) {
     const chooseModels = route && (await route.load()).choose
     const routing = { model, body, headers: headerMap, path, caller, chooseModels, promptCaching }
     if (caller === ANONYMOUS) return explainRouting(routing, pipeline.getContext())
-    const [access, previewRefusal] = await Promise.all([getAccess(caller), previewLimits(caller)])
-    return explainRouting({ ...routing, access, previewRefusal }, pipeline.getContext())
+    const [access, previewRejection] = await Promise.all([getAccess(caller), previewLimits(caller)])
+    return explainRouting({ ...routing, access, previewRejection }, pipeline.getContext())
   }
 }
 

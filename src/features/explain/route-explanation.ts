@@ -16,7 +16,7 @@ import type { PipelineContext } from '../../request/context.ts'
 import { addPolicies, type DataPolicy } from '../../request/data-policy.ts'
 import { excludeEntries } from '../../request/function-conditions.ts'
 import { redirectMediaCall } from '../../request/media-redirect.ts'
-import { hasOwnTerms } from '../../request/read-request.ts'
+import { hasOwnSettings } from '../../request/read-request.ts'
 import { readFacts } from '../../request/request-facts.ts'
 import type { ChooseModels } from '../../request/route-call.ts'
 import { checkComboKind } from '../../request/routing/combo-kinds.ts'
@@ -44,7 +44,7 @@ export interface RoutingInput {
   /** The models and kinds that the caller may use; absent means all. */
   access?: CallerAccess | undefined
   /** Explains why the caller's limits would reject the request. */
-  previewRefusal?: RejectionPreview | undefined
+  previewRejection?: RejectionPreview | undefined
   /** Calls the `route` function; absent if there is none. */
   chooseModels?: ChooseModels | undefined
   promptCaching: Pick<PromptCachingFeature, 'load'>
@@ -68,7 +68,7 @@ const MAX_TARGETS = 1_000
  * endpoint.
  */
 export async function explainRouting(routing: RoutingInput, gateway: PipelineContext): Promise<Explanation> {
-  const { model, body, headers, path, caller, access, previewRefusal, chooseModels, promptCaching } = routing
+  const { model, body, headers, path, caller, access, previewRejection, chooseModels, promptCaching } = routing
   const { owner } = caller
   const subject = caller.key ? 'API key' : 'account'
   const endpoint = endpoints.find((one) => one.path === path)
@@ -96,7 +96,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
     const log = { nameRules: listNameRules(access, subject), targetRules, caller, tags: undefined }
     addPolicies(access?.policies ?? [], log)
     const source = { call, exchange: unsent, context: gateway, table, settings, log }
-    const requestTerms = hasOwnTerms(source) ? await gateway.readTerms(source) : undefined
+    const requestTerms = hasOwnSettings(source) ? await gateway.readTerms(source) : undefined
     const { exchange = unsent, list: ownList } = requestTerms ?? {}
     const excluded = new Set<GroupEntry>()
     const { clock } = gateway
@@ -148,7 +148,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
       exchange,
       owner,
       subject: subject,
-      previewRefusal,
+      previewRejection,
       isAllowed: (route) =>
         routed
           ? isAllowed(route.target, model, routed.getName(route))
@@ -167,7 +167,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
 
 /** A request that isn't sent. */
 type UnsentRequest = CodecRequest &
-  Pick<RoutingInput, 'previewRefusal' | 'promptCaching'> & {
+  Pick<RoutingInput, 'previewRejection' | 'promptCaching'> & {
     context: PipelineContext
     subject: string
     isAllowed(route: Route): boolean
@@ -336,7 +336,7 @@ interface RouteRejection {
 async function findRejection(request: UnsentRequest, route: Route): Promise<RouteRejection | undefined> {
   const error = await findFormatError(request, route)
   if (error) return { error, why: `its format does not support the request: ${error.message}`, rejectsRequest: false }
-  const limitRejection = await request.previewRefusal?.(request, route.target)
+  const limitRejection = await request.previewRejection?.(request, route.target)
   if (!limitRejection) return undefined
   const { advice, ...rejection } = limitRejection
   return { ...rejection, why: [rejection.error.message, advice].filter(Boolean).join(' ') }

@@ -4,7 +4,7 @@ import { InternalExchange } from '../../lib/internal-exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { RequestEvents } from '../../request/request-events.ts'
 
-interface CallerTerms {
+interface ModelCallOptions {
   basePath: string
   serve(exchange: Exchange): Promise<Reply | undefined>
   /** The client's request. */
@@ -15,7 +15,7 @@ interface CallerTerms {
 }
 
 /** Creates the function that guards call models with. */
-export function createModelCaller({ basePath, serve, outer, events, onCost }: CallerTerms) {
+export function createModelCaller({ basePath, serve, outer, events, onCost }: ModelCallOptions) {
   return async (path: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject> => {
     const exchange = new InternalExchange({
       ...{ path: basePath + path, body, headers: new Map(), actsAs: {} },

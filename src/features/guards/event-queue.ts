@@ -20,7 +20,7 @@ import {
 import { type OtherText, type ReadEvent, readEvent } from './read-event.ts'
 import { CONTEXT, StringJoiner } from './string-joiner.ts'
 
-interface QueueTerms {
+interface EventQueueOptions {
   fields: ContentFields
   now(): number
   /** Returns whether the request has this string. */
@@ -41,7 +41,7 @@ export interface Unchecked {
 
 /** The events of a stream that wait for a verdict, in order. */
 export class EventQueue {
-  readonly #terms: QueueTerms
+  readonly #terms: EventQueueOptions
   readonly #channels = new Map<string, Channel>()
   /** The end of the text of all channels that a reader sees as one, by choice and kind. */
   readonly #tails = new Map<string, string>()
@@ -50,7 +50,7 @@ export class EventQueue {
   readonly #toolNames = new Map<string, string>()
   readonly #calls = new CallJoiner()
   readonly #strings = new StringJoiner()
-  readonly #refusedChoices = new Set<string>()
+  readonly #rejectedChoices = new Set<string>()
   readonly #endedChoices = new Set<string>()
   #events: HeldEvent[] = []
   /** Those with strings that haven't been checked. */
@@ -65,7 +65,7 @@ export class EventQueue {
   textLength = 0
   #partIds = 0
 
-  constructor(terms: QueueTerms) {
+  constructor(terms: EventQueueOptions) {
     this.#terms = terms
   }
 
@@ -84,7 +84,7 @@ export class EventQueue {
     }
     if (json.type === 'ping' && Object.keys(json).length === 1) return block
     for (const choice of listEnded(json)) this.#endedChoices.add(choice)
-    const isDropped = this.#refusedChoices.size > 0 && dropChoices(json, this.#refusedChoices)
+    const isDropped = this.#rejectedChoices.size > 0 && dropChoices(json, this.#rejectedChoices)
     if (isDropped && isBare(json)) return ''
     const isChanged = isDropped || hasRepeatedField(event.data, json)
     const { texts, others, ended, opens, closes } = readEvent(json, this.#terms.fields)
@@ -269,7 +269,7 @@ export class EventQueue {
 
   /** Removes choices, and ends each with an event. */
   endChoices(found: ReadonlySet<string>, createEnd: (choice: number) => JsonObject): void {
-    for (const choice of found) this.#refusedChoices.add(choice)
+    for (const choice of found) this.#rejectedChoices.add(choice)
     for (const [name, { choice }] of this.#channels) if (found.has(choice)) this.#channels.delete(name)
     this.#events = this.#events.filter((held) => {
       const { json } = held
@@ -290,12 +290,12 @@ export class EventQueue {
   }
 
   get refusedCount(): number {
-    return this.#refusedChoices.size
+    return this.#rejectedChoices.size
   }
 
   /** Returns whether the provider continues only choices that have been refused. */
   isLeft(choiceCount: number): boolean {
-    const open = [...this.#refusedChoices].filter((choice) => !this.#endedChoices.has(choice))
+    const open = [...this.#rejectedChoices].filter((choice) => !this.#endedChoices.has(choice))
     return open.length > 0 && this.#events.length === 0 && this.#endedChoices.size + open.length >= choiceCount
   }
 

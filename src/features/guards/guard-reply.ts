@@ -8,7 +8,7 @@ import { wantsArray } from '../../request/codec/model-call.ts'
 import { STREAM_HEADERS } from '../../request/codec/stream-headers.ts'
 import { createParseContext, createWriteContext } from '../../request/codec/translate-request.ts'
 import type { Guard } from './guard.ts'
-import { createRefusal } from './guard-refusal.ts'
+import { createGuardRejection } from './guard-refusal.ts'
 
 /** A guard's response, which is sent instead of a provider's. */
 type GuardReply =
@@ -23,8 +23,8 @@ export async function writeReply(call: CallRequest, reply: GuardReply): Promise<
   const text = 'answered' in reply ? reply.text : ''
   const isError = 'refused' in reply && guard.as !== 'answer'
   if (isError || !ANSWERED.has(operation.name))
-    throw createRefusal(text === '' ? guard : { ...guard, message: text }, category)
-  const { message } = createRefusal(guard, category)
+    throw createGuardRejection(text === '' ? guard : { ...guard, message: text }, category)
+  const { message } = createGuardRejection(guard, category)
   const finish =
     'answered' in reply ? { reason: 'stop' as const } : { reason: 'content-filter' as const, explanation: message }
   const body = operation.name === 'complete' ? writeCompletion(call, { text, isStop: 'answered' in reply }) : undefined

@@ -25,7 +25,7 @@ import { expandItems, keepItems } from './kept-items.ts'
 import type { BuiltInGuard } from './kinds/finding-guard.ts'
 import { hasHostedTools } from './kinds/request-guards.ts'
 import { joinLists, type ReadPart, readParts, screenParts } from './read-parts.ts'
-import { refusalFormats, type StreamEnding } from './refusals/refusal-formats.ts'
+import { rejectionFormats, type StreamEnding } from './rejections/rejection-formats.ts'
 import { GuardRun } from './run-guards.ts'
 
 /** The parts of the gateway that guards need. */
@@ -332,7 +332,7 @@ async function guardStream(
   const guarded = new GuardedStream({
     ...{ stream: events, fields, run, clock, keepAlive: format.keepAlive },
     ending: isChat
-      ? refusalFormats[call.format].createEnding({
+      ? rejectionFormats[call.format].createEnding({
           ...{ body, model: call.model, now: clock.now() },
           keepItem: (item) => keepItems(call.request, { output: [item] }),
         })
@@ -344,7 +344,7 @@ async function guardStream(
       inputTokens: form ? 0 : estimateTokens(body),
       outputTokens: Math.ceil(length / CHARACTERS_PER_TOKEN),
     }),
-    onRefused: () => {
+    onRejected: () => {
       call.servedBy = 'guard'
     },
   })

@@ -6,10 +6,10 @@ import type { ClientFormat } from '../../types.ts'
 import { dropProbabilities } from '../edit-text/edit-text.ts'
 import { createCallPart, findCalls } from './called-tools.ts'
 import type { GuardPart } from './guard.ts'
-import { createRefusal } from './guard-refusal.ts'
+import { createGuardRejection } from './guard-refusal.ts'
 import { checksCalls, isRestoring } from './kinds/finding-guard.ts'
 import { joinLists, type ReadPart, readParts } from './read-parts.ts'
-import { refusalFormats } from './refusals/refusal-formats.ts'
+import { rejectionFormats } from './rejections/rejection-formats.ts'
 import type { GuardDecision, GuardRun, RejectDecision } from './run-guards.ts'
 
 /** The body of a checked response. */
@@ -39,7 +39,7 @@ export async function checkResponse(
   const json = isJson ? tryParseJson(text) : undefined
   if (!isObject(json)) {
     const decision = await run.check({ parts: [createTextPart(text)], stage: 'answer', final: true })
-    if (decision.kind === 'refused') throw createRefusal(decision.guard, decision.category)
+    if (decision.kind === 'refused') throw createGuardRejection(decision.guard, decision.category)
     const changed = decision.kind === 'passed' ? decision.texts.get('0') : undefined
     return { body: changed ?? body }
   }
@@ -53,13 +53,13 @@ export async function checkResponse(
     return { body: texts.size > 0 ? dropTokens(writeParts(text, parts, texts)) : body }
   }
   if (decision.kind !== 'refused' || !isChat)
-    throw createRefusal(decision.guard, 'category' in decision ? decision.category : undefined)
-  const { message } = createRefusal(decision.guard, decision.category)
+    throw createGuardRejection(decision.guard, 'category' in decision ? decision.category : undefined)
+  const { message } = createGuardRejection(decision.guard, decision.category)
   const { choices, texts } = await checkChoices(own, run)
   const written = dropTokens(writeParts(text, parts, new Map([...texts, ...restored])))
   const exact = parseExactly(written) as JsonObject // it has been parsed before
   const reason = { message, category: decision.category }
-  return { body: JSON.stringify(refusalFormats[format].writeWhole(exact, reason, choices)), refused: decision }
+  return { body: JSON.stringify(rejectionFormats[format].writeWhole(exact, reason, choices)), refused: decision }
 }
 
 const createTextPart = (text: string): GuardPart => ({ id: '0', role: 'assistant', kind: 'text', text, isOlder: false })

@@ -8,13 +8,13 @@ import type { Clock } from '../../types.ts'
 import { BLOCK } from '../edit-text/edit-text.ts'
 import { EventQueue, type Unchecked } from './event-queue.ts'
 import type { Guard } from './guard.ts'
-import { createRefusal } from './guard-refusal.ts'
+import { createGuardRejection } from './guard-refusal.ts'
 import { type BuiltInGuard, checksCalls, isRestoring } from './kinds/finding-guard.ts'
 import { removeTexts } from './read-event.ts'
-import type { RefusalReason, RefusalUsage, StreamEnding } from './refusals/refusal-formats.ts'
+import type { RejectionReason, RejectionUsage, StreamEnding } from './rejections/rejection-formats.ts'
 import type { GuardRun, RejectDecision } from './run-guards.ts'
 
-interface GuardedStreamTerms {
+interface GuardedStreamOptions {
   stream: RelayedStream
   /** The fields with content; `undefined` if the stream has no texts that continue from event to event. */
   fields: ContentFields
@@ -30,8 +30,8 @@ interface GuardedStreamTerms {
   /** Returns whether the request has this string. */
   isSent(text: string): boolean
   /** Returns the estimated usage of this many characters. */
-  estimateUsage(length: number): RefusalUsage
-  onRefused(): void
+  estimateUsage(length: number): RejectionUsage
+  onRejected(): void
 }
 
 /**
@@ -40,7 +40,7 @@ interface GuardedStreamTerms {
  * the refused ones end.
  */
 export class GuardedStream implements RelayedStream {
-  readonly #terms: GuardedStreamTerms
+  readonly #terms: GuardedStreamOptions
   readonly #guards: readonly Guard[]
   /** The guards that get no context, and that change nothing. */
   readonly #finding: readonly Guard[]
@@ -48,7 +48,7 @@ export class GuardedStream implements RelayedStream {
   readonly #holdsAll: boolean
   readonly #splitter = createEventSplitter()
   readonly #queue: EventQueue
-  #lastRefused: RejectDecision | undefined = undefined
+  #lastRejected: RejectDecision | undefined = undefined
   #reading: Promise<Uint8Array | undefined> | undefined = undefined
   #checking: Promise<RejectDecision | undefined> | undefined = undefined
   /** Events that needed no check, and that haven't been sent. */
@@ -58,7 +58,7 @@ export class GuardedStream implements RelayedStream {
   #isOver = false
   #hasFailed = false
 
-  constructor(terms: GuardedStreamTerms) {
+  constructor(terms: GuardedStreamOptions) {
     this.#terms = terms
     this.#sentAt = terms.clock.now()
     this.#guards = terms.run.on('answer')
@@ -104,7 +104,7 @@ export class GuardedStream implements RelayedStream {
       this.#passed = ''
       const end = refused ?? this.#findEnd()
       if (events !== '') this.#sentAt = this.#terms.clock.now()
-      if (end) return encodeUtf8(events + this.#refuse(end))
+      if (end) return encodeUtf8(events + this.#reject(end))
       this.#isOver ||= this.#isEnd
       if (events !== '') return encodeUtf8(events)
     }
@@ -188,7 +188,7 @@ export class GuardedStream implements RelayedStream {
     const unchecked = this.#queue.listUnchecked()
     const refused = await this.#checkTexts(unchecked)
     if (!refused) return undefined
-    if (this.#terms.choiceCount > 1 && this.#terms.ending.endChoice) return this.#refuseChoices(unchecked, refused)
+    if (this.#terms.choiceCount > 1 && this.#terms.ending.endChoice) return this.#rejectChoices(unchecked, refused)
     if (this.#isImmediate && !this.#holdsAll) await this.#passFirst()
     else await this.#passStart()
     return refused
@@ -200,7 +200,7 @@ export class GuardedStream implements RelayedStream {
       const guard = this.#guards.find(({ hold }) => hold === 'all') ?? this.#guards[0]
       return guard && { kind: 'refused', guard, category: 'too-long' }
     }
-    return this.#queue.isLeft(this.#terms.choiceCount) ? this.#lastRefused : undefined
+    return this.#queue.isLeft(this.#terms.choiceCount) ? this.#lastRejected : undefined
   }
 
   /** Checks texts, and changes them. Returns the refusal, if any. */
@@ -223,8 +223,8 @@ export class GuardedStream implements RelayedStream {
   }
 
   /** Checks each choice alone. Ends the refused ones. Returns the refusal if it concerns all choices. */
-  async #refuseChoices({ channels, strings }: Unchecked, refused: RejectDecision): Promise<RejectDecision | undefined> {
-    const { ending, choiceCount, onRefused } = this.#terms
+  async #rejectChoices({ channels, strings }: Unchecked, refused: RejectDecision): Promise<RejectDecision | undefined> {
+    const { ending, choiceCount, onRejected } = this.#terms
     const all = [...channels.map(({ channel }) => channel.choice), ...strings.map(({ string }) => string.choice)]
     const found = new Set<string>()
     for (const choice of new Set(all)) {
@@ -236,8 +236,8 @@ export class GuardedStream implements RelayedStream {
       if (own) found.add(choice)
     }
     if (found.size === 0) return refused
-    this.#lastRefused = refused
-    onRefused()
+    this.#lastRejected = refused
+    onRejected()
     this.#queue.endChoices(found, (choice) => ending.endChoice?.(choice) ?? {})
     return this.#queue.refusedCount >= choiceCount ? refused : undefined
   }
@@ -273,11 +273,11 @@ export class GuardedStream implements RelayedStream {
   }
 
   /** Ends the stream in the client's format. */
-  #refuse({ guard, category }: { guard: Guard; category: string | undefined }): string {
-    const { stream, ending, estimateUsage, onRefused } = this.#terms
-    const error = createRefusal(guard, category)
-    const reason: RefusalReason = { message: error.message, category }
-    onRefused()
+  #reject({ guard, category }: { guard: Guard; category: string | undefined }): string {
+    const { stream, ending, estimateUsage, onRejected } = this.#terms
+    const error = createGuardRejection(guard, category)
+    const reason: RejectionReason = { message: error.message, category }
+    onRejected()
     this.#queue.clear()
     this.#isOver = true
     stream.fail(error) // its error event isn't read

@@ -11,7 +11,7 @@ export interface Holders {
 }
 
 /** What a rejected request would have used. */
-interface RefusedRequest {
+interface RejectedRequest {
   /** The amount needed in the limit's unit, such as tokens or US dollars. */
   need: number
   /** Whether the request can lower its maximum output. */
@@ -26,7 +26,7 @@ interface RefusedRequest {
 /** Creates the error for a request that exceeds a limit. */
 export function createLimitError(
   { limit, why }: LimitRejection,
-  { need, limitsOutput, holders, now, headers }: RefusedRequest,
+  { need, limitsOutput, holders, now, headers }: RejectedRequest,
 ): GatewayError {
   const isUsageLimit = limit.unit === 'tokens' || limit.unit === 'usd'
   if (isUsageLimit && why === 'too-large' && !fitsLater(limit, need)) {

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { LABELS } from '../../protocols/formats/ai-sdk/client/ai-sdk-client-gateway.ts'
 import { getCatalogModel } from '../../protocols/providers/catalog-model.ts'
 import { getProviderNames } from '../../protocols/providers/provider-names.ts'
-import type { RequestTermsSource } from '../../request/context.ts'
+import type { RequestSettingsSource } from '../../request/context.ts'
 import { addPolicies, type DataPolicy } from '../../request/data-policy.ts'
 import type { RouteTarget, TargetOrder } from '../../request/routing/group.ts'
 import type { DataTags } from '../../types.ts'
@@ -25,7 +25,7 @@ export async function readGatewayOptions({
   context: { catalog },
   table,
   log,
-}: RequestTermsSource): Promise<GatewaySelection | undefined> {
+}: RequestSettingsSource): Promise<GatewaySelection | undefined> {
   const { endpoint, body } = call
   const options = isObject(body.providerOptions) ? body.providerOptions.gateway : undefined
   if (!isObject(options)) return undefined
@@ -110,13 +110,13 @@ const listLabels = (options: JsonObject): string[] =>
     .filter((tag) => tag.length <= LABELS.maxLength)
     .slice(0, LABELS.most)
 
-const isNamed = ({ connection }: RouteTarget, name: string, catalog: RequestTermsSource['context']['catalog']) =>
+const isNamed = ({ connection }: RouteTarget, name: string, catalog: RequestSettingsSource['context']['catalog']) =>
   connection.id === name || Object.values<string>({ ...getProviderNames(catalog, connection) }).includes(name)
 
 function getRank(
   target: RouteTarget,
   order: readonly string[],
-  catalog: RequestTermsSource['context']['catalog'],
+  catalog: RequestSettingsSource['context']['catalog'],
 ): number {
   const rank = order.findIndex((name) => isNamed(target, name, catalog))
   return rank < 0 ? order.length : rank
@@ -128,7 +128,8 @@ async function addVisionRule({
   catalog,
   table,
   log,
-}: Pick<RequestTermsSource, 'call' | 'table' | 'log'> & Pick<RequestTermsSource['context'], 'catalog'>): Promise<void> {
+}: Pick<RequestSettingsSource, 'call' | 'table' | 'log'> &
+  Pick<RequestSettingsSource['context'], 'catalog'>): Promise<void> {
   const custom = (await table.customModels()).filter(({ type }) => type === 'imageToText')
   log.targetRules.push((_, target) => {
     const { model, connection } = target

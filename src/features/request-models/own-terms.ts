@@ -1,11 +1,11 @@
-import type { RequestTerms, RequestTermsSource } from '../../request/context.ts'
+import type { RequestSettings, RequestSettingsSource } from '../../request/context.ts'
 import { addRequiredTags } from './required-tags.ts'
 
 /**
  * Reads the terms in a request's headers and in its gateway options. Throws `INVALID_REQUEST` with the malformed field, `FORBIDDEN` if the settings
  * don't allow lists, `MODEL_NOT_ALLOWED` if the key may not use one of the models, and `ACCOUNT_NOT_ALLOWED` if the options name another account.
  */
-export async function readTerms(source: RequestTermsSource): Promise<RequestTerms> {
+export async function readTerms(source: RequestSettingsSource): Promise<RequestSettings> {
   const { exchange, call, log } = source
   addRequiredTags(exchange.header('x-signalbox-require'), log)
   const options = call.body.providerOptions

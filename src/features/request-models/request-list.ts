@@ -3,7 +3,7 @@ import { CALL_OPTIONS, parseCallOptions, parseRequestModels } from '../../admin/
 import { gatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import { omitUndefined } from '../../protocols/formats/canonical/canonical-values.ts'
-import type { PipelineContext, RequestTerms, RequestTermsSource } from '../../request/context.ts'
+import type { PipelineContext, RequestSettings, RequestSettingsSource } from '../../request/context.ts'
 import { requireOneModel } from '../../request/routing/combo-kinds.ts'
 import type { Group, TargetOrder } from '../../request/routing/group.ts'
 import { completeName, toGroup } from '../../request/routing/route-table.ts'
@@ -18,7 +18,7 @@ const HEADER = 'x-signalbox-models'
  * may use both, and `gateway` adds to them. Throws `INVALID_REQUEST` with the malformed field, `FORBIDDEN` if the settings don't allow lists, and
  * `MODEL_NOT_ALLOWED` if the key may not use one of the models.
  */
-export function readRequestList(source: RequestTermsSource, gateway: GatewaySelection | undefined): RequestTerms {
+export function readRequestList(source: RequestSettingsSource, gateway: GatewaySelection | undefined): RequestSettings {
   const { call, exchange, settings } = source
   const { kind } = call.endpoint.operation
   const { params, timeoutMs, strict, session, user: _, reasoning, ...terms } = readCallOptions(call)
@@ -26,7 +26,7 @@ export function readRequestList(source: RequestTermsSource, gateway: GatewaySele
   const headers = new Map<string, string>()
   if (strict) headers.set('x-signalbox-strict', 'true') // `false` is the default, and doesn't override the header
   if (session !== undefined) headers.set('x-signalbox-session', session)
-  const own: RequestTerms = {
+  const own: RequestSettings = {
     exchange: {
       query: exchange.query,
       header: (name) => headers.get(name) ?? exchange.header(name),
@@ -63,7 +63,7 @@ export function readRequestList(source: RequestTermsSource, gateway: GatewaySele
 export function readCallOptions({
   endpoint,
   body: { providerOptions },
-}: RequestTermsSource['call']): SignalboxCallOptions {
+}: RequestSettingsSource['call']): SignalboxCallOptions {
   const given = endpoint.format === 'ai-sdk' && isObject(providerOptions) ? providerOptions.signalbox : undefined
   return given === undefined || given === null ? {} : parseCallOptions(given)
 }
@@ -100,8 +100,8 @@ function getMinTimes(one: RequestModels['timeouts'], other: RequestModels['timeo
   })
 }
 
-interface GroupTerms extends Pick<RequestTermsSource, 'call' | 'table'> {
-  log: Pick<RequestTermsSource['log'], 'nameRules'>
+interface RequestListOptions extends Pick<RequestSettingsSource, 'call' | 'table'> {
+  log: Pick<RequestSettingsSource['log'], 'nameRules'>
   name: string
   arrangement?: TargetOrder | undefined
   /** The limits that would apply without the list. */
@@ -114,7 +114,7 @@ interface GroupTerms extends Pick<RequestTermsSource, 'call' | 'table'> {
  */
 export function createListGroup(
   list: RequestModels,
-  { name, limits, arrangement, call, table, log }: GroupTerms,
+  { name, limits, arrangement, call, table, log }: RequestListOptions,
 ): Group {
   const { kind } = call.endpoint.operation
   const { strategy = 'fallback', maxAttempts: _, timeouts: __, ...given } = list

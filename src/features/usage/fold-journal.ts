@@ -1,4 +1,5 @@
 import { getRequestTime } from '../../lib/request-id.ts'
+import { addTotalsByHour, MAX_TTL_MS, TotalsByHour } from './add-totals.ts'
 import { decodeBatch } from './batch.ts'
 import type { KeeperOptions } from './keeper.ts'
 import {
@@ -12,7 +13,6 @@ import {
 } from './layout.ts'
 import { MAX_REQUESTS } from './open-value.ts'
 import type { StoredRequest } from './request-record.ts'
-import { addSumsByHour, MAX_TTL_MS, SumsByHour } from './sums.ts'
 import { encodeRequests } from './usage-codec.ts'
 
 const PAGE = 20
@@ -59,7 +59,7 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
       const due = page.filter(({ key }) => parseJournalKey(key).number <= through)
       const last = due.at(-1)
       if (!last) return
-      const batches: Array<{ first: number; last: number; sums: SumsByHour }> = []
+      const batches: Array<{ first: number; last: number; sums: TotalsByHour }> = []
       const all: StoredRequest[] = []
       for (const { key, value } of due) {
         const { number } = parseJournalKey(key)
@@ -67,7 +67,7 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
         if (!batch) onError(new Error(`The usage data stored under "${key}" is damaged and was skipped.`))
         const { requests = [], unlisted = [] } = batch ?? {}
         for (const request of requests) all.push(request)
-        const sums = new SumsByHour()
+        const sums = new TotalsByHour()
         for (const request of requests)
           sums.getTotals(getShard(request), getRequestTime(request.id)).addRequest(request)
         for (const [time, totals] of unlisted) sums.addUnlisted(time, totals)
@@ -76,7 +76,7 @@ export function createJournalFold(options: KeeperOptions, createName: () => stri
       }
       const days = await options.days()
       await storeRequests(all, days.requests)
-      await addSumsByHour(options, { instanceId, days }, batches)
+      await addTotalsByHour(options, { instanceId, days }, batches)
       await Promise.all(due.map(({ key }) => storage.delete(key)))
       if (page.length < PAGE) return
       after = last.key

@@ -1,11 +1,11 @@
 import type { Clock, Storage } from '../../types.ts'
+import { addTotalsByHour, MAX_TTL_MS, PartlyAddedError, TotalsByHour } from './add-totals.ts'
 import { decodeBatch, encodeBatch, type UnlistedByTime } from './batch.ts'
 import { createJournalFold } from './fold-journal.ts'
 import { DAY_MS, getJournalKey, getJournalPrefix, getRequestsKey, HOUR_MS, JOURNAL, parseJournalKey } from './layout.ts'
 import { type OpenValue, OpenValues, type PlacedRows } from './open-value.ts'
 import type { Batch, BatchWriter } from './queue.ts'
 import { removeOldest } from './remove-oldest.ts'
-import { addSumsByHour, MAX_TTL_MS, PartlyAddedError, SumsByHour } from './sums.ts'
 import { encodeRows } from './usage-codec.ts'
 
 /** Retention in days. */
@@ -48,7 +48,7 @@ class UnfoldedJournal {
   batches = 0
   requests = 0
   readonly values = new Set<OpenValue>()
-  readonly sums = new SumsByHour()
+  readonly sums = new TotalsByHour()
 }
 
 /** An encoded batch, kept across write attempts. */
@@ -193,7 +193,7 @@ export class Keeper implements BatchWriter {
     }
     const batches = [{ first: numbers[0] ?? 0, last: numbers.at(-1) ?? 0, sums }]
     try {
-      await addSumsByHour(this.#options, { instanceId, days }, batches)
+      await addTotalsByHour(this.#options, { instanceId, days }, batches)
     } catch (error) {
       if (error instanceof PartlyAddedError) return false
       throw error

@@ -2,7 +2,7 @@ import type { CancelDeadline } from '../../lib/deadline.ts'
 import type { Logger } from '../../types.ts'
 import type { UnlistedByTime } from './batch.ts'
 import type { StoredRequest } from './request-record.ts'
-import type { UnlistedSums } from './unlisted.ts'
+import type { UnlistedTotals } from './unlisted.ts'
 
 /** Requests that are written in one storage operation. */
 export interface Batch {
@@ -65,7 +65,7 @@ export class RequestQueue {
   #waiting = 0
   #waitingSize = 0
   /** Loaded when the queue is half full. */
-  #unlisted: UnlistedSums | undefined = undefined
+  #unlisted: UnlistedTotals | undefined = undefined
   #loading: Promise<void> | undefined = undefined
   /** The number of requests without a record that were written since the queue was last full. */
   #unlistedWritten = 0
@@ -91,7 +91,7 @@ export class RequestQueue {
   add(request: StoredRequest, waitUntil?: (work: Promise<unknown>) => void): void {
     for (const listener of this.#listeners) listener(request)
     if (this.#hasGivenUp) {
-      this.#logLoss(1)
+      this.#logDroppedRecords(1)
       return
     }
     if (this.#unlisted && this.#isFilled(1)) {
@@ -116,11 +116,11 @@ export class RequestQueue {
   }
 
   async #loadUnlisted(): Promise<void> {
-    const { UnlistedSums } = await import('./unlisted.ts')
-    this.#unlisted = new UnlistedSums()
+    const { UnlistedTotals } = await import('./unlisted.ts')
+    this.#unlisted = new UnlistedTotals()
   }
 
-  #addUnlisted(request: StoredRequest, unlisted: UnlistedSums): void {
+  #addUnlisted(request: StoredRequest, unlisted: UnlistedTotals): void {
     if (!this.#isOverflowing)
       this.#options.logger.warn(
         `${this.#waiting} usage records are waiting to be written because the storage is ${this.#failures > 0 ? 'unavailable' : 'too slow'}. Until it catches up, further requests are counted in the usage totals but get no individual record.`,
@@ -172,10 +172,10 @@ export class RequestQueue {
     this.#unlisted?.take(Number.POSITIVE_INFINITY)
     this.#waiting = 0
     this.#waitingSize = 0
-    this.#logLoss(lost)
+    this.#logDroppedRecords(lost)
   }
 
-  #logLoss(requests: number): void {
+  #logDroppedRecords(requests: number): void {
     if (requests > 0)
       this.#options.logger.error(
         `Usage was lost because the gateway closed while the storage was unavailable: ${requests}.`,

@@ -24,7 +24,7 @@ import type { RequestQueue } from './queue.ts'
 import { readRemovedTime } from './remove-oldest.ts'
 import type { StoredRequest } from './request-record.ts'
 import { type Scan, ShardScan } from './scan.ts'
-import { type Dimensions, decodeTotals, getTotalsRows, type Sums, type Totals } from './totals.ts'
+import { type Dimensions, decodeTotals, getTotalsRows, type RowTotals, type Totals } from './totals.ts'
 import { decodeRequests } from './usage-codec.ts'
 import { readTail, type TailBatch } from './usage-tail.ts'
 
@@ -54,7 +54,7 @@ export interface RequestPage {
 }
 
 /** Receives the totals of one hour or day. `at` is its start in epoch ms. */
-type OnSums = (row: { dimensions: Dimensions; sums: Readonly<Sums> }, at: number) => void
+type OnTotals = (row: { dimensions: Dimensions; sums: Readonly<RowTotals> }, at: number) => void
 
 /** Maximum number of requests to check for a page. Beyond that, a page ends even if it isn't full. */
 const MAX_CHECKED = 200_000
@@ -164,14 +164,14 @@ export class UsageReader {
   }
 
   /**
-   * Calls `onSums` with totals of all matching requests. Each request is counted in one row. For parts of an hour, sums individual requests. `unit`
+   * Calls `onTotals` with totals of all matching requests. Each request is counted in one row. For parts of an hour, sums individual requests. `unit`
    * is the shortest period that rows must distinguish. Returns the actual time range, and whether some totals lack dimensions because they were too
    * large.
    */
   async sumUsage(
     filter: UsageFilter,
     { from, to, unit }: TimeRange & { unit: Period },
-    onSums: OnSums,
+    onTotals: OnTotals,
   ): Promise<TimeRange & { isLessPrecise: boolean }> {
     const { clock } = this.#options
     const { totals } = await this.#options.days()
@@ -186,21 +186,21 @@ export class UsageReader {
     const whole = { from: Math.ceil(range.from / HOUR_MS) * HOUR_MS, to: Math.floor(range.to / HOUR_MS) * HOUR_MS }
     let isLessPrecise = false
     if (whole.from <= whole.to) {
-      await this.#sumRequests(filter, { from: range.from, to: whole.from }, onSums)
-      await this.#sumRequests(filter, { from: whole.to, to: range.to }, onSums)
-      isLessPrecise = await this.#sumPeriods(filter, { ...whole, unit }, onSums)
-    } else await this.#sumRequests(filter, range, onSums)
+      await this.#sumRequests(filter, { from: range.from, to: whole.from }, onTotals)
+      await this.#sumRequests(filter, { from: whole.to, to: range.to }, onTotals)
+      isLessPrecise = await this.#sumPeriods(filter, { ...whole, unit }, onTotals)
+    } else await this.#sumRequests(filter, range, onTotals)
     return { ...range, isLessPrecise }
   }
 
-  async #sumRequests(filter: UsageFilter, { from, to }: TimeRange, onSums: OnSums): Promise<void> {
+  async #sumRequests(filter: UsageFilter, { from, to }: TimeRange, onTotals: OnTotals): Promise<void> {
     if (from >= to) return
-    await this.#sumUnlisted(filter, { from, to, tail: await this.#readTail(filter.keyId) }, onSums)
+    await this.#sumUnlisted(filter, { from, to, tail: await this.#readTail(filter.keyId) }, onTotals)
     for (let before: string | undefined; ; ) {
       const page = await this.requests(filter, { from, to, before, limit: 5_000 })
       for (const request of page.requests)
         for (const row of getTotalsRows(request))
-          if (matchesRow(filter, row.dimensions)) onSums(row, getHour(request.id))
+          if (matchesRow(filter, row.dimensions)) onTotals(row, getHour(request.id))
       if (page.before === undefined) return
       before = page.before
     }
@@ -209,13 +209,13 @@ export class UsageReader {
   async #sumPeriods(
     filter: UsageFilter,
     { from, to, unit }: TimeRange & { unit: Period },
-    onSums: OnSums,
+    onTotals: OnTotals,
   ): Promise<boolean> {
     const tail = await this.#readTail(filter.keyId) // read the tail before the totals, which record the batches that they include
     const parts = splitIntoPeriods({ from, to }, unit)
     const results = await Promise.all(
       listShards(filter).flatMap((shard) =>
-        parts.map((part) => this.#sumPart({ ...part, shard, filter, tail }, onSums)),
+        parts.map((part) => this.#sumPart({ ...part, shard, filter, tail }, onTotals)),
       ),
     )
     return results.some((isLessPrecise) => isLessPrecise)
@@ -223,7 +223,7 @@ export class UsageReader {
 
   async #sumPart(
     { from, to, period, shard, filter, tail }: PeriodRange & { shard: string; filter: UsageFilter; tail: TailBatch[] },
-    onSums: OnSums,
+    onTotals: OnTotals,
   ): Promise<boolean> {
     const { storage } = this.#options
     const includedBatches = new Map<number, Array<Record<string, number>>>()
@@ -244,10 +244,10 @@ export class UsageReader {
         if (!totals) continue
         isLessPrecise ||= totals.leftOut > 0
         includedBatches.set(at, [...(includedBatches.get(at) ?? []), totals.through])
-        for (const row of totals.rows()) if (matchesRow(filter, row.dimensions)) onSums(row, at)
+        for (const row of totals.rows()) if (matchesRow(filter, row.dimensions)) onTotals(row, at)
       }
     }
-    this.#sumTail({ from, to, period, shard, filter, tail }, includedBatches, onSums)
+    this.#sumTail({ from, to, period, shard, filter, tail }, includedBatches, onTotals)
     return isLessPrecise
   }
 
@@ -255,7 +255,7 @@ export class UsageReader {
   #sumTail(
     { from, to, period, shard, filter, tail }: PeriodRange & { shard: string; filter: UsageFilter; tail: TailBatch[] },
     includedBatches: ReadonlyMap<number, ReadonlyArray<Record<string, number>>>,
-    onSums: OnSums,
+    onTotals: OnTotals,
   ): void {
     for (const { instanceId, number, requests, unlisted } of tail) {
       const isDue = (at: number) => !includedBatches.get(at)?.some((through) => (through[instanceId] ?? 0) >= number)
@@ -263,12 +263,12 @@ export class UsageReader {
       for (const request of requests) {
         const time = getRequestTime(request.id)
         if (time < from || time >= to || getShard(request) !== shard || !isDue(getPeriod(time))) continue
-        for (const row of getTotalsRows(request)) if (matchesRow(filter, row.dimensions)) onSums(row, getPeriod(time))
+        for (const row of getTotalsRows(request)) if (matchesRow(filter, row.dimensions)) onTotals(row, getPeriod(time))
       }
       for (const [time, totals] of unlisted)
         if (time >= from && time < to && isDue(getPeriod(time)))
           for (const row of totals.rows())
-            if (getShard(row.dimensions) === shard && matchesRow(filter, row.dimensions)) onSums(row, getPeriod(time))
+            if (getShard(row.dimensions) === shard && matchesRow(filter, row.dimensions)) onTotals(row, getPeriod(time))
     }
   }
 
@@ -284,13 +284,13 @@ export class UsageReader {
   async #sumUnlisted(
     filter: UsageFilter,
     { from, to, tail }: TimeRange & { tail: readonly TailBatch[] },
-    onSums: OnSums,
+    onTotals: OnTotals,
   ): Promise<void> {
     const { storage } = this.#options
     const includedBatches = new Map<number, Array<Record<string, number>>>()
     const add = (totals: Totals, time: number) => {
       for (const row of totals.rows())
-        if (matchesRow(filter, row.dimensions)) onSums(row, Math.floor(time / HOUR_MS) * HOUR_MS)
+        if (matchesRow(filter, row.dimensions)) onTotals(row, Math.floor(time / HOUR_MS) * HOUR_MS)
     }
     for (let after = getUnlistedCursor(from), isOver = false; !isOver; ) {
       const page = await storage.list(UNLISTED, { after, limit: PAGE })

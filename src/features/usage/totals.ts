@@ -34,7 +34,7 @@ export interface Dimensions {
 }
 
 /** The totals of a set of requests. */
-export interface Sums {
+export interface RowTotals {
   requests: number
   /** Requests that failed, were cut off, or were rejected. */
   failed: number
@@ -57,10 +57,10 @@ export interface Sums {
 /** A row of totals. */
 export interface TotalsRow {
   dimensions: Dimensions
-  sums: Sums
+  sums: RowTotals
 }
 
-export const createSums = (): Sums => ({
+export const createRowTotals = (): RowTotals => ({
   requests: 0,
   failed: 0,
   refused: 0,
@@ -75,7 +75,7 @@ export const createSums = (): Sums => ({
 
 const MEASURED = ['durationMs', 'firstByteMs'] as const
 
-export function addSums(sum: Sums, addition: Readonly<Sums>): void {
+export function addRowTotals(sum: RowTotals, addition: Readonly<RowTotals>): void {
   sum.requests += addition.requests
   sum.failed += addition.failed
   sum.refused += addition.refused
@@ -92,7 +92,7 @@ export function addSums(sum: Sums, addition: Readonly<Sums>): void {
   }
 }
 
-const copySums = (sums: Readonly<Sums>): Sums => ({
+const copyRowTotals = (sums: Readonly<RowTotals>): RowTotals => ({
   ...sums,
   tokens: { ...sums.tokens },
   units: { ...sums.units },
@@ -124,7 +124,7 @@ export function* getTotalsRows(request: StoredRequest): Generator<TotalsRow> {
     const { tokens, units, costUsd } = attempt
     if (!tokens && !units) continue
     const isMainTarget = target && attempt.connectionId === target.connectionId && attempt.model === target.model
-    const row = isMainTarget ? mainTarget : { dimensions: getDimensions(request, attempt), sums: createSums() }
+    const row = isMainTarget ? mainTarget : { dimensions: getDimensions(request, attempt), sums: createRowTotals() }
     addTokens(row.sums.tokens, tokens)
     addUnits(row.sums.units, units)
     if (costUsd === undefined) row.sums.unpriced++
@@ -197,8 +197,8 @@ export class Totals {
   add({ dimensions, sums }: TotalsRow): void {
     const key = getRowKey(dimensions)
     const row = this.#rows.get(key)
-    if (row) addSums(row.sums, sums)
-    else this.#rows.set(key, { dimensions, sums: copySums(sums) })
+    if (row) addRowTotals(row.sums, sums)
+    else this.#rows.set(key, { dimensions, sums: copyRowTotals(sums) })
   }
 
   addRequest(request: StoredRequest): void {

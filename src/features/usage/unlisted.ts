@@ -14,7 +14,7 @@ const STEPS = [HOUR_MS, 'dimension', 'dimension', 'dimension', 'dimension', DAY_
 /**
  * Totals of requests without a record, collected while the queue is full. Memory use depends on the number of rows, not on the number of requests.
  */
-export class UnlistedSums {
+export class UnlistedTotals {
   #byTime = new Map<number, Totals>()
   #rows = 0
   #unitMs = MINUTE_MS

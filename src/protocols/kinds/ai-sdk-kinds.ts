@@ -49,7 +49,13 @@ export function dropUnreadGatewayOptions(
 
 /** Writes all response fields except the content: usage, time, model, warnings, and `providerMetadata.signalbox`, which includes `more`. */
 export function writeResponseFields(
-  { listLosses, warnings, describe, now, model }: Omit<ClientWriteContext<unknown>, 'asked' | 'provider' | 'newId'>,
+  {
+    listDroppedFields,
+    warnings,
+    describe,
+    now,
+    model,
+  }: Omit<ClientWriteContext<unknown>, 'asked' | 'provider' | 'newId'>,
   usage: ResponseMetadata['usage'],
   more: JsonObject = {},
 ): JsonObject {
@@ -59,7 +65,10 @@ export function writeResponseFields(
   return {
     ...(Object.keys(used).length > 0 && { usage: used }),
     response: { timestamp: new Date(now * 1_000).toISOString(), modelId: model },
-    warnings: writeWarnings(listLosses()),
-    ...writeSignalboxMetadata({ losses: listLosses(), responseLosses: warnings.list(), usage, describe }, more),
+    warnings: writeWarnings(listDroppedFields()),
+    ...writeSignalboxMetadata(
+      { droppedFields: listDroppedFields(), responseDroppedFields: warnings.list(), usage, describe },
+      more,
+    ),
   }
 }

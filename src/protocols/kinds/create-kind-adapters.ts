@@ -57,7 +57,7 @@ export function createKindAdapters<Req, Res extends KindResponse, Chunk = never>
           now: call.now(),
           newId: call.newId,
         },
-        listLosses: warnings.list,
+        listDroppedFields: warnings.list,
         describe: call.describe,
       })
       const createWriter = () => client.createStream?.(request, createContext(target.model))
@@ -90,7 +90,7 @@ export function createKindAdapters<Req, Res extends KindResponse, Chunk = never>
         parts,
         isPartial: splitter?.isPartial ?? false,
         isPassThrough: passThrough !== undefined,
-        listLosses: () => [...warnings.list(), ...responseWarnings.list()],
+        listDroppedFields: () => [...warnings.list(), ...responseWarnings.list()],
         stream: stream && {
           ...stream,
           isEvents: createWriter()?.isEvents ?? false,

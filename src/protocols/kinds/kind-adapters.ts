@@ -82,7 +82,7 @@ export interface ClientWriteContext<Req> {
   now: number
   newId(): string
   /** Lists the parts of the request that the target doesn't get, such as `dropped:seed`. */
-  listLosses(): readonly string[]
+  listDroppedFields(): readonly string[]
   describe?: KindCall['describe']
 }
 
@@ -297,7 +297,7 @@ export interface PreparedCall {
   isPartial: boolean
   isPassThrough: boolean
   /** Lists the losses of the request and, after the response is written, those of the response. */
-  listLosses(): readonly string[]
+  listDroppedFields(): readonly string[]
   /** Writes the client's response. If `undefined`, the client gets the bytes of the only part. `usage` is that of all parts. */
   writeResponse(
     responses: readonly JsonObject[],

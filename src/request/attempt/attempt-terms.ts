@@ -8,7 +8,7 @@ import type { RouteTarget } from '../routing/group.ts'
 import type { AttemptControls, EncodedCall, OutputAllowance } from '../steps.ts'
 
 /** An attempt as seen by the steps around it, and the terms that they set for it. */
-export class AttemptTerms implements AttemptControls {
+export class AttemptSettings implements AttemptControls {
   readonly request: ModelRequest
   readonly target: RouteTarget
   /** The maximum number of output tokens. */

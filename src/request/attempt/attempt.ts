@@ -19,7 +19,7 @@ import { type AttemptStep, encodeWithin, runAttemptSteps } from '../steps.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
 import type { CredentialUse, SourcedCredentials } from '../upstream/sourced-credentials.ts'
 import { createUpstreamCall, type UpstreamRequest } from '../upstream/upstream-request.ts'
-import { AttemptTerms } from './attempt-terms.ts'
+import { AttemptSettings } from './attempt-terms.ts'
 import { loadReceiveStream, receive } from './receive.ts'
 
 /** A call to one target, reported to the request's log. Includes any further calls: without rejected options, or after a call for a summary. */
@@ -30,7 +30,7 @@ export class Attempt {
   readonly #request: ModelRequest
   readonly #log: AttemptLog
   readonly #onStart: () => void
-  #terms: AttemptTerms | undefined = undefined
+  #terms: AttemptSettings | undefined = undefined
   #call: ProviderCall | undefined = undefined
   /** The credentials from functions, if the target's connection uses one. */
   #credentialFunctions: SourcedCredentials | undefined = undefined
@@ -69,7 +69,7 @@ export class Attempt {
 
   /** Ends the attempt because another one was faster. */
   supersede(): void {
-    if (this.#hasStarted) this.#log.recordLoss()
+    if (this.#hasStarted) this.#log.recordHedgeLoss()
     this.#scope.end(SUPERSEDED)
   }
 
@@ -77,7 +77,7 @@ export class Attempt {
     const request = this.#request
     const { client, context } = request
     const { onError } = context
-    const terms = new AttemptTerms(request, this.route.target, this.#log)
+    const terms = new AttemptSettings(request, this.route.target, this.#log)
     this.#terms = terms
     try {
       await client.scope.race(runAttemptSteps(steps, terms, { settled: () => this.#log.waitUntilSettled(), onError }))
@@ -205,7 +205,7 @@ export class Attempt {
   }
 
   /** Ends the request if the check of a further call rejects. */
-  async #checkFollowUp(check: NonNullable<AttemptTerms['checkFollowUp']>): Promise<void> {
+  async #checkFollowUp(check: NonNullable<AttemptSettings['checkFollowUp']>): Promise<void> {
     try {
       await this.#scope.race(check(this.#log.spending))
     } catch (thrown) {

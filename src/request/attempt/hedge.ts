@@ -7,7 +7,7 @@ import type { Route } from '../routing/group.ts'
 import type { Attempt } from './attempt.ts'
 
 /** A second attempt that runs in parallel with a slow one. */
-export interface Hedge extends HedgeTerms {
+export interface Hedge extends HedgeSettings {
   /** In ms, from the call to the first provider. */
   delayMs: number
   clock: Clock
@@ -19,7 +19,7 @@ export interface Hedge extends HedgeTerms {
 }
 
 /** Creates the second attempt, and receives an outcome without a response while the other attempt continues. */
-interface HedgeTerms {
+interface HedgeSettings {
   /** Returns an attempt at another target, ready to be made; `undefined` if there is none. */
   next(): Promise<Attempt | undefined>
   recordOutcome(outcome: FailedAttempt | RejectedAttempt): void
@@ -32,7 +32,7 @@ interface HedgeTerms {
 export function createHedge(
   { call, context, client }: ModelRequest,
   route: Route,
-  terms: HedgeTerms,
+  terms: HedgeSettings,
 ): Hedge | undefined {
   if (call.endpoint.operation.isPaidOnAcceptance) return undefined // both would be charged
   for (let step = route.via; step; step = step.before) {

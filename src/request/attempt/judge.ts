@@ -19,7 +19,7 @@ import type { Route } from '../routing/group.ts'
 import { loadFailureReader } from './read-response.ts'
 import { createObserver } from './receive-stream.ts'
 
-interface JudgeTerms {
+interface JudgeOptions {
   request: ModelRequest
   route: Route
   codec: Codec
@@ -34,7 +34,7 @@ type JudgedResponse = ReceivedResponse | FailedResponse
  * content. If the response must be JSON, the stream is held back until it is complete, so that the attempt fails if it breaks off. Rejects as the
  * stream's body does, and with `UPSTREAM_CUT` if it ends too early.
  */
-export async function judgeResponse(received: JudgedResponse, terms: JudgeTerms): Promise<JudgedResponse> {
+export async function judgeResponse(received: JudgedResponse, terms: JudgeOptions): Promise<JudgedResponse> {
   const { request, route } = terms
   const { on = [] } = route
   const isHeldBack = on.includes('function') || (on.includes('refused') && request.log.responseChecks.length > 0)
@@ -74,7 +74,7 @@ interface Conditions {
 }
 
 /** Records the usage of a whole response, because the request ends before the attempt records it. */
-async function recordWholeUsage(received: WholeResponse, { request, codec, log }: JudgeTerms): Promise<void> {
+async function recordWholeUsage(received: WholeResponse, { request, codec, log }: JudgeOptions): Promise<void> {
   const { usage } = received
   if (usage && !isBlank(usage)) return log.recordUsage(usage)
   if (!codec.answers.contentFields) return
@@ -85,7 +85,7 @@ async function recordWholeUsage(received: WholeResponse, { request, codec, log }
 /** Resolves to why the response isn't acceptable; `undefined` if it is, or if it can't be read. */
 async function findFailure(
   response: CanonicalResponse | undefined,
-  { on, output, request, route, recordUsage }: JudgeTerms & Conditions & { recordUsage(): Promise<void> },
+  { on, output, request, route, recordUsage }: JudgeOptions & Conditions & { recordUsage(): Promise<void> },
 ): Promise<Failure | undefined> {
   const [choice] = response?.choices ?? []
   if (!choice) return undefined
@@ -129,7 +129,7 @@ function matchesOutput({ content }: Choice, output: OutputFormat): boolean {
 }
 
 /** Holds a stream back until it is complete, then judges it. */
-async function judgeStream(stream: StreamedResponse, terms: JudgeTerms & Conditions): Promise<JudgedResponse> {
+async function judgeStream(stream: StreamedResponse, terms: JudgeOptions & Conditions): Promise<JudgedResponse> {
   const { codec, request, log } = terms
   const { head, body, start } = stream
   const { maxResponseBytes } = request.context.limits

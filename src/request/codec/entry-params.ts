@@ -12,7 +12,7 @@ import { getTraits } from '../../protocols/providers/provider-traits.ts'
 import type { OptionName } from '../../traits.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { Codec, CodecRequest } from './codec.ts'
-import { isStrict } from './losses.ts'
+import { isStrict } from './dropped-fields.ts'
 
 /** Applies the parameters of combo entries to a request. Keeps a lower output limit set by the gateway. */
 export function applyEntryParams(

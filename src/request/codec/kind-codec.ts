@@ -12,8 +12,8 @@ import { copyNeutralHeaders, copyRequestHeaders } from '../upstream/upstream-hea
 import type { UpstreamRequest } from '../upstream/upstream-request.ts'
 import type { Codec, CodecContext, CodecPart, CodecRequest } from './codec.ts'
 import { completeWholeResponse } from './complete-response.ts'
+import { isStrict } from './dropped-fields.ts'
 import { bytesFraming, KindRelay } from './kind-relay.ts'
-import { isStrict } from './losses.ts'
 import { replaceModelName } from './model-call.ts'
 import type { FailedResponse } from './response.ts'
 
@@ -41,7 +41,7 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
   if (addresses.length > 0)
     kindCall.fetchedImages = await (await import('./fetch-images.ts')).fetchImages(addresses, request)
   const prepared = forms.prepare(kindCall, target)
-  const { isPassThrough, listLosses, writeResponse, stream, getContentType } = prepared
+  const { isPassThrough, listDroppedFields, writeResponse, stream, getContentType } = prepared
   const address = getBaseUrl(prepared, target, context.catalog)
   const own = getSharedFormat(format.name)
   const headers = isPassThrough
@@ -59,7 +59,7 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
     ...(otherParts.length > 0 && { otherParts, isPartial: prepared.isPartial }),
     isPassThrough,
     isForClient: true,
-    warnings: listLosses,
+    warnings: listDroppedFields,
     readWhole(response) {
       const { parts = [response] } = response
       const answer = writeResponse(

@@ -10,7 +10,7 @@ import { maskSecrets } from './redact-failure.ts'
 import type { RelayedStream, RelayOptions, StreamEnd } from './relay.ts'
 import type { StreamStart } from './response.ts'
 
-interface KindTerms extends RelayOptions {
+interface KindRelayOptions extends RelayOptions {
   stream: PreparedStream
   loadErrors(): Promise<ErrorFormat>
 }
@@ -31,7 +31,7 @@ const SOME_BYTES: SseEvent = { event: undefined, data: '' }
  */
 export class KindRelay implements RelayedStream {
   readonly #body: ByteStream
-  readonly #terms: KindTerms
+  readonly #terms: KindRelayOptions
   readonly #reader: ReturnType<PreparedStream['open']>
   readonly #framing: StreamParser | undefined
   readonly #quotesSecret: (bytes: Uint8Array) => boolean
@@ -46,7 +46,7 @@ export class KindRelay implements RelayedStream {
   #hasEnded = false
   #failure: { error: GatewayError } | undefined = undefined
 
-  constructor(body: ByteStream, { head }: StreamStart, terms: KindTerms) {
+  constructor(body: ByteStream, { head }: StreamStart, terms: KindRelayOptions) {
     this.#body = body
     this.#terms = terms
     this.#head = [...head]

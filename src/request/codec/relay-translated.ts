@@ -9,14 +9,14 @@ import type { StreamState } from '../../protocols/formats/format.ts'
 import { type StreamTranslation, toCanonicalError, translateStream } from '../../protocols/formats/translate-stream.ts'
 import type { Clock } from '../../types.ts'
 import { type StreamError, toStreamError } from './call-failure.ts'
-import { createLossComment } from './losses.ts'
+import { createDroppedFieldsComment } from './dropped-fields.ts'
 import { maskSecrets, redactSecrets } from './redact-failure.ts'
 import { countMinimumTokens, type RelayedStream, type RelayOptions } from './relay.ts'
 import type { StreamStart } from './response.ts'
 import { KEEP_ALIVE_MS } from './stream-headers.ts'
 import { createEventLimit } from './stream-limit.ts'
 
-interface TranslatedTerms extends RelayOptions {
+interface TranslatedRelayOptions extends RelayOptions {
   translation: StreamTranslation
   clock: Clock
 }
@@ -25,8 +25,11 @@ interface TranslatedTerms extends RelayOptions {
  * Translates a stream into the client's format. Sends the translation of each read from the provider as one chunk, so that no event waits for
  * a later read. A stream that breaks off, ends early, or is silent for too long ends with an error event.
  */
-export const relayTranslatedStream = (body: ByteStream, start: StreamStart, terms: TranslatedTerms): RelayedStream =>
-  new TranslatedStream(body, start, terms)
+export const relayTranslatedStream = (
+  body: ByteStream,
+  start: StreamStart,
+  terms: TranslatedRelayOptions,
+): RelayedStream => new TranslatedStream(body, start, terms)
 
 /** Keeps neither `terms` nor the translation's `restore`, since they may refer to the request, whose conversation may be large. */
 class TranslatedStream implements RelayedStream {
@@ -58,7 +61,7 @@ class TranslatedStream implements RelayedStream {
   readonly #limit: ReturnType<typeof createEventLimit>
   readonly #translator: ReturnType<typeof translateStream>
 
-  constructor(body: ByteStream, { head, state }: StreamStart, terms: TranslatedTerms) {
+  constructor(body: ByteStream, { head, state }: StreamStart, terms: TranslatedRelayOptions) {
     this.#body = body
     this.#head = head
     this.#state = state
@@ -108,7 +111,7 @@ class TranslatedStream implements RelayedStream {
         write: {
           ...write,
           beforeEnd: () => {
-            this.#text += createLossComment(responseWarnings) ?? ''
+            this.#text += createDroppedFieldsComment(responseWarnings) ?? ''
           },
         },
       },

@@ -70,7 +70,7 @@ export interface StreamEnd {
 /** Returns the minimum number of output tokens: one if the stream has content, even if the estimate is zero. */
 export const countMinimumTokens = ({ started, isSilent = false }: StreamState): number => (started && !isSilent ? 1 : 0)
 
-interface PassThroughTerms extends Omit<RelayOptions, 'passThrough'> {
+interface PassThroughOptions extends Omit<RelayOptions, 'passThrough'> {
   format: Format
   answers: ResponseReader
   /** Whether the client gets one JSON array of the events' data. */
@@ -82,7 +82,7 @@ interface PassThroughTerms extends Omit<RelayOptions, 'passThrough'> {
  * stream breaks off, is silent for too long, or lacks the format's end mark, it ends with an error event, never normally. The same applies if it
  * quotes a secret, or reports an error in a form that clients wouldn't recognize. Keeps a few KiB of the tail for accounting.
  */
-export function relayStream(body: ByteStream, committed: StreamStart, terms: PassThroughTerms): RelayedStream {
+export function relayStream(body: ByteStream, committed: StreamStart, terms: PassThroughOptions): RelayedStream {
   const relayed = new PassThroughStream(body, committed, terms)
   return terms.isArray === true ? toJsonArray(relayed) : relayed
 }
@@ -108,7 +108,7 @@ class PassThroughStream implements RelayedStream {
   #fault: unknown = undefined
   readonly #body: ByteStream
   readonly #state: StreamState
-  readonly #terms: PassThroughTerms
+  readonly #terms: PassThroughOptions
   readonly #tail: StreamTail
   readonly #sample: StreamSample
   readonly #limit: ReturnType<typeof createByteLimit>
@@ -116,7 +116,7 @@ class PassThroughStream implements RelayedStream {
   readonly #quotesSecret: (bytes: Uint8Array) => boolean
   readonly #keep: EventFilter | undefined
 
-  constructor(body: ByteStream, { head, state }: StreamStart, terms: PassThroughTerms) {
+  constructor(body: ByteStream, { head, state }: StreamStart, terms: PassThroughOptions) {
     this.#body = body
     this.#state = state
     this.#terms = terms

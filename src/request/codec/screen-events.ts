@@ -25,7 +25,7 @@ interface ScreenedEvents {
   bytes: Uint8Array
 }
 
-interface ErrorEventTerms {
+interface ErrorEventOptions {
   /** The client's format. */
   format: Format
   answers: ResponseReader
@@ -43,7 +43,7 @@ interface ErrorEventTerms {
  */
 export async function screenEvents(
   whole: Uint8Array,
-  { format, answers, secrets: known, before }: ErrorEventTerms,
+  { format, answers, secrets: known, before }: ErrorEventOptions,
 ): Promise<ScreenedEvents> {
   if (!MENTIONS_ERROR.test(decodeUtf8Lenient(whole)) && !mayBeForeign(whole, answers)) return { bytes: whole }
   const errors = await format.loadErrors()

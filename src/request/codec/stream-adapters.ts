@@ -13,7 +13,7 @@ import { getTraits } from '../../protocols/providers/provider-traits.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { Codec, CodecRequest } from './codec.ts'
 import { translateExchange } from './compaction-codec.ts'
-import { createLossComment } from './losses.ts'
+import { createDroppedFieldsComment } from './dropped-fields.ts'
 import { wantsArray } from './model-call.ts'
 import { createParseContext, createWriteContext, type TranslationMemory } from './translate-request.ts'
 
@@ -87,7 +87,7 @@ export async function adaptToWhole(
       const add = (event: string) => {
         text += event
       }
-      const beforeEnd = () => add(createLossComment(responseWarnings) ?? '') // the headers may have been sent already
+      const beforeEnd = () => add(createDroppedFieldsComment(responseWarnings) ?? '') // the headers may have been sent already
       const write = createWriteContext(request, { request: parsed, model: target.model, responseWarnings })
       const writer = client.createWriter({ ...write, beforeEnd }, add)
       for (const event of toStreamEvents(convertResponse(restoreResponse(response, restoration)))) writer.push(event)

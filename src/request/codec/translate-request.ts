@@ -21,10 +21,10 @@ import { getTraits } from '../../protocols/providers/provider-traits.ts'
 import { getTargetName } from '../../protocols/providers/target.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { CodecRequest } from './codec.ts'
-import { isStrict } from './losses.ts'
+import { isStrict } from './dropped-fields.ts'
 import type { ModelCall } from './model-call.ts'
 import { wantsArray } from './model-call.ts'
-import type { RejectedOptions } from './refused-options.ts'
+import type { RejectedOptions } from './rejected-options.ts'
 
 /** Everything needed to translate a client's request to a target's format. */
 export interface TranslationSetup {
@@ -52,7 +52,7 @@ export interface TranslatedRequest extends PreparedRequest {
 export interface TranslationMemory {
   /** For clients that do not send back the reasoning that came with tool calls. */
   reasoning: ReasoningMemory
-  refusedOptions: RejectedOptions
+  rejectedOptions: RejectedOptions
   /** The summaries of in-flight requests, so that a conversation is summarized once, even if several targets are tried. */
   summaries: WeakMap<ModelCall, string>
 }
@@ -85,7 +85,7 @@ export async function prepareForTarget(
       ? original
       : { ...original, options: { ...original.options, maxOutputTokens: outputLimit } }
   const parsed = target.params ? (await loadEntryParams()).applyEntryParams(limited, request, target) : limited
-  const traits = memory.refusedOptions.removeRejected(target, getTraits(upstream.traits, target, context.catalog))
+  const traits = memory.rejectedOptions.removeRejected(target, getTraits(upstream.traits, target, context.catalog))
   const origin = { format: target.format, account: target.connection.id }
   const targetContext = { model: target.model, traits, origin, warnings }
   const rememberedReasoning = memory.reasoning.recall(owner, parsed.turns, origin)

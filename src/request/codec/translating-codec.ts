@@ -28,7 +28,7 @@ import type { Codec, CodecRequest, Translation } from './codec.ts'
 import { needsCompaction, translateExchange } from './compaction-codec.ts'
 import { wantsArray } from './model-call.ts'
 import { limitOutput } from './output-limit.ts'
-import { createRejectedOptions, type DroppableOption, isBadRequest } from './refused-options.ts'
+import { createRejectedOptions, type DroppableOption, isBadRequest } from './rejected-options.ts'
 import { relayTranslatedStream } from './relay-translated.ts'
 import type { FailedResponse, WholeResponse } from './response.ts'
 import { adaptToEvents, adaptToWhole } from './stream-adapters.ts'
@@ -47,7 +47,7 @@ import { getOutputFormat, isFiltered, readAnswer } from './translated-response.t
 export function createTranslation(clock: Clock): Translation {
   const memory: TranslationMemory = {
     reasoning: createReasoningMemory(),
-    refusedOptions: createRejectedOptions(clock),
+    rejectedOptions: createRejectedOptions(clock),
     summaries: new WeakMap(),
   }
   return {
@@ -114,15 +114,15 @@ async function createResponseCodec(
     return createResponseCodec(request, routeTarget, { memory, corrections })
   }
 
-  async function dropRefused(failed: FailedResponse): Promise<Codec | undefined> {
+  async function dropRejectedOptions(failed: FailedResponse): Promise<Codec | undefined> {
     if (corrections === MAX_CORRECTIONS) return undefined
-    const { refusedOptions } = memory
-    const found = refusedOptions.record(routeTarget, failed, listSentOptions(translated))
+    const { rejectedOptions } = memory
+    const found = rejectedOptions.record(routeTarget, failed, listSentOptions(translated))
     if (found.length > 0) {
       const options = { memory, leftOut: found, corrections: corrections + 1 }
       return createResponseCodec(request, routeTarget, options).catch(() => undefined) // a strict request must not lose options
     }
-    if (isBadRequest(failed)) refusedOptions.forget(routeTarget, leftOut)
+    if (isBadRequest(failed)) rejectedOptions.forget(routeTarget, leftOut)
     return undefined
   }
 
@@ -146,7 +146,7 @@ async function createResponseCodec(
     },
     restoreResponse: (response) => convertResponse(restoreResponse(response, restoration)),
     async followUp(received) {
-      if (received.kind === 'failure') return dropRefused(received)
+      if (received.kind === 'failure') return dropRejectedOptions(received)
       return isPreliminary ? continueAfterSummary(received) : undefined
     },
     readFailure: (failed) => translateFailure(failed, { client, upstream, now: context.clock.now() }),

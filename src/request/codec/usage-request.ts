@@ -33,7 +33,7 @@ export function createUsageRequests(clock: Clock): UsageRequests {
         request: { ...codec.request, body: usageRequest.add(body, call.body) },
         async followUp(received) {
           if (received.kind !== 'failure' || !isRefusal(received)) return undefined
-          const { findUnknownFields } = await loadRefusedOptions()
+          const { findUnknownFields } = await loadRejectedOptions()
           if (findUnknownFields(received, FIELDS).length === 0) return undefined
           refusals.set(key, true)
           return codec
@@ -59,7 +59,7 @@ const getTargetKey = ({ connection, model }: RouteTarget) => `${connection.id} $
 const isRefusal = ({ head }: FailedResponse) => head?.status === 400 || head?.status === 422
 
 /** Loaded lazily, since few targets reject options. */
-const loadRefusedOptions = once(() => import('./refused-options.ts'))
+const loadRejectedOptions = once(() => import('./rejected-options.ts'))
 
 /** Removes the event that only reports the usage, which has already been counted. */
 function removeUsage(events: Uint8Array, usageRequest: UsageRequest): Uint8Array {

@@ -23,7 +23,7 @@ interface FetchHandlers {
 /** The options of the handlers. */
 export interface FetchHandlersOptions extends BodyOptions {
   /** Returns whether `app` serves this path. */
-  isOwnPath(path: string): boolean
+  isGatewayPath(path: string): boolean
   /** Creates the reply to any other path. */
   notFound(exchange: Exchange): Reply
   /** Awaited before a request starts, on platforms where starting many requests together is faster. */
@@ -41,7 +41,7 @@ interface BodyOptions {
 /** Creates the Fetch handlers of `app`. */
 export function createFetchHandlers(
   app: App,
-  { isOwnPath, notFound, begin, holdsRejected, linger, onError }: FetchHandlersOptions,
+  { isGatewayPath, notFound, begin, holdsRejected, linger, onError }: FetchHandlersOptions,
 ): FetchHandlers {
   async function handleRequest(
     request: Request,
@@ -73,7 +73,7 @@ export function createFetchHandlers(
     handle: (request, ...platform) => handleRequest(request, platform, { otherwise: () => undefined }),
     matches(request) {
       const url = typeof request === 'object' && 'url' in request ? request.url : request
-      return URL.canParse(url, BASE) && isOwnPath(new URL(url, BASE).pathname)
+      return URL.canParse(url, BASE) && isGatewayPath(new URL(url, BASE).pathname)
     },
   }
 }

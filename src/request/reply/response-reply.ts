@@ -1,7 +1,7 @@
 import { MIN_QUOTABLE_LENGTH } from '../../lib/credential-shapes.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { getSettledValue, once } from '../../lib/promises.ts'
-import { createWarningHeader } from '../codec/losses.ts'
+import { createWarningHeader } from '../codec/dropped-fields.ts'
 import type { ReceivedResponse } from '../codec/response.ts'
 import { createKeyFinder, type KnownKeys, type QuotedKeyFinder } from '../codec/secrets.ts'
 import { ATTEMPTS_HEADER, formatAttempts, formatTarget, TARGET_HEADER } from '../hook-records.ts'

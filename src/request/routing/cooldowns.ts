@@ -6,7 +6,7 @@ import {
   failureRules,
   type HealthLevel,
   rejectedKeyCooldown,
-  type ScopedHealthTerms,
+  type ScopedHealthSettings,
 } from './failure-class.ts'
 import type { HealthRecord, HealthRecords, HealthTarget } from './health-records.ts'
 
@@ -99,7 +99,10 @@ export interface CooldownDependencies {
 }
 
 /** Creates the cooldowns for requests under the given terms. */
-export function createCooldowns({ combo, ...terms }: ScopedHealthTerms, dependencies: CooldownDependencies): Cooldowns {
+export function createCooldowns(
+  { combo, ...terms }: ScopedHealthSettings,
+  dependencies: CooldownDependencies,
+): Cooldowns {
   const { records, windows } = dependencies
   const { windowMs } = terms
   const backOffOfTerms: BackOff = { baseMs: terms.cooldownMs, maxMs: terms.maxCooldownMs }

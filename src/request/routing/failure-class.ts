@@ -17,7 +17,7 @@ export interface CooldownRule {
 }
 
 /** Health terms, and the combo whose requests they apply to; without a combo, they apply to all other requests. */
-export interface ScopedHealthTerms extends HealthTerms {
+export interface ScopedHealthSettings extends HealthTerms {
   combo?: string | undefined
 }
 

@@ -2,7 +2,7 @@ import { startDeadline } from '../../lib/deadline.ts'
 import type { Clock } from '../../types.ts'
 import { createCallWindows } from './call-windows.ts'
 import { createCooldowns } from './cooldowns.ts'
-import { defaultHealthTerms, type FailureClass, failureRules, type ScopedHealthTerms } from './failure-class.ts'
+import { defaultHealthTerms, type FailureClass, failureRules, type ScopedHealthSettings } from './failure-class.ts'
 import type { HealthFacts } from './health-entry.ts'
 import {
   createHealthRecords,
@@ -111,7 +111,7 @@ export interface TargetHealth {
  */
 export interface Health extends TargetHealth {
   /** Returns the same health under other terms. Under a combo's terms, only the combo's own requests count. */
-  withTerms(terms: ScopedHealthTerms): TargetHealth
+  withTerms(terms: ScopedHealthSettings): TargetHealth
   /** The data for `listHealthEntries` and `listTargetStates`. */
   facts: HealthFacts
   /** Clears the failures of one connection, its models, and its provider, or all failures. */
@@ -130,7 +130,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   const windows = createCallWindows(() => clock.now())
   let order = 0 // orders calls and cooldowns, since several may have the same time
 
-  function withTerms(terms: ScopedHealthTerms): TargetHealth {
+  function withTerms(terms: ScopedHealthSettings): TargetHealth {
     const { combo } = terms
     const cooldowns = createCooldowns(terms, { clock, random, records, windows, nextOrder: () => ++order })
 

@@ -6,8 +6,8 @@ import { type CloudSession, paths } from '../protocol.ts'
 import { checkProxyVersion, createInvalidResponse, isRejection } from '../proxy-calls.ts'
 import { addForceAdvice, disableCloud } from './cloud-disable.ts'
 import { addLeftoversAdvice, enableCloud } from './cloud-enable.ts'
-import { createTimeoutError, EXCHANGE_MS, type ProxyContext, type WorkKind } from './cloud-mirror.ts'
 import { type CloudConflict, type CloudOperations, cloudInputs, type SyncedCloud } from './cloud-operations.ts'
+import { createTimeoutError, EXCHANGE_MS, type ProxyContext, type WorkKind } from './cloud-replica.ts'
 import { type CloudDependencies, OFF, readCloudSettings } from './cloud-settings.ts'
 
 /** The time limit of `check`, in ms. Clients wait this long for it (src/rules.md, Cloud sync of clients). */

@@ -2,8 +2,8 @@ import { gatewayError } from '../../../errors.ts'
 import { runWithDeadline } from '../../../lib/deadline.ts'
 import { paths } from '../protocol.ts'
 import { isRejection } from '../proxy-calls.ts'
-import { createTimeoutError, EXCHANGE_MS, isCloudError, type ProxyContext } from './cloud-mirror.ts'
 import type { CloudConflict } from './cloud-operations.ts'
+import { createTimeoutError, EXCHANGE_MS, isCloudError, type ProxyContext } from './cloud-replica.ts'
 import { type CloudDependencies, OFF, readCloudSettings, setEnabled } from './cloud-settings.ts'
 
 /**
@@ -34,7 +34,7 @@ export async function disableCloud(
   const { cloudUrl } = await readCloudSettings(store)
   if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
   const ms = force ? FORCED_MS : EXCHANGE_MS
-  const conflicts = await runWithDeadline((inTime) => removeMirror(deps, { cloudUrl, signal: inTime }), {
+  const conflicts = await runWithDeadline((inTime) => removeCloudReplica(deps, { cloudUrl, signal: inTime }), {
     clock,
     ms,
     late: () => createTimeoutError(ms),
@@ -58,7 +58,7 @@ export async function removeLeftovers({ mirror, pushes }: CloudDependencies, con
  * Applies changes from the cloud, then removes the mirror with all sessions. A mirror that no longer exists, for example after a lost response,
  * counts as removed.
  */
-async function removeMirror({ mirror }: CloudDependencies, context: ProxyContext): Promise<CloudConflict[]> {
+async function removeCloudReplica({ mirror }: CloudDependencies, context: ProxyContext): Promise<CloudConflict[]> {
   const last = await mirror.exchange(context).catch(ignoreNotFound)
   await mirror.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
   return last?.conflicts ?? []

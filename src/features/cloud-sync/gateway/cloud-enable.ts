@@ -8,11 +8,11 @@ import type { ConnectionRecord } from '../../../records/record-collections.ts'
 import type { WritableStore } from '../../../records/writable-store.ts'
 import { checkProxyVersion, probeModelList } from '../proxy-calls.ts'
 import { removeLeftovers } from './cloud-disable.ts'
-import { isCloudError, type ProxyContext, rejectHttp, requireConflicts } from './cloud-mirror.ts'
 import type { EnabledCloud } from './cloud-operations.ts'
+import { isCloudError, type ProxyContext, rejectHttp, requireConflicts } from './cloud-replica.ts'
 import { type CloudDependencies, readCloudSettings, setEnabled } from './cloud-settings.ts'
 
-type MirroredData = Pick<EnabledCloud, 'createdKey' | 'conflicts'>
+type ReplicatedData = Pick<EnabledCloud, 'createdKey' | 'conflicts'>
 
 /** Mirrors all data and turns cloud sync on. `verifyUntil`: the time until which it may wait for the cloud's model list. */
 export async function enableCloud(
@@ -24,12 +24,12 @@ export async function enableCloud(
   rejectHttp(cloudUrl, options)
   const context = { cloudUrl, ...proxy }
   const { createdKey, conflicts } = await pushes.recordOutcome(
-    () => (cloudEnabled ? mirrorAll(deps, context) : mirrorOrUndo(deps, context)),
+    () => (cloudEnabled ? replicateAll(deps, context) : replicateOrUndo(deps, context)),
     { isOn: cloudEnabled },
   )
   await setEnabled(store, true, context)
   pushes.begin()
-  const verifyError = await findMirrorProblem(deps, context, Math.max(0, verifyUntil - clock.now()))
+  const verifyError = await findReplicaProblem(deps, context, Math.max(0, verifyUntil - clock.now()))
   const warnings = await listPrivateAddressWarnings(deps, context)
   return {
     success: true,
@@ -57,9 +57,9 @@ export async function addLeftoversAdvice({ store, mirror }: CloudDependencies, e
 }
 
 /** Mirrors all data while cloud sync is off. If the proxy rejects a record, removes all data from the proxy again. */
-async function mirrorOrUndo(deps: CloudDependencies, context: ProxyContext): Promise<MirroredData> {
+async function replicateOrUndo(deps: CloudDependencies, context: ProxyContext): Promise<ReplicatedData> {
   try {
-    return await mirrorAll(deps, context)
+    return await replicateAll(deps, context)
   } catch (error) {
     if (!isGatewayError(error) || typeof error.data.problem !== 'string') throw error
     const { code, data } = error
@@ -71,7 +71,7 @@ async function mirrorOrUndo(deps: CloudDependencies, context: ProxyContext): Pro
 }
 
 /** Mirrors all data, including a new key for clients of the cloud if this gateway has none. */
-async function mirrorAll(deps: CloudDependencies, context: ProxyContext): Promise<MirroredData> {
+async function replicateAll(deps: CloudDependencies, context: ProxyContext): Promise<ReplicatedData> {
   const { fetch, mirror, keys } = deps
   await checkProxyVersion({ ...context, fetch })
   const conflicts = requireConflicts(await mirror.exchange(context, { create: true }))
@@ -101,7 +101,7 @@ function createKeyIfNone(
  * Requests the cloud's model list with one of the active keys. Resolves to `undefined` if the response proves that the mirror works, otherwise to the
  * problem.
  */
-async function findMirrorProblem(
+async function findReplicaProblem(
   { store, clock, fetch }: CloudDependencies,
   { cloudUrl, signal }: ProxyContext,
   leftMs: number,

@@ -13,9 +13,9 @@ import {
 } from '../../../records/record-collections.ts'
 import type { WritableStore } from '../../../records/writable-store.ts'
 import type { Clock } from '../../../types.ts'
-import { EXCHANGE_MS, type GatewayMirror, SUPERSEDED } from './cloud-mirror.ts'
 import type { CloudState } from './cloud-operations.ts'
-import type { MirrorStateStore } from './cloud-state.ts'
+import { type CloudReplica, EXCHANGE_MS, SUPERSEDED } from './cloud-replica.ts'
+import type { CloudReplicaStateStore } from './cloud-state.ts'
 
 /** The delay from a change to its sync, in ms. Each further change restarts the delay, up to `MAX_DEBOUNCE_MS` in total. */
 const DEBOUNCE_MS = 250
@@ -49,7 +49,7 @@ interface ScheduledSync {
 export interface PushDependencies {
   store: WritableStore
   clock: Clock
-  mirror: GatewayMirror
+  mirror: CloudReplica
   /** Returns a random number in [0, 1), for jitter between retries. */
   random(): number
   /** Starts a timer that doesn't keep the process alive. */
@@ -254,7 +254,7 @@ export class Pushes {
     this.#save(({ waitingSince }) => ({ lastError, waitingSince: waitingSince ?? since }))
   }
 
-  #save(change: Parameters<MirrorStateStore['change']>[0]): void {
+  #save(change: Parameters<CloudReplicaStateStore['change']>[0]): void {
     const { mirror, onError } = this.#deps
     this.#saving = mirror.memory.change(change).catch(onError)
   }

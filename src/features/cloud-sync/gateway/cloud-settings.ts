@@ -3,12 +3,12 @@ import type { KeyOperations } from '../../../admin/keys.ts'
 import { gatewayError } from '../../../errors.ts'
 import type { WritableStore } from '../../../records/writable-store.ts'
 import type { Catalog } from '../../../types.ts'
-import type { GatewayMirror, MirrorDependencies, ProxyContext } from './cloud-mirror.ts'
 import type { Pushes } from './cloud-pushes.ts'
+import type { CloudReplica, CloudReplicaDependencies, ProxyContext } from './cloud-replica.ts'
 
 /** The dependencies of the cloud sync operations, which start and stop `pushes`, the automatic syncs. */
-export interface CloudDependencies extends MirrorDependencies {
-  mirror: GatewayMirror
+export interface CloudDependencies extends CloudReplicaDependencies {
+  mirror: CloudReplica
   pushes: Pushes
   keys: Pick<KeyOperations<unknown>, 'create' | 'delete'>
   catalog: Catalog

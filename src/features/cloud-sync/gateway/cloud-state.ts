@@ -4,7 +4,7 @@ import type { Storage } from '../../../types.ts'
 import type { CloudConflict } from './cloud-operations.ts'
 
 /** The state of a mirror, shared by the gateways on one storage. */
-export interface MirrorState {
+export interface CloudReplicaState {
   /** The URL of the proxy that has the mirror. */
   cloudUrl: string
   mirror: string | null
@@ -25,19 +25,22 @@ export interface MirrorState {
  * Reads and writes the state. Rejects with `STORAGE_FAILED`. If the stored state is damaged, starts from an empty state, so that everything is sent
  * again.
  */
-export interface MirrorStateStore {
-  read(): Promise<MirrorState>
+export interface CloudReplicaStateStore {
+  read(): Promise<CloudReplicaState>
   /**
    * Applies `change` to the state and writes the result. Retries if another gateway writes at the same time. Doesn't write if nothing changes, or
    * once `signal` is aborted.
    */
-  change(change: (memory: MirrorState) => Partial<MirrorState>, signal?: AbortSignal): Promise<MirrorState>
+  change(
+    change: (memory: CloudReplicaState) => Partial<CloudReplicaState>,
+    signal?: AbortSignal,
+  ): Promise<CloudReplicaState>
 }
 
 const MIRROR_KEY = 'cloud/mirror'
 const MAX_CONFLICTS = 100
 
-export function createMirrorStateStore(storage: Storage): MirrorStateStore {
+export function createCloudReplicaStateStore(storage: Storage): CloudReplicaStateStore {
   const load = async () => storage.get(MIRROR_KEY).catch(handleStorageError('read', MIRROR_KEY))
 
   return {
@@ -60,7 +63,7 @@ export function createMirrorStateStore(storage: Storage): MirrorStateStore {
   }
 }
 
-function parse(text: string | undefined): MirrorState {
+function parse(text: string | undefined): CloudReplicaState {
   const stored = text === undefined ? {} : tryParseJson(text)
   const members = isObject(stored) ? stored : {}
   const getString = (value: unknown) => (typeof value === 'string' ? value : null)

@@ -164,7 +164,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
     onError,
   })
   const { gateway, handle, matches } = createFetchHandlers(app, {
-    isOwnPath: isProxyPath,
+    isGatewayPath: isProxyPath,
     notFound: createNotFoundReply,
     begin: waitForBatch,
     holdsRejected: holdsRejectedBodies,

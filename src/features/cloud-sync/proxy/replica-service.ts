@@ -4,7 +4,7 @@ import { getWritableStore } from '../../../records/writable-store.ts'
 import type { LimitScope } from '../../../types/limits.ts'
 import type { Clock } from '../../../types.ts'
 import { respondToSpending } from '../gateway/cloud-spending.ts'
-import { parseMirrored } from '../gateway/mirror-input.ts'
+import { parseReplicated } from '../gateway/replica-input.ts'
 import {
   type Collection,
   MAX_STATES,
@@ -55,7 +55,7 @@ export function createReplicaService(deps: {
         store: getWritableStore(tenant.store, clock),
         side: 'cloud',
         replicaId: tenant.replicaId,
-        validate: parseMirrored,
+        validate: parseReplicated,
         clock,
         claims: {
           take: (digest) => directory.take(tenant.id, digest),

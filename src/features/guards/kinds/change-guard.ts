@@ -67,14 +67,14 @@ const FIELDS: Readonly<Record<ClientFormat, Readonly<Record<(typeof NAMES)[numbe
   'ai-sdk': { temperature: ['temperature'], topP: ['topP'], maxTokens: ['maxOutputTokens'] },
 }
 
-interface ParameterTerms {
+interface ParameterOptions {
   format: ClientFormat
   name: (typeof NAMES)[number]
   value: number | undefined
   most: number | undefined
 }
 
-function setParameter(json: string, { format, name, value, most }: ParameterTerms): string {
+function setParameter(json: string, { format, name, value, most }: ParameterOptions): string {
   if (value === undefined && most === undefined) return json
   const change = (holder: string) => {
     const fields = FIELDS[format][name]

@@ -12,7 +12,7 @@ interface Masks {
   readonly values: Map<string, string>
 }
 
-interface MaskTerms {
+interface MaskOptions {
   memory: Map<unknown, unknown>
   /** The owner of the texts, so that placeholders are the same in all of the owner's requests. */
   scope: string
@@ -28,7 +28,7 @@ const KEY = Symbol('masks')
 export function mask(
   parts: readonly GuardPart[],
   matches: ReadonlyArray<Match & { part: GuardPart }>,
-  { memory, scope, neverRestored }: MaskTerms,
+  { memory, scope, neverRestored }: MaskOptions,
 ): GuardChange[] {
   const masks = (memory.get(KEY) as Masks | undefined) ?? createMasks(parts, scope)
   memory.set(KEY, masks)

@@ -21,9 +21,9 @@ import type { StoredRequest } from '../request-record.ts'
 import type { UsageStore } from '../usage.ts'
 import { type KeyUsage, type KeyUsageQuery, keyUsageInput } from './key-usage.ts'
 import { isSortedCursor, listSortedRequests, type RequestSort, requestSorts, sortOrders } from './sorted-requests.ts'
-import { type SummaryRow, type UsageOrder, UsageSums, type UsageTotals, usageOrders } from './usage-sums.ts'
+import { type SummaryRow, UsageAggregator, type UsageOrder, type UsageTotals, usageOrders } from './usage-aggregator.ts'
 
-export type { SummaryRow, UsageTotals } from './usage-sums.ts'
+export type { SummaryRow, UsageTotals } from './usage-aggregator.ts'
 
 /** The dimensions by which a summary can be grouped. */
 export type UsageBy = (typeof dimensions)[number]
@@ -234,26 +234,26 @@ export function createUsageOperations({
         throw createInputError(`"by" must not contain hour, day, or month when "${series ? 'series' : 'top'}" is given`)
       const filter = await toFilter(filterFields, accounts)
       const usageReader = await reader()
-      const sums = new UsageSums({ by: groupBy, order, top })
+      const sums = new UsageAggregator({ by: groupBy, order, top })
       const time = { from: start, to: end }
       const unit = groupBy.has('hour') ? 'hour' : 'day'
       const range = await usageReader.sumUsage(filter, { ...time, unit }, (row, at) => sums.add(row, at))
       const rows = sums.getRows()
       const summary: UsageSummary = { ...formatRange(range), rows, totals: sums.getTotals() }
       if (series) {
-        const seriesSums = new UsageSums({
+        const seriesTotals = new UsageAggregator({
           by: new Set([...groupBy, series]),
           order,
           seriesRows: sums.getFirstRows(MAX_SERIES_ROWS),
         })
-        await usageReader.sumUsage(filter, { ...time, unit: series }, (row, at) => seriesSums.add(row, at))
-        summary.series = seriesSums.getRows()
+        await usageReader.sumUsage(filter, { ...time, unit: series }, (row, at) => seriesTotals.add(row, at))
+        summary.series = seriesTotals.getRows()
       }
       if (compare) {
-        const formerSums = new UsageSums({ by: new Set(), order })
+        const previousTotals = new UsageAggregator({ by: new Set(), order })
         const formerRange = { from: range.from - (last - range.from), to: range.from, unit: 'day' } as const
-        const found = await usageReader.sumUsage(filter, formerRange, (row, at) => formerSums.add(row, at))
-        if (found.from < found.to) summary.before = { ...formatRange(found), totals: formerSums.getTotals() }
+        const found = await usageReader.sumUsage(filter, formerRange, (row, at) => previousTotals.add(row, at))
+        if (found.from < found.to) summary.before = { ...formatRange(found), totals: previousTotals.getTotals() }
       }
       if (names) summary.names = await readNames([{ ...filterFields, ...filter }, ...rows], { ...store, accounts })
       if (range.isLessPrecise) summary.warnings = [LESS_PRECISE]

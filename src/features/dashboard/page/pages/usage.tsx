@@ -67,7 +67,7 @@ export default function Usage() {
                 columns={getColumns(names, summary.totals)}
                 rows={summary.rows}
                 getKey={(row) => JSON.stringify([row.others, row.target, getRowValue(row)])}
-                totals={['Total', ...getSumColumns(summary.totals).map(({ cell }) => cell(summary.totals))]}
+                totals={['Total', ...getTotalColumns(summary.totals).map(({ cell }) => cell(summary.totals))]}
               />
               <Export />
             </>
@@ -232,7 +232,7 @@ const Times = ({ of }: { of: Totals['durationMs'] }) =>
     <>–</>
   )
 
-const sumColumns: Column<Totals>[] = [
+const totalColumns: Column<Totals>[] = [
   { name: 'Requests', isNumber: true, by: (of) => of.requests, cell: (of) => formatNumber(of.requests) },
   { name: 'Failed', isNumber: true, by: getFailedShare, cell: (of) => formatPercent(getFailedShare(of)) },
   { name: 'Tokens in', isNumber: true, by: (of) => of.tokens.input, cell: (of) => formatCompact(of.tokens.input) },
@@ -264,8 +264,8 @@ const sumColumns: Column<Totals>[] = [
 ]
 
 /** Shows savings only if the gateway has set cache breakpoints. */
-const getSumColumns = (totals: Totals): Column<Totals>[] =>
-  totals.cacheSavedUsd === undefined ? sumColumns : [...sumColumns, savingsColumn]
+const getTotalColumns = (totals: Totals): Column<Totals>[] =>
+  totals.cacheSavedUsd === undefined ? totalColumns : [...totalColumns, savingsColumn]
 
 const savingsColumn: Column<Totals> = {
   name: 'Saved by caching',
@@ -294,7 +294,7 @@ const getColumns = (names: Names, totals: Totals): Column<Row>[] => [
         getRowName(names, row)
       ),
   },
-  ...getSumColumns(totals),
+  ...getTotalColumns(totals),
 ]
 
 /** Exports matching usage. Fetches the files with the tab's token, because a link couldn't send it. */

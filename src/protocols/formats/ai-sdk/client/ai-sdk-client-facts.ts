@@ -5,17 +5,17 @@ import type { WireMetadata, WireWarning } from '../ai-sdk-wire.ts'
 /** Details about a response beyond its content. */
 export interface ResponseMetadata {
   /** The parts of the request that the target didn't receive, such as `dropped:seed`. */
-  losses: readonly string[]
+  droppedFields: readonly string[]
   /** The parts of the response that the client doesn't receive. */
-  responseLosses: readonly string[]
+  responseDroppedFields: readonly string[]
   usage: TokenUsage | undefined
   /** Describes the response: its target, the earlier attempts, and the cost. */
   describe?: ((usage: TokenUsage | undefined) => JsonObject) | undefined
 }
 
 /** Writes the losses of a request's translation as AI SDK warnings. */
-export const writeWarnings = (losses: readonly string[]): WireWarning[] =>
-  losses.map((loss) => {
+export const writeWarnings = (droppedFields: readonly string[]): WireWarning[] =>
+  droppedFields.map((loss) => {
     const [change = '', ...path] = loss.split(':')
     return { type: 'unsupported', feature: path.join(':'), details: `The target does not support it: ${change}.` }
   })
@@ -25,10 +25,12 @@ export const writeWarnings = (losses: readonly string[]): WireWarning[] =>
  * further fields.
  */
 export function writeSignalboxMetadata(
-  { losses, responseLosses, usage, describe }: ResponseMetadata,
+  { droppedFields, responseDroppedFields, usage, describe }: ResponseMetadata,
   more: JsonObject = {},
 ): WireMetadata {
   return {
-    providerMetadata: { signalbox: { ...describe?.(usage), warnings: [...losses, ...responseLosses], ...more } },
+    providerMetadata: {
+      signalbox: { ...describe?.(usage), warnings: [...droppedFields, ...responseDroppedFields], ...more },
+    },
   }
 }

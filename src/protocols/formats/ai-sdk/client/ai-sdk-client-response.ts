@@ -265,8 +265,8 @@ export const writeResponse = (id: string | undefined, { newId, now, model }: Wri
 /** Writes metadata about a response: its target, the earlier attempts, the cost, and the losses of translating it. */
 export const writeResponseMetadata = (usage: TokenUsage | undefined, context: WriteContext): WireMetadata =>
   writeSignalboxMetadata({
-    losses: context.requestWarnings?.() ?? [],
-    responseLosses: context.responseWarnings.list(),
+    droppedFields: context.requestWarnings?.() ?? [],
+    responseDroppedFields: context.responseWarnings.list(),
     usage,
     describe: context.describe,
   })

@@ -2,43 +2,43 @@ import { formatScalar, isObject, type JsonObject } from '../../../../lib/json.ts
 import { resolveReference } from '../../canonical/canonical-schema.ts'
 
 /** Called for each dropped keyword with its path in the schema: `properties.a.uniqueItems`. */
-type OnLoss = (path: string) => void
+type OnDropped = (path: string) => void
 
 /**
  * Converts JSON Schema to Google's older `Schema`, in which an unknown keyword makes Google reject the whole request. Drops conditions that it can't
  * express, so all values of the original schema are still allowed.
  */
-export function toOpenApiSchema(schema: JsonObject, onLoss: OnLoss): JsonObject {
+export function toOpenApiSchema(schema: JsonObject, onDropped: OnDropped): JsonObject {
   const resolver = createResolver(schema)
-  const write = (inner: unknown, path: string): JsonObject => writeSchema(inner, { path, resolver, onLoss, write })
+  const write = (inner: unknown, path: string): JsonObject => writeSchema(inner, { path, resolver, onDropped, write })
   return write(schema, '')
 }
 
 interface SchemaContext {
   path: string
   resolver: Resolver
-  onLoss: OnLoss
+  onDropped: OnDropped
   write(schema: unknown, path: string): JsonObject
 }
 
 function writeSchema(original: unknown, context: SchemaContext): JsonObject {
-  const noteLoss = (keyword: string) => context.onLoss(join(context.path, keyword))
+  const noteDropped = (keyword: string) => context.onDropped(join(context.path, keyword))
   if (!isObject(original)) return {} // `true` allows anything
-  const resolved = context.resolver.enter(original, noteLoss)
+  const resolved = context.resolver.enter(original, noteDropped)
   if (!resolved) {
-    noteLoss('$ref')
+    noteDropped('$ref')
     return { type: 'OBJECT' }
   }
   const { schema } = resolved
   const written = {
     ...copyCommonKeywords(schema),
-    ...writeType(schema, context, noteLoss),
-    ...writeEnum(schema, noteLoss),
-    ...writeLimits(schema, noteLoss),
-    ...writeMembers(schema, context, noteLoss),
+    ...writeType(schema, context, noteDropped),
+    ...writeEnum(schema, noteDropped),
+    ...writeLimits(schema, noteDropped),
+    ...writeMembers(schema, context, noteDropped),
   }
   for (const keyword in schema)
-    if (!KNOWN_KEYWORDS.has(keyword) && !isHarmless(keyword, schema[keyword])) noteLoss(keyword)
+    if (!KNOWN_KEYWORDS.has(keyword) && !isHarmless(keyword, schema[keyword])) noteDropped(keyword)
   context.resolver.leave(resolved)
   return written
 }
@@ -54,7 +54,7 @@ function copyCommonKeywords(schema: JsonObject): JsonObject {
 function writeType(
   schema: JsonObject,
   { path, write }: SchemaContext,
-  noteLoss: (keyword: string) => void,
+  noteDropped: (keyword: string) => void,
 ): JsonObject {
   const declared = [schema.type].flat().filter((type) => typeof type === 'string')
   const types = declared.filter((type) => type !== 'null').map((type) => type.toUpperCase())
@@ -68,7 +68,7 @@ function writeType(
   const [only] = others
   if (others.length === 1) return { ...write(only, path), ...nullable }
   if (others.length > 1) {
-    if (schema.anyOf && schema.oneOf) noteLoss('oneOf')
+    if (schema.anyOf && schema.oneOf) noteDropped('oneOf')
     return { anyOf: others.map((other, index) => write(other, join(path, `anyOf[${index}]`))), ...nullable }
   }
   const [type = guessType(schema)] = types
@@ -85,7 +85,7 @@ function guessType(schema: JsonObject): string | undefined {
 function writeMembers(
   schema: JsonObject,
   { path, write }: SchemaContext,
-  noteLoss: (keyword: string) => void,
+  noteDropped: (keyword: string) => void,
 ): JsonObject {
   const written: JsonObject = {}
   const { properties, required, items, prefixItems } = schema
@@ -99,7 +99,7 @@ function writeMembers(
   }
   const tuple: unknown = Array.isArray(items) ? items : prefixItems
   if (Array.isArray(tuple)) {
-    noteLoss('prefixItems') // any item may be at any index
+    noteDropped('prefixItems') // any item may be at any index
     written.items = write(tuple.length === 1 ? tuple[0] : { anyOf: tuple }, join(path, 'items'))
   } else if (items !== undefined) written.items = write(items, join(path, 'items'))
   else if ([schema.type].flat().includes('array')) written.items = {}
@@ -143,22 +143,22 @@ const IGNORED_KEYWORDS: ReadonlySet<string> = new Set([
   'strict',
 ])
 
-type NoteLoss = (keyword: string) => void
+type NoteDropped = (keyword: string) => void
 
 /** Writes `enum` and `const`. Google's `enum` only supports strings, so numbers become strings. */
-function writeEnum(schema: JsonObject, noteLoss: NoteLoss): JsonObject {
+function writeEnum(schema: JsonObject, noteDropped: NoteDropped): JsonObject {
   const listed: unknown[] = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : []
   const values = listed.filter((value) => value !== null)
   if (values.length === 0) return {}
   if (!values.every((value) => typeof value === 'string')) {
-    noteLoss(schema.enum === undefined ? 'const' : 'enum')
+    noteDropped(schema.enum === undefined ? 'const' : 'enum')
     if (!values.every((value) => typeof value === 'string' || typeof value === 'number')) return {}
   }
   return { type: 'STRING', format: 'enum', enum: values.map(String) }
 }
 
 /** Writes formats and the limits of numbers, strings, and arrays. */
-function writeLimits(schema: JsonObject, noteLoss: NoteLoss): JsonObject {
+function writeLimits(schema: JsonObject, noteDropped: NoteDropped): JsonObject {
   if (schema.enum !== undefined || schema.const !== undefined) return {}
   const written: JsonObject = {}
   for (const keyword of LIMITS) if (typeof schema[keyword] === 'number') written[keyword] = schema[keyword]
@@ -167,11 +167,11 @@ function writeLimits(schema: JsonObject, noteLoss: NoteLoss): JsonObject {
   const most = readExclusiveLimit(schema, 'exclusiveMaximum', { limit: 'maximum', step: -1, isInteger })
   if (least) written.minimum = Math.max(least.value, Number(formatScalar(written.minimum ?? least.value)))
   if (most) written.maximum = Math.min(most.value, Number(formatScalar(written.maximum ?? most.value)))
-  if (least && !isInteger) noteLoss('exclusiveMinimum')
-  if (most && !isInteger) noteLoss('exclusiveMaximum')
+  if (least && !isInteger) noteDropped('exclusiveMinimum')
+  if (most && !isInteger) noteDropped('exclusiveMaximum')
   if (typeof schema.format === 'string') {
     if (FORMATS.has(schema.format)) written.format = schema.format
-    else noteLoss('format')
+    else noteDropped('format')
   }
   return written
 }
@@ -207,8 +207,8 @@ interface Resolved {
 
 /** Replaces references and `allOf`, which Google's older `Schema` doesn't have, with their content. */
 interface Resolver {
-  /** Returns `undefined` if the schema contains itself, or grows too large. Calls `noteLoss` if two conditions contradict each other. */
-  enter(schema: JsonObject, noteLoss: (keyword: string) => void): Resolved | undefined
+  /** Returns `undefined` if the schema contains itself, or grows too large. Calls `noteDropped` if two conditions contradict each other. */
+  enter(schema: JsonObject, noteDropped: (keyword: string) => void): Resolved | undefined
   /** Call this once the schema is written, so that its references may be followed again. */
   leave(resolved: Resolved): void
 }
@@ -218,9 +218,9 @@ function createResolver(root: JsonObject): Resolver {
   let size = 0
 
   return {
-    enter(original, noteLoss) {
+    enter(original, noteDropped) {
       const refs: string[] = []
-      let schema = mergeAllOf(original, noteLoss)
+      let schema = mergeAllOf(original, noteDropped)
       if (++size > MAX_SIZE) return undefined
       while (typeof schema.$ref === 'string') {
         const { $ref, ...beside } = schema
@@ -231,7 +231,7 @@ function createResolver(root: JsonObject): Resolver {
         }
         entered.add($ref)
         refs.push($ref)
-        schema = mergeAllOf({ ...target, ...beside }, noteLoss)
+        schema = mergeAllOf({ ...target, ...beside }, noteDropped)
       }
       return { schema, refs }
     },
@@ -242,7 +242,7 @@ function createResolver(root: JsonObject): Resolver {
 }
 
 /** Joins the conditions of `allOf` in one schema. If two have different values for a keyword, the first counts. */
-function mergeAllOf(schema: JsonObject, noteLoss: (keyword: string) => void): JsonObject {
+function mergeAllOf(schema: JsonObject, noteDropped: (keyword: string) => void): JsonObject {
   const { allOf, ...joined } = schema
   if (!Array.isArray(allOf)) return schema
   for (const part of allOf) {
@@ -254,7 +254,7 @@ function mergeAllOf(schema: JsonObject, noteLoss: (keyword: string) => void): Js
       else if (isObject(before) && isObject(more)) joined[keyword] = { ...more, ...before }
       else if (keyword === 'required' && Array.isArray(before) && Array.isArray(more))
         joined.required = [...new Set([...before, ...more])]
-      else if (before !== more) noteLoss('allOf')
+      else if (before !== more) noteDropped('allOf')
     }
   }
   return joined

@@ -93,7 +93,7 @@ function writeAssistant({ content, name }: AssistantTurn, target: TargetContext)
   const reasoning = content.filter((part) => part.type === 'reasoning')
   const audio = content.find((part) => part.type === 'audio')
   const images = content.flatMap((part) => (part.type === 'image' ? [writeImage(part, target)] : []))
-  warnAboutLosses(content, target.warnings)
+  warnAboutDroppedFields(content, target.warnings)
   return omitUndefined<WireAssistantMessage>({
     role: 'assistant',
     content: addThinking(text, reasoning, target),
@@ -113,7 +113,7 @@ const writeImage = (part: ImagePart, target: TargetContext): WireImage => ({
 })
 
 /** Warns about audio without an ID, and about cache breakpoints, which plain-string text can't have. */
-function warnAboutLosses(content: readonly AssistantPart[], warnings: Warnings) {
+function warnAboutDroppedFields(content: readonly AssistantPart[], warnings: Warnings) {
   for (const part of content) {
     if (part.type === 'audio' && part.id === undefined) warnings.noteDropped(warnings.getPath(part, 'turns'))
     if ('cache' in part && part.cache) warnings.noteDropped(warnings.getPath(part.cache, 'cache'))

@@ -58,7 +58,7 @@ export const aiSdk: ImageClient = {
     const shown = response.images.filter(({ base64 }) => base64 !== undefined)
     const others = response.images.filter(({ base64 }) => base64 === undefined)
     const { costUsd, ...metadata } = context.describe?.(response.usage) ?? {}
-    const warnings = [...context.listLosses(), ...context.warnings.list()]
+    const warnings = [...context.listDroppedFields(), ...context.warnings.list()]
     const each = [...shown, ...others].map(({ url, revisedPrompt }, index) => ({
       ...metadata,
       ...(index === 0 && costUsd !== undefined && { costUsd }),

@@ -19,7 +19,7 @@ export const isStrict = ({ exchange, context }: Pick<CodecRequest, 'exchange' | 
  * Lists what a response lost as a comment in its stream, if the headers have already been sent: `: x-signalbox-warning: dropped:answer.citations`.
  * `undefined` if nothing was lost. No blank line follows, since OpenAI's Go client long mistook the two for an event, which it can't read.
  */
-export function createLossComment(responseWarnings: Pick<ResponseWarnings, 'list'>): string | undefined {
+export function createDroppedFieldsComment(responseWarnings: Pick<ResponseWarnings, 'list'>): string | undefined {
   const [header] = Object.entries(createWarningHeader(responseWarnings.list()))
   return header && `: ${header.join(': ')}\n`
 }

@@ -1,15 +1,15 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { ClientFormat } from '../../../types.ts'
-import { aiSdkRefusal } from './ai-sdk-refusal.ts'
-import { chatRefusal } from './chat-refusal.ts'
-import { geminiRefusal } from './gemini-refusal.ts'
-import { messagesRefusal } from './messages-refusal.ts'
-import { responsesRefusal } from './responses-refusal.ts'
+import { aiSdkRejection } from './ai-sdk-rejection.ts'
+import { chatRejection } from './chat-rejection.ts'
+import { geminiRejection } from './gemini-rejection.ts'
+import { messagesRejection } from './messages-rejection.ts'
+import { responsesRejection } from './responses-rejection.ts'
 
 /** Writes refused responses in a client's format, with the finish reason for filtered content. */
-export interface RefusalFormat {
+export interface RejectionFormat {
   /** Returns the response without its content. `choices`: the refused choices, if the format can refuse them individually. */
-  writeWhole(response: JsonObject, reason: RefusalReason, choices?: ReadonlySet<number>): JsonObject
+  writeWhole(response: JsonObject, reason: RejectionReason, choices?: ReadonlySet<number>): JsonObject
   createEnding(request: EndedRequest): StreamEnding
 }
 
@@ -20,7 +20,7 @@ export interface StreamEnding {
   /** Returns the event that ends one of several choices; absent if the format can't end it individually. */
   endChoice?(index: number): JsonObject
   /** Returns the events that close open items and end the stream. */
-  end(reason: RefusalReason, usage: RefusalUsage): string
+  end(reason: RejectionReason, usage: RejectionUsage): string
 }
 
 export interface EndedRequest {
@@ -32,21 +32,21 @@ export interface EndedRequest {
   keepItem(item: JsonObject): void
 }
 
-export interface RefusalReason {
+export interface RejectionReason {
   message: string
   category: string | undefined
 }
 
 /** Estimated tokens, for formats whose last event reports the usage. */
-export interface RefusalUsage {
+export interface RejectionUsage {
   inputTokens: number
   outputTokens: number
 }
 
-export const refusalFormats: Readonly<Record<ClientFormat, RefusalFormat>> = {
-  'openai-chat': chatRefusal,
-  'openai-responses': responsesRefusal,
-  'anthropic-messages': messagesRefusal,
-  gemini: geminiRefusal,
-  'ai-sdk': aiSdkRefusal,
+export const rejectionFormats: Readonly<Record<ClientFormat, RejectionFormat>> = {
+  'openai-chat': chatRejection,
+  'openai-responses': responsesRejection,
+  'anthropic-messages': messagesRejection,
+  gemini: geminiRejection,
+  'ai-sdk': aiSdkRejection,
 }

@@ -2,12 +2,12 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { newId } from '../../../lib/new-id.ts'
 import { formatSseEvent } from '../../../lib/sse.ts'
 import { pickFields } from './pick-fields.ts'
-import type { EndedRequest, RefusalFormat } from './refusal-formats.ts'
+import type { EndedRequest, RejectionFormat } from './rejection-formats.ts'
 
 const INCOMPLETE = { status: 'incomplete', incomplete_details: { reason: 'content_filter' } } as const
 
 /** OpenAI's Responses. */
-export const responsesRefusal: RefusalFormat = {
+export const responsesRejection: RejectionFormat = {
   writeWhole: (response) => ({
     ...pickFields(response, [
       'id',

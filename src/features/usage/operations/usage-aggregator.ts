@@ -3,7 +3,7 @@ import { fromNanoUsd } from '../../../lib/usd.ts'
 import type { Integer, IsoTime } from '../../../types/plain-types.ts'
 import type { Percentiles } from '../histogram.ts'
 import type { StoredTarget, Tokens, UsedUnits } from '../request-record.ts'
-import { addSums, createSums, type Dimensions, type Sums } from '../totals.ts'
+import { addRowTotals, createRowTotals, type Dimensions, type RowTotals } from '../totals.ts'
 
 /** Totals of requests. */
 export interface UsageTotals {
@@ -65,7 +65,7 @@ interface SeriesRows {
   others: number
 }
 
-interface SumsOptions {
+interface AggregatorOptions {
   /** The dimensions of the rows. */
   by: ReadonlySet<string>
   order: UsageOrder
@@ -75,17 +75,17 @@ interface SumsOptions {
 }
 
 /** Sums the totals of requests with the same values for `by`. */
-export class UsageSums {
-  readonly #options: SumsOptions
-  readonly #rows = new Map<string, { dimensions: RowDimensions; name: string; sums: Sums }>()
-  readonly #totals = createSums()
+export class UsageAggregator {
+  readonly #options: AggregatorOptions
+  readonly #rows = new Map<string, { dimensions: RowDimensions; name: string; sums: RowTotals }>()
+  readonly #totals = createRowTotals()
 
-  constructor(options: SumsOptions) {
+  constructor(options: AggregatorOptions) {
     this.#options = options
   }
 
   /** Adds a row of an hour or day. `at` is its start in epoch ms. Throws `INVALID_REQUEST` if there are too many rows. */
-  add({ dimensions, sums }: { dimensions: Dimensions; sums: Readonly<Sums> }, at: number): void {
+  add({ dimensions, sums }: { dimensions: Dimensions; sums: Readonly<RowTotals> }, at: number): void {
     const { by, seriesRows, top } = this.#options
     let rowDimensions = getRowDimensions(dimensions, by)
     let name = JSON.stringify(rowDimensions)
@@ -97,14 +97,14 @@ export class UsageSums {
     const key = JSON.stringify(time) + name
     let row = this.#rows.get(key)
     if (!row) {
-      row = { dimensions: { ...time, ...rowDimensions }, name, sums: createSums() }
+      row = { dimensions: { ...time, ...rowDimensions }, name, sums: createRowTotals() }
       this.#rows.set(key, row)
       const max = top === undefined ? MAX_ROWS : MAX_COMPARED
       if (this.#rows.size > max)
         throw createInputError(`"by" produces more than ${max} rows. Use fewer dimensions or a shorter time range`)
     }
-    addSums(row.sums, sums)
-    addSums(this.#totals, sums)
+    addRowTotals(row.sums, sums)
+    addRowTotals(this.#totals, sums)
   }
 
   getRows(): SummaryRow[] {
@@ -115,9 +115,9 @@ export class UsageSums {
       .map(({ dimensions, sums }): SummaryRow => ({ ...dimensions, ...toTotals(sums) }))
     const others = ordered.slice(top)
     if (others.length === 0) return summaryRows
-    const otherSums = createSums()
-    for (const { sums } of others) addSums(otherSums, sums)
-    return [...summaryRows, { others: others.length, ...toTotals(otherSums) }]
+    const otherTotals = createRowTotals()
+    for (const { sums } of others) addRowTotals(otherTotals, sums)
+    return [...summaryRows, { others: others.length, ...toTotals(otherTotals) }]
   }
 
   /** Returns the first `count` rows, which a series shows separately. */
@@ -171,7 +171,7 @@ function getRowDimensions(dimensions: Dimensions, by: ReadonlySet<string>): RowD
   return rowDimensions
 }
 
-const orderValues: Readonly<Record<UsageOrder, (sums: Sums) => number>> = {
+const orderValues: Readonly<Record<UsageOrder, (sums: RowTotals) => number>> = {
   cost: ({ nano }) => nano,
   requests: ({ requests }) => requests,
   tokens: ({ tokens }) => tokens.input + tokens.output,
@@ -179,7 +179,15 @@ const orderValues: Readonly<Record<UsageOrder, (sums: Sums) => number>> = {
 
 const compareStrings = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-const toTotals = ({ units, nano, cacheSavedNano, firstByteMs, durationMs, tokens, ...counts }: Sums): UsageTotals => ({
+const toTotals = ({
+  units,
+  nano,
+  cacheSavedNano,
+  firstByteMs,
+  durationMs,
+  tokens,
+  ...counts
+}: RowTotals): UsageTotals => ({
   ...counts,
   tokens: { ...tokens },
   ...(Object.keys(units).length > 0 && { units }),

@@ -1,9 +1,9 @@
 import { formatSseEvent } from '../../../lib/sse.ts'
 import { pickFields } from './pick-fields.ts'
-import type { RefusalFormat } from './refusal-formats.ts'
+import type { RejectionFormat } from './rejection-formats.ts'
 
 /** The AI SDK's protocol. */
-export const aiSdkRefusal: RefusalFormat = {
+export const aiSdkRejection: RejectionFormat = {
   writeWhole: (response) => ({
     ...pickFields(response, ['usage', 'warnings', 'response', 'providerMetadata']),
     content: [],

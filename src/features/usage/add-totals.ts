@@ -7,13 +7,13 @@ import { decodeTotals, Totals, type TotalsRow } from './totals.ts'
 export const MAX_TTL_MS = 1e12
 
 /** Totals of batches with consecutive numbers. */
-export interface BatchSums {
+export interface BatchTotals {
   first: number
   last: number
   rows: Iterable<TotalsRow>
 }
 
-interface AddSumsOptions {
+interface AddTotalsOptions {
   storage: Storage
   clock: Clock
   maxCharacters: number
@@ -27,7 +27,7 @@ const LARGE = 100_000
 const ROW_CHARACTERS = 100
 
 /** A batch's totals by shard and hour, and totals of requests without a record by time. */
-export class SumsByHour {
+export class TotalsByHour {
   readonly hours = new Map<string, { shard: string; hour: number; totals: Totals }>()
   readonly unlisted = new Map<number, Totals>()
 
@@ -59,10 +59,10 @@ export class PartlyAddedError extends Error {}
  * Adds totals of batches to stored totals that don't include them yet. Throws `PartlyAddedError` if the stored totals include only part of the
  * batches.
  */
-async function addToSums(
-  { storage, maxCharacters, nextTurn, onError }: AddSumsOptions,
+async function addToTotals(
+  { storage, maxCharacters, nextTurn, onError }: AddTotalsOptions,
   { baseKey, instanceId, ttlMs }: { baseKey: string; instanceId: string; ttlMs: number },
-  batches: readonly BatchSums[],
+  batches: readonly BatchTotals[],
 ): Promise<void> {
   const key = storage.atomic ? baseKey : `${baseKey}/${instanceId}` // without conditional writes, each instance has its own value
   await retryOnConflict(async () => {
@@ -87,16 +87,16 @@ async function addToSums(
   })
 }
 
-/** Adds totals of batches to the stored totals of their hours and days. Throws as `addToSums` does. */
-export async function addSumsByHour(
-  options: AddSumsOptions,
+/** Adds totals of batches to the stored totals of their hours and days. Throws as `addToTotals` does. */
+export async function addTotalsByHour(
+  options: AddTotalsOptions,
   { instanceId, days }: { instanceId: string; days: { requests: number; totals: number } },
-  batches: ReadonlyArray<{ first: number; last: number; sums: SumsByHour }>,
+  batches: ReadonlyArray<{ first: number; last: number; sums: TotalsByHour }>,
 ): Promise<void> {
   const now = options.clock.now()
-  const entries = new Map<string, { end: number; days: number; sums: BatchSums[] }>()
+  const entries = new Map<string, { end: number; days: number; sums: BatchTotals[] }>()
 
-  function add(baseKey: string, end: number, keptDays: number, { first, last, rows }: BatchSums): void {
+  function add(baseKey: string, end: number, keptDays: number, { first, last, rows }: BatchTotals): void {
     const entry = entries.get(baseKey) ?? { end, days: keptDays, sums: [] }
     entries.set(baseKey, entry)
     const before = entry.sums.at(-1)
@@ -116,7 +116,7 @@ export async function addSumsByHour(
   for (const [baseKey, { end, days: keptDays, sums }] of entries) {
     const ttlMs = Math.min(end + keptDays * DAY_MS - now, MAX_TTL_MS)
     if (ttlMs < 1) continue
-    await addToSums(options, { baseKey, instanceId, ttlMs }, sums)
+    await addToTotals(options, { baseKey, instanceId, ttlMs }, sums)
     await options.nextTurn()
   }
 }

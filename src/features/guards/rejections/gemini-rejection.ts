@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { formatSseEvent } from '../../../lib/sse.ts'
 import { pickFields } from './pick-fields.ts'
-import type { RefusalFormat } from './refusal-formats.ts'
+import type { RejectionFormat } from './rejection-formats.ts'
 
 /** Google's Gemini. A stream for a client that expects a JSON array is converted later. */
-export const geminiRefusal: RefusalFormat = {
+export const geminiRejection: RejectionFormat = {
   writeWhole: (response, { message }) => ({
     ...pickFields(response, ['usageMetadata', 'modelVersion', 'responseId', 'createTime']),
     candidates: [toCandidate(0, message)],

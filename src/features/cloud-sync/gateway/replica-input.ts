@@ -33,5 +33,5 @@ const schemas: Readonly<Record<Collection, ReturnType<typeof closedObject>>> = {
 }
 
 /** Validates a mirrored record and converts it for storage. Throws `INVALID_REQUEST` with a sentence about the problem. */
-export const parseMirrored = (collection: Collection, record: JsonObject): JsonObject =>
+export const parseReplicated = (collection: Collection, record: JsonObject): JsonObject =>
   parseInput<JsonObject>(schemas[collection], record)

@@ -2,15 +2,15 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { newId } from '../../../lib/new-id.ts'
 import { formatSseEvent } from '../../../lib/sse.ts'
 import { pickFields } from './pick-fields.ts'
-import type { RefusalFormat } from './refusal-formats.ts'
+import type { RejectionFormat } from './rejection-formats.ts'
 
 /** Chat Completions, and text completions, whose choices have a `text` instead of a `message`. */
-export const chatRefusal: RefusalFormat = {
+export const chatRejection: RejectionFormat = {
   writeWhole(response, _, refused) {
     const choices = toObjects(response.choices)
     return {
       ...pickFields(response, ['id', 'object', 'created', 'model', 'usage', 'service_tier']),
-      choices: choices.map((choice, at) => (refused && !refused.has(at) ? choice : refuseChoice(choice, at))),
+      choices: choices.map((choice, at) => (refused && !refused.has(at) ? choice : rejectChoice(choice, at))),
     }
   },
   createEnding({ body: { stream_options: options }, model, now }) {
@@ -59,7 +59,7 @@ export const chatRefusal: RefusalFormat = {
 
 const START = { role: 'assistant', content: '' }
 
-function refuseChoice(choice: JsonObject, at: number): JsonObject {
+function rejectChoice(choice: JsonObject, at: number): JsonObject {
   const content = 'text' in choice ? { text: '' } : { message: { role: 'assistant', content: null, refusal: null } }
   return { index: choice.index ?? at, ...content, logprobs: null, finish_reason: 'content_filter' }
 }

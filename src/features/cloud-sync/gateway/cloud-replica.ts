@@ -18,14 +18,14 @@ import { syncReplicas } from '../sync-replicas.ts'
 import type { SyncResult } from '../sync-types.ts'
 import type { CloudConflict, CloudOptions } from './cloud-operations.ts'
 import { count, exchangeSpending } from './cloud-spending.ts'
-import { createMirrorStateStore, type MirrorState, type MirrorStateStore } from './cloud-state.ts'
-import { parseMirrored } from './mirror-input.ts'
+import { type CloudReplicaState, type CloudReplicaStateStore, createCloudReplicaStateStore } from './cloud-state.ts'
+import { parseReplicated } from './replica-input.ts'
 
 /** The time limit of a sync, in ms. Clients wait this long for an action (src/rules.md, Cloud sync of clients). */
 export const EXCHANGE_MS = 15_000
 
 /** The dependencies of a gateway's mirror. */
-export interface MirrorDependencies {
+export interface CloudReplicaDependencies {
   store: WritableStore
   clock: Clock
   /** Returns the counters of all limits. */
@@ -42,7 +42,7 @@ export type ProxyContext = Omit<SignedCallOptions, 'fetch'>
 export type WorkKind = 'own' | 'sync' | 'disable'
 
 /** A gateway's mirror, as used by the operator's actions and by automatic syncs. */
-export interface GatewayMirror {
+export interface CloudReplica {
   /**
    * Runs work that calls the proxy, one job at a time. After `ms`, rejects with `CLOUD_TIMEOUT` and aborts the job's signal. An operator's action
    * cancels automatic syncs. `disable` cancels `sync`, because it syncs the same data.
@@ -61,13 +61,13 @@ export interface GatewayMirror {
   call(call: SignedCall, context: ProxyContext): ReturnType<SignedCalls['call']>
   /** Forgets the current session if it has this ID. Without an ID, forgets any session. */
   forgetSession(id?: string): void
-  memory: MirrorStateStore
+  memory: CloudReplicaStateStore
   /** Cancels everything in flight. */
   close(): void
 }
 
-export function createMirror({ store, clock, ledger, fetch, options }: MirrorDependencies): GatewayMirror {
-  const memory = createMirrorStateStore(store.storage)
+export function createCloudReplica({ store, clock, ledger, fetch, options }: CloudReplicaDependencies): CloudReplica {
+  const memory = createCloudReplicaStateStore(store.storage)
   const calls = createSignedCalls({ getIdentity: (cloudUrl) => getIdentity(cloudUrl, store) })
   const inTurn = createMutex()
   const closing = new AbortController()
@@ -80,21 +80,21 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
     yielding[kind] = new AbortController()
   }
 
-  const call: GatewayMirror['call'] = (one, context) => {
+  const call: CloudReplica['call'] = (one, context) => {
     rejectHttp(context.cloudUrl, options)
     return calls.call(one, { ...context, fetch })
   }
 
   /** Returns the stored state of the mirror if the mirror is at this URL; otherwise, an empty state. */
-  const getMirrorState = ({ cloudUrl, mirror, stamp, attempts }: MirrorState, address: string) =>
+  const getReplicaState = ({ cloudUrl, mirror, stamp, attempts }: CloudReplicaState, address: string) =>
     cloudUrl === address ? { mirror, stamp, attempts } : { mirror: null, stamp: null, attempts: [] }
 
-  const runExchange: GatewayMirror['exchange'] = async (context, { create = false } = {}) => {
+  const runExchange: CloudReplica['exchange'] = async (context, { create = false } = {}) => {
     const { cloudUrl, signal } = context
-    const refresh = async () => getMirrorState(await memory.read(), cloudUrl)
+    const refresh = async () => getReplicaState(await memory.read(), cloudUrl)
     const exchanged = await syncReplicas({
       createReplica: (replicaId) =>
-        createReplica({ store, side: 'gateway', replicaId, validate: parseMirrored, clock, keepsSecrets: true }),
+        createReplica({ store, side: 'gateway', replicaId, validate: parseReplicated, clock, keepsSecrets: true }),
       send: async (body) =>
         parseSyncResponse(await call({ method: 'POST', path: paths.replica, body }, context), context),
       state: await refresh(),

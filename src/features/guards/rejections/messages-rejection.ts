@@ -2,10 +2,10 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { newId } from '../../../lib/new-id.ts'
 import { formatSseEvent } from '../../../lib/sse.ts'
 import { pickFields } from './pick-fields.ts'
-import type { RefusalFormat, RefusalReason } from './refusal-formats.ts'
+import type { RejectionFormat, RejectionReason } from './rejection-formats.ts'
 
 /** Anthropic's Messages. */
-export const messagesRefusal: RefusalFormat = {
+export const messagesRejection: RejectionFormat = {
   writeWhole: (response, reason) => ({
     ...pickFields(response, ['id', 'type', 'role', 'model', 'usage']),
     content: [],
@@ -41,4 +41,4 @@ export const messagesRefusal: RefusalFormat = {
   },
 }
 
-const toDetails = ({ message }: RefusalReason) => ({ type: 'refusal', category: null, explanation: message })
+const toDetails = ({ message }: RejectionReason) => ({ type: 'refusal', category: null, explanation: message })
