@@ -11,10 +11,17 @@ test('consent to a rejected copy does not apply to another copy that the source 
   await world.ask()
   assert.is((await world.api.catalog.review()).rejected, '2 of 6 known models are missing.')
   gone = { a: 'gone', b: 'gone', c: 'gone', d: { input: 0, output: 0 } }
+  const single = await world.api.catalog.accept({ models: ['one/d'] }).catch((thrown) => thrown)
+  assert.match(`${single.message}`, /rejected the whole copy/)
   const error = await world.api.catalog.accept().catch((thrown) => thrown)
   assert.match(`${error.message}`, /changed/)
   assert.is((await findModel(world, 'd'))?.price?.input, 10)
-  assert.is((await world.api.catalog.review()).rejected, '3 of 6 known models are missing.')
+  const { rejected, held } = await world.api.catalog.review()
+  assert.is(rejected, '3 of 6 known models are missing.')
+  assert.equal(
+    held.map(({ changes }) => changes),
+    [['input: 10 -> 0', 'output: 20 -> 0']],
+  )
   await world.api.catalog.accept()
   assert.is((await findModel(world, 'c'))?.retired, true)
 })

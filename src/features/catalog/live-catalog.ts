@@ -30,6 +30,9 @@ const MAX_LINE = 200
 /** How many unknown models an error names. */
 const MAX_NAMED = 5
 
+const REJECTED_AS_A_WHOLE =
+  'The gateway rejected the whole copy, so you can\'t accept changes of single models. Omit "models" to accept the copy.'
+
 /** How long the first request waits for the stored copy, in ms. */
 const LOAD_MS = 1_000
 
@@ -100,9 +103,12 @@ export class LiveCatalog {
   }
 
   accept({ models }: { models?: string[] | undefined }): Promise<CatalogReview> {
-    return this.#change(() =>
-      this.#state.rejected && !models ? this.#acceptRejected(this.#state.rejected) : this.#acceptHeld(models),
-    )
+    return this.#change(async () => {
+      const { rejected } = this.#state
+      if (!rejected) return this.#acceptHeld(models)
+      if (models) throw gatewayError('INVALID_REQUEST', { message: REJECTED_AS_A_WHOLE })
+      return this.#acceptRejected(rejected)
+    })
   }
 
   rollback(): Promise<CatalogReview> {

@@ -23,15 +23,16 @@ function ReviewedPrices({ review, onChange }: { review: Review; onChange: () => 
   const columns: Column<Held>[] = [
     { name: 'Model', cell: ({ model }) => model },
     { name: 'Change', cell: ({ changes }) => changes.join(', ') },
-    {
+  ]
+  if (rejected === undefined)
+    columns.push({
       name: 'Actions',
       cell: ({ model }) => (
         <Button writes of={model} onClick={() => run(() => api.value.catalog.accept({ models: [model] }))}>
           Accept
         </Button>
       ),
-    },
-  ]
+    })
   return (
     <Section title="Live prices">
       <Problem>{error.value ?? review.error}</Problem>
@@ -47,7 +48,13 @@ function ReviewedPrices({ review, onChange }: { review: Review; onChange: () => 
           <Text of={`The latest prices weren’t applied: ${rejected}`} />
         </p>
       )}
-      {held.length > 0 && <p class="hint">These changes don’t apply until you accept them.</p>}
+      {held.length > 0 && (
+        <p class="hint">
+          {rejected === undefined
+            ? 'These changes don’t apply until you accept them.'
+            : 'If you accept the latest prices, these changes apply as well.'}
+        </p>
+      )}
       <Table
         caption="Price changes that need your approval"
         columns={columns}
@@ -61,7 +68,7 @@ function ReviewedPrices({ review, onChange }: { review: Review; onChange: () => 
         </Button>
         {(held.length > 0 || rejected !== undefined) && (
           <Button writes onClick={() => run(() => api.value.catalog.accept({}))}>
-            Accept all
+            {rejected === undefined ? 'Accept all' : 'Accept the latest prices'}
           </Button>
         )}
         {current && (
