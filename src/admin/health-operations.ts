@@ -78,7 +78,8 @@ export function createHealthOperations({
   }
 }
 
-function getCatalogAge(catalog: Catalog): CatalogAge {
+/** Returns the date of the newest prices. */
+export function getCatalogAge(catalog: Catalog): CatalogAge {
   const providers = Object.values(catalog)
   const live = providers.filter(({ isLive }) => isLive)
   const dates = (live.length > 0 ? live : providers).flatMap(({ asOf }) => asOf ?? [])

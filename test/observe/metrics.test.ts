@@ -1,7 +1,10 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { measures } from '../../src/features/observe/measures.ts'
 import { prometheus } from '../../src/features/observe/prometheus.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
 import { metered } from '../gate/support/metered-providers.ts'
 import { json } from '../pipeline/support/upstream.ts'
+import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { ADMIN, type ObservedWorld, openObserved, read } from './world.ts'
 
@@ -9,7 +12,7 @@ const test = suite('metrics for Prometheus')
 
 const TOKEN = 'token-of-the-scrape-0123456789abcdef'
 
-async function scrape({ gateway }: ObservedWorld, headers: Record<string, string> = {}) {
+async function scrape({ gateway }: Pick<ObservedWorld, 'gateway'>, headers: Record<string, string> = {}) {
   const reply = await gateway.fetch('http://gateway/metrics', {
     headers: { authorization: `Bearer ${TOKEN}`, ...headers },
   })
@@ -110,6 +113,20 @@ test('targets in cooldown are reported', async () => {
   assert.is(sample(text, 'signalbox_target_state', { ...target, signalbox_state: 'ok' }), 0)
 })
 
+test('the age of the prices is reported, if the catalog has a date', async () => {
+  const clock = fakeClock()
+  const open = (asOf: object) =>
+    createGateway({
+      ...{ storage: memoryStorage({ clock }), clock, logger: false, observe: [prometheus({ token: TOKEN })] },
+      catalog: { one: { baseUrl: 'http://one.test/v1', ...asOf } },
+    })
+  const ageOf = async (gateway: Gateway) =>
+    /^signalbox_catalog_age_seconds (\d+)$/m.exec((await scrape({ gateway })).text)?.[1]
+  const asOf = new Date(clock.now() - 3 * 24 * 60 * 60_000).toISOString().slice(0, 10)
+  assert.is(await ageOf(open({ asOf })), `${(clock.now() - Date.parse(asOf)) / 1_000}`)
+  assert.is(await ageOf(open({})), undefined)
+})
+
 test('the used share of each gateway and group limit is reported', async () => {
   const world = await openObserved([prometheus({ token: TOKEN })], metered({ input: 100, output: 50 }, { tokens: 0 }))
   const { id: group } = await world.gateway.api.groups.create({ name: 'team', limits: { tokens: { day: 6_000 } } })
@@ -192,7 +209,12 @@ test('label sets beyond 2,000 share one series, and a metric counts the overflow
 test('metrics work without target states while the storage is unavailable', async () => {
   const { page } = prometheus({ token: TOKEN })
   const targets = () => Promise.reject(new Error('the storage is away'))
-  const reply = await page?.reply({ header: () => undefined }, { isOneOfMany: false, targets, limits: targets })
+  const reply = await page?.reply(
+    { header: () => undefined },
+    {
+      ...{ isOneOfMany: false, targets, limits: targets, catalogAgeMs: async () => undefined },
+    },
+  )
   assert.is(reply?.status, 200)
   assert.match(String(reply?.body), /^signalbox_build_info\{/m)
 })

@@ -96,7 +96,7 @@ test('observers learn that a request ended when the gateway closes, and a scrape
   const { body } =
     (await metrics.page?.reply(
       { header: () => undefined },
-      { isOneOfMany: false, targets: async () => [], limits: async () => [] },
+      { isOneOfMany: false, targets: async () => [], limits: async () => [], catalogAgeMs: async () => undefined },
     )) ?? {}
   assert.match(String(body), /^signalbox_streams_active\{[^}]*\} 0$/m)
   assert.match(String(body), /^signalbox_requests_active\{[^}]*\} 0$/m)

@@ -15,7 +15,10 @@ function rowOf(metric: Metric): string {
   const { name, kind, labels: names, help } = metric
   const prometheus = `${getFamilyName(metric)}${kind === 'counter' ? '_total' : ''}`
   const kinds = { counter: 'counter', histogram: 'histogram', upDown: 'gauge', gauge: 'gauge' }
-  return `| \`${name}\` | \`${prometheus}\` | ${kinds[kind]} | ${names.map((label) => `\`${label}\``).join(', ')} | ${help} |`
+  return `| \`${name}\` | \`${prometheus}\` | ${kinds[kind]} | ${names.map((label) => `\`${label}\``).join(', ')} | ${help} |`.replace(
+    / +\|/g,
+    ' |',
+  )
 }
 
 test('the documented table lists every metric with its definition', () => {

@@ -1,8 +1,9 @@
+import { getCatalogAge } from '../../admin/health-operations.ts'
 import { listTargetStates } from '../../request/routing/health-entry.ts'
 import { isKnownTarget } from '../../request/routing/known-models.ts'
 import type { RouteTable } from '../../request/routing/route-table.ts'
 import type { Health } from '../../request/routing/target-health.ts'
-import type { LimitState, UsageLimits } from '../../types.ts'
+import type { Catalog, Clock, LimitState, UsageLimits } from '../../types.ts'
 import type { TargetFact } from './observer.ts'
 
 /** Returns the states of targets that were called recently or are in cooldown. */
@@ -28,6 +29,12 @@ export async function getLimitFacts({ groups, settings }: LimitSources): Promise
     ...limited.map(({ id }) => groups.limits.get(id)),
   ])
   return [...ownLimits.limits, ...groupLimits.flatMap(({ limits }) => limits.filter(({ scope }) => scope === 'group'))]
+}
+
+/** Returns how old the newest prices are; `undefined` if the catalog has no date. */
+export function getCatalogAgeMs(catalog: Catalog, clock: Pick<Clock, 'now'>): number | undefined {
+  const { asOf } = getCatalogAge(catalog)
+  return asOf === undefined ? undefined : Math.max(0, clock.now() - Date.parse(asOf))
 }
 
 /** The operations of `gateway.api` that list limits. */

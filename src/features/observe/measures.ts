@@ -273,6 +273,13 @@ export const measures = {
     help: "Used share of a group's or the gateway's limit, 0 to 1.",
     labels: ['signalbox.scope', 'signalbox.group', 'signalbox.unit', 'signalbox.window'],
   },
+  catalogAge: {
+    name: 'signalbox.catalog.age',
+    kind: 'gauge',
+    unit: 's',
+    help: "Age of the catalog's newest prices.",
+    labels: [],
+  },
   overflow: {
     name: 'signalbox.metrics.overflow',
     kind: 'counter',

@@ -30,6 +30,8 @@ export interface GatewayFacts {
   targets(): Promise<TargetFact[]>
   /** Usage of the gateway's limits and of the first 100 groups with limits. Rejects like `targets`. */
   limits(): Promise<LimitState[]>
+  /** How old the newest prices of the catalog are, in ms; `undefined` if the catalog has no date. */
+  catalogAgeMs(): Promise<number | undefined>
 }
 
 /** The state of a target. */

@@ -1,12 +1,15 @@
 import type { BuiltInFeature } from '../../feature.ts'
 import { createPage, type MountedPage } from '../../request/door/pages.ts'
 import type { Pipeline } from '../../request/pipeline.ts'
+import type { Catalog, Clock } from '../../types.ts'
 import type { GatewayFacts, GatewayObserver, ObserverPage } from './observer.ts'
 import { createObserverListener, type ListenerOptions } from './observer-listener.ts'
 
 interface ObserverDependencies extends ListenerOptions {
   pipeline: Pick<Pipeline, 'routes' | 'health'>
   api: Parameters<typeof import('./gateway-facts.ts').getLimitFacts>[0]
+  catalog: Catalog
+  clock: Pick<Clock, 'now'>
   /** Whether the platform runs many short-lived instances. */
   isOneOfMany: boolean
 }
@@ -14,7 +17,7 @@ interface ObserverDependencies extends ListenerOptions {
 /** Creates a feature for each observer, with a listener and, if the observer has one, a page. */
 export function createObservers(
   observers: readonly GatewayObserver[],
-  { pipeline, api, isOneOfMany, background, onError }: ObserverDependencies,
+  { pipeline, api, catalog, clock, isOneOfMany, background, onError }: ObserverDependencies,
 ): BuiltInFeature[] {
   const facts: GatewayFacts = {
     isOneOfMany,
@@ -23,6 +26,7 @@ export function createObservers(
       return getTargetFacts(await pipeline.routes(), pipeline.health)
     },
     limits: async () => (await import('./gateway-facts.ts')).getLimitFacts(api),
+    catalogAgeMs: async () => (await import('./gateway-facts.ts')).getCatalogAgeMs(catalog, clock),
   }
   return observers.map((observer) => ({
     name: observer.page ? 'metrics' : 'observer',

@@ -30,9 +30,14 @@ export function prometheus({ token }: PrometheusOptions = {}): GatewayObserver {
       async reply(exchange, facts) {
         if (facts.isOneOfMany) return ONE_OF_MANY
         const listNone = () => [] // the storage may be unavailable
-        const [targets, limits] = await Promise.all([facts.targets().catch(listNone), facts.limits().catch(listNone)])
+        const [targets, limits, ageMs] = await Promise.all([
+          facts.targets().catch(listNone),
+          facts.limits().catch(listNone),
+          facts.catalogAgeMs(),
+        ])
         registry.set(measures.targetState, toStateSeries(targets))
         registry.set(measures.limitUsed, toLimitSeries(limits))
+        registry.set(measures.catalogAge, ageMs === undefined ? [] : [[{}, ageMs / 1_000]])
         const format = selectFormat(exchange.header('accept'))
         const headers = { 'content-type': contentTypes[format], 'cache-control': 'no-store' }
         return { status: 200, headers, body: formatMetrics(registry.families(), format) }
