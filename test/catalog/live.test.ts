@@ -224,25 +224,33 @@ test("check P15: a connection's own price overrides a refreshed one", async () =
 
 test('check P16: a request uses the price at its start, even if the price changes while it runs', async () => {
   let release = () => {}
-  const world = await openCatalog(async () => changed({ a: { input: 20, output: 20 } }))
+  const world = await openCatalog(async () => changed({}))
   const answered = new Promise<void>((resolve) => {
     release = resolve
   })
   const { createGateway } = await import('../../src/gateway.ts')
-  const costs: Array<number | undefined> = []
+  const costs: Array<Array<number | undefined>> = []
+  const models = (input: number) => [{ id: 'a', price: { input, output: 20, cacheRead: 1 } }]
   const gateway = createGateway({
     ...{ storage: world.storage, clock: world.clock, logger: false, usage: false },
-    catalog: { base, refresh: async () => changed({ a: { input: 20, output: 20 } }) },
-    hooks: { onUsage: ({ costUsd }) => void costs.push(costUsd) },
+    catalog: {
+      base: { one: { ...base.one, models: models(10) } },
+      refresh: async () => ({ providers: { one: models(20) }, asOf: '2026-01-02' }),
+    },
+    hooks: { onRequest: ({ costUsd, promptCache }) => void costs.push([costUsd, promptCache?.savedUsd]) },
     async fetch() {
       await answered
       return Response.json({
         ...{ id: 'x', object: 'chat.completion', created: 1, model: 'a' },
         choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
-        usage: { prompt_tokens: 1_000_000, completion_tokens: 0, total_tokens: 1_000_000 },
+        usage: {
+          ...{ prompt_tokens: 2_000_000, completion_tokens: 0, total_tokens: 2_000_000 },
+          prompt_tokens_details: { cached_tokens: 1_000_000 },
+        },
       })
     },
   })
+  await gateway.api.settings.update({ promptCaching: 'auto' })
   const ask = () =>
     gateway.fetch(
       new Request('http://gateway/v1/chat/completions', { method: 'POST', body: '{"model":"one/a","messages":[]}' }),
@@ -253,7 +261,10 @@ test('check P16: a request uses the price at its start, even if the price change
   release()
   await (await asked).text()
   await (await ask()).text()
-  assert.equal(costs, [10, 20])
+  assert.equal(costs, [
+    [11, 9],
+    [21, 19],
+  ])
 })
 
 test('check P24: prices per token instead of per million tokens change nothing', async () => {

@@ -66,7 +66,7 @@ test('check 49: adding breakpoints to a translated request of 75 kB takes at mos
   const body = clientWriters['anthropic-messages'](steps.slice(0, end))
   const text = JSON.stringify(clientWriters['openai-chat'](steps.slice(0, end)))
   assert.ok(text.length > 75_000)
-  const cacher = new PromptCacher({ store: memory, catalog: defaultCatalog, clock: fakeClock(), logger: undefined })
+  const cacher = new PromptCacher({ store: memory, clock: fakeClock(), logger: undefined })
   const target = {
     connection: { id: 'c' },
     provider: 'anthropic',

@@ -30,11 +30,12 @@ export interface ExplainedAttempt {
 /** An attempt at a target whose prompts may be cached. */
 export interface CachedAttempt extends ExplainedAttempt {
   readonly log: EncodeControls['log']
+  /** The catalog as it was when the request arrived. */
+  readonly catalog: Catalog
 }
 
 /** A gateway's prompt-caching state. */
 export interface CacheMemory {
-  readonly catalog: Catalog
   readonly sessions: SessionTargets
   readonly shares: SessionShares
   readonly pauses: Pauses
@@ -135,14 +136,14 @@ export class CachedCall {
   }
 
   /** Learns from the settled attempt, and returns the field for its record, if its usage is known. */
-  report(settled: AttemptRecord): { promptCache?: PromptCacheRecord } {
-    const promptCache = this.#createRecord(settled)
+  report(settled: AttemptRecord, catalog: Catalog): { promptCache?: PromptCacheRecord } {
+    const promptCache = this.#createRecord(settled, catalog)
     return promptCache ? { promptCache } : {}
   }
 
-  #createRecord({ outcome, usage }: AttemptRecord): PromptCacheRecord | undefined {
+  #createRecord({ outcome, usage }: AttemptRecord, catalog: Catalog): PromptCacheRecord | undefined {
     const { request, route } = this.#attempt
-    const { sessions, shares, pauses, rejecting, catalog } = this.#memory
+    const { sessions, shares, pauses, rejecting } = this.#memory
     if (outcome === 'answered') sessions.note(request, route.target, this.#ttlMs)
     if (outcome === 'answered' && this.#isRepeated) rejecting.set(this.#targetKey, true)
     if (!usage) return undefined

@@ -6,7 +6,7 @@ import type { ModelRequest } from '../../request/model-request.ts'
 import type { CacheExplanation } from '../../request/routing/explanation.ts'
 import type { Encode, RouteIterator } from '../../request/steps.ts'
 import type { CachingPause, ColdSession } from '../../types/caching-types.ts'
-import type { Catalog, Clock, Logger } from '../../types.ts'
+import type { Clock, Logger } from '../../types.ts'
 import { type CachedAttempt, CachedCall, type CacheMemory, type ExplainedAttempt } from './cached-call.ts'
 import { KnownPrompts } from './known-prompts.ts'
 import { createPauses } from './pauses.ts'
@@ -15,7 +15,6 @@ import { SessionTargets } from './session-targets.ts'
 
 export interface PromptCacherDependencies {
   store: Pick<Store, 'keyring'>
-  catalog: Catalog
   clock: Clock
   logger: Logger | undefined
 }
@@ -27,9 +26,8 @@ const MAX_TARGETS = 1_000
 export class PromptCacher {
   readonly #memory: CacheMemory
 
-  constructor({ store, catalog, clock, logger }: PromptCacherDependencies) {
+  constructor({ store, clock, logger }: PromptCacherDependencies) {
     this.#memory = {
-      catalog,
       sessions: new SessionTargets(clock),
       shares: new SessionShares(clock),
       pauses: createPauses({ clock, logger }),
@@ -51,7 +49,7 @@ export class PromptCacher {
   /** Encodes the request of an attempt with cache breakpoints where they pay off. `encode` may be called again, without breakpoints. */
   encode(attempt: CachedAttempt, encode: Encode): Promise<Codec> {
     const call = new CachedCall(attempt, this.#memory)
-    attempt.log.extendRecord((settled) => call.report(settled))
+    attempt.log.extendRecord((settled) => call.report(settled, attempt.catalog))
     return call.encode(encode)
   }
 

@@ -30,7 +30,7 @@ export function createPromptCaching(deps: PromptCacherDependencies): PromptCachi
     aroundEncode(attempt, encode) {
       const mode = getCachingMode(attempt.request, attempt.route)
       if (!mode) return encode(attempt.request)
-      return load().then((cacher) => cacher.encode({ ...attempt, mode }, encode))
+      return load().then((cacher) => cacher.encode({ ...attempt, mode, catalog: attempt.request.log.catalog }, encode))
     },
   }
 }
