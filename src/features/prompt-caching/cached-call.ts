@@ -49,10 +49,11 @@ export interface CacheMemory {
 const HOUR = 60 * 60_000
 const CHARACTERS_PER_TOKEN = 4
 
-/**
- * The fields with which clients set breakpoints or choose a cached prompt. They can't occur in a string, where quotes are escaped. A tool may have a
- * parameter with such a name, but with another value.
- */
+/** Matches the names of fields with which clients set breakpoints or choose a cached prompt. They can't occur in a string, where quotes are escaped. */
+const CACHE_FIELD =
+  /"(?:cache_?[cC]ontrol|cachePoint|prompt_?[cC]ache_?(?:[bB]reakpoint|[oO]ptions)|cached_?[cC]ontent)"/
+
+/** Matches those fields with their values. A parameter of a tool may have the same name. */
 const CLIENT_BREAKPOINTS = [
   /"(?:cache_?[cC]ontrol|cachePoint|prompt_cache_breakpoint|promptCacheBreakpoint)"\s*:\s*\{[^{}]*"(?:type|mode)"\s*:\s*"(?:ephemeral|default|explicit)"/,
   /"(?:prompt_cache_options|promptCacheOptions)"\s*:\s*\{/,
@@ -182,7 +183,7 @@ export class CachedCall {
     const { request, log } = this.#attempt
     const { breakpoints, takesKey, sessionHeader, minTokens } = this.#traits
     const { text } = request.call
-    if (CLIENT_BREAKPOINTS.some((pattern) => pattern.test(text))) return 'client'
+    if (CACHE_FIELD.test(text) && CLIENT_BREAKPOINTS.some((pattern) => pattern.test(text))) return 'client'
     if (log.isHedge) return 'hedge'
     if (!breakpoints && !takesKey && !sessionHeader) return 'unsupported'
     if (text.length < minTokens * CHARACTERS_PER_TOKEN) return 'short'
