@@ -5,14 +5,15 @@ import type { Reply } from '../../src/lib/exchange.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import type { CallRequest } from '../../src/request/call-steps.ts'
 import { fakeClock } from '../support/clock.ts'
-import { busyMs, roundsUntil } from '../support/cpu-time.ts'
+import { busyMs, cpuMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('speed of guards')
 
 const guards = [words({ name: 'w', words: ['project falcon', 'falcon-*', 'sesame'] })]
-/** Twice the aim of 5 ms, because tests share their machine. */
-const MOST_MS = 10
+/** One and a half times the aim of 5 ms, on a machine that parses a megabyte of blocks in `PARSE_MS`. */
+const MOST_MS = 7.5
+const PARSE_MS = 3.5
 const REPEATS = 10 // some systems count time in ticks of 4 ms
 const sentence = 'The quick brown fox jumps over the lazy dog again. '
 
@@ -22,6 +23,16 @@ function createBody(content: unknown): string {
   return `{"model":"one/m","messages":[${Array(Math.ceil(1_000_000 / message.length))
     .fill(message)
     .join()}]}`
+}
+
+const blocks = createBody([{ type: 'text', text: sentence.slice(0, 50) }])
+
+/** Returns how many times slower this machine is than the one with `PARSE_MS`, or is made by its other load; at least 1. */
+function measurePace(): number {
+  const ms = cpuMs(() => {
+    for (let time = 0; time < REPEATS; time++) JSON.parse(blocks)
+  })
+  return Math.max(1, ms / REPEATS / PARSE_MS)
 }
 
 /** Returns how long a guard works on a request of a megabyte, in ms. */
@@ -60,6 +71,10 @@ for (const [title, content] of [
   test(`a word guard takes a few milliseconds for a megabyte of ${title}`, async () => {
     const text = createBody(content)
     const body = JSON.parse(text)
-    const rounds = await roundsUntil(MOST_MS, () => measureGuard(text, body))
+    const rounds = await roundsUntil(MOST_MS, async () => {
+      const before = measurePace()
+      const ms = await measureGuard(text, body)
+      return ms / Math.min(before, measurePace())
+    })
     assert.ok(Math.min(...rounds) <= MOST_MS, rounds.map((one) => one.toFixed(1)).join(' '))
   })
