@@ -29,4 +29,12 @@ export const QUESTIONS: [question: string, page: string][] = [
   ['price per image', 'reference/prices'],
   ['providerOptions', 'reference/ai-sdk-provider'],
   ['export usage as csv', 'guides/usage-and-cost-reports'],
+  ['x-signalbox-attempts', 'reference/headers'],
+  ['circuit breaker cooldown', 'reference/failures'],
+  ['unsupported parameters', 'reference/formats'],
+  ['compaction', 'reference/responses-api'],
+  ['data residency', 'guides/data-policies'],
+  ['middleware plugin', 'guides/extend-the-gateway'],
+  ['text to speech', 'guides/speech'],
+  ['web search', 'guides/web-search'],
 ]
