@@ -1,7 +1,8 @@
 import { decodeUtf8Lenient } from '../lib/bytes.ts'
 import { type JsonObject, tryParseJson } from '../lib/json.ts'
 import { createSseParser, type SseEvent } from '../lib/sse.ts'
-import type { ContentFields, Endpoint, ResponseReader } from '../protocols/formats/format.ts'
+import type { ContentFields, Endpoint, ResponseReader, TokenUsage } from '../protocols/formats/format.ts'
+import { getBound } from '../protocols/kinds/request-bounds.ts'
 import type { ModelReference } from '../protocols/providers/catalog-model.ts'
 import { countContentTokens, countImageTokens, countStreamTokens, createRepeatCounter } from './content-tokens.ts'
 import { boundInputTokens, isCounted } from './input-bound.ts'
@@ -24,8 +25,12 @@ export function estimateInput(
   target: ModelReference,
 ): number {
   const estimate = () => boundInputTokens(body, target)
-  return endpoint.bound?.inputTokens?.(body, estimate) ?? estimate()
+  return getBound(endpoint).inputTokens?.(body, estimate) ?? estimate()
 }
+
+/** Counts the billable units of a request other than tokens, if its provider doesn't report them. */
+export const countUnits = ({ endpoint, body }: Pick<InputRequest, 'endpoint' | 'body'>): TokenUsage['units'] =>
+  getBound(endpoint).units?.(body)
 
 /**
  * Prepares `estimateInput` for the end of a stream. The returned function lives as long as the stream, so it doesn't keep a large body in memory, and

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { FormPart } from '../lib/multipart.ts'
 import type { Endpoint, RequestBound, TokenUsage } from '../protocols/formats/format.ts'
+import { getOutputLimit } from '../protocols/formats/output-limits.ts'
+import { getBound } from '../protocols/kinds/request-bounds.ts'
 import { getCatalogModel, getPrice, type ModelReference } from '../protocols/providers/catalog-model.ts'
 import type { Catalog, CatalogModel, EntryParams, Price } from '../types.ts'
 import { calculateUnitCost, getHighestImagePrice, getHighestInputPrice, getServicePrice, selectTier } from './cost.ts'
@@ -37,7 +39,8 @@ export function getWorstCase(
 ): WorstCase {
   const { endpoint, body, form = [] } = call
   const files = form.filter((part) => 'bytes' in part)
-  const { bound = {}, outputLimit } = endpoint
+  const bound = getBound(endpoint)
+  const outputLimit = getOutputLimit(endpoint)
   const model = getCatalogModel(context.catalog, target)
   const estimate = () => boundInputTokens(body, target)
   const inputTokens = bound.inputTokens?.(body, estimate, files) ?? estimate()

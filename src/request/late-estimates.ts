@@ -1,4 +1,5 @@
 import { once } from '../lib/promises.ts'
+import type { TokenUsage } from '../protocols/formats/format.ts'
 import type { ModelCall } from './codec/model-call.ts'
 import type { RouteTarget } from './routing/group.ts'
 
@@ -24,6 +25,11 @@ export class LateEstimates {
     if (this.#loaded) return this.#loaded.estimateInput(call, target)
     this.load().catch(() => {}) // the next request tries again
     return Math.ceil(call.bytes / BYTES_PER_TOKEN)
+  }
+
+  /** Counts the units other than tokens. Requests of kinds that have any load the estimates before they call a provider. */
+  countUnits(call: ModelCall): TokenUsage['units'] {
+    return this.#loaded?.countUnits(call)
   }
 }
 

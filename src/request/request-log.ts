@@ -23,8 +23,8 @@ export interface ServedRoute {
   readonly format: ClientFormat
   /** `kind` is absent for a route that calls no model. */
   readonly operation: { readonly name: string; readonly kind?: Kind }
-  /** How a request limits its output; absent if output can't be limited. */
-  readonly outputLimit?: object | undefined
+  /** Whether requests can limit their output. */
+  readonly limitsOutput?: true
 }
 
 /** The dependencies of a log. */

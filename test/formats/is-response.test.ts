@@ -1,4 +1,4 @@
-import { getResponseReader } from '../../src/protocols/formats/format.ts'
+import { loadResponseReader } from '../../src/protocols/formats/format.ts'
 import { loadUpstreamFormat } from '../../src/protocols/formats/formats.ts'
 import { operations } from '../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -23,7 +23,7 @@ const empty = [
 for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'bedrock-converse'] as const) {
   test(`recognizes a response, and no other body (${name})`, async () => {
     const format = await loadUpstreamFormat(name)
-    const { isAnswer } = getResponseReader(format, operations.generate)
+    const { isAnswer } = await loadResponseReader(format, operations.generate)
     for (const answer of answers[name]) assert.is(isAnswer(answer), true, JSON.stringify(answer))
     for (const answer of empty) assert.is(isAnswer(answer), false, JSON.stringify(answer))
   })

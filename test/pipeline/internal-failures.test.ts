@@ -1,5 +1,5 @@
 import * as estimates from '../../src/pricing/estimates.ts'
-import { createStreamProgress, getResponseReader } from '../../src/protocols/formats/format.ts'
+import { createStreamProgress, loadResponseReader } from '../../src/protocols/formats/format.ts'
 import { operations } from '../../src/protocols/formats/model-operations.ts'
 import { openaiChat } from '../../src/protocols/formats/openai-chat/chat-format.ts'
 import { relayStream, type StreamEnd } from '../../src/request/codec/relay.ts'
@@ -8,6 +8,8 @@ import { chunksOf } from './support/raw.ts'
 import { chatAnswer, chatEvents } from './support/responses.ts'
 import { json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
+
+const reader = await loadResponseReader(openaiChat, operations.generate)
 
 const test = suite('internal failures of the gateway')
 
@@ -61,7 +63,7 @@ test('an internal failure at the end of a passed-through stream goes to onError,
     const ends: StreamEnd[] = []
     const terms = {
       format: openaiChat,
-      answers: getResponseReader(openaiChat, operations.generate),
+      answers: reader,
       secrets: [],
       maxStreamBytes: 1_000,
       knownKeys: async () => [],

@@ -1,5 +1,5 @@
 import * as estimates from '../../src/pricing/estimates.ts'
-import { createStreamProgress, getResponseReader } from '../../src/protocols/formats/format.ts'
+import { createStreamProgress, loadResponseReader } from '../../src/protocols/formats/format.ts'
 import { operations } from '../../src/protocols/formats/model-operations.ts'
 import { openaiChat } from '../../src/protocols/formats/openai-chat/chat-format.ts'
 import { relayStream, type StreamEnd } from '../../src/request/codec/relay.ts'
@@ -10,6 +10,8 @@ import { createResponseReply } from '../../src/request/reply/response-reply.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chunksOf } from './support/raw.ts'
 import { chatEvents } from './support/responses.ts'
+
+const reader = await loadResponseReader(openaiChat, operations.generate)
 
 const test = suite('streams at a gateway that cannot list its provider keys')
 
@@ -27,7 +29,7 @@ for (const [when, chunks, fault] of [
       { head: [], state: { ...createStreamProgress(), observe() {} } },
       {
         format: openaiChat,
-        answers: getResponseReader(openaiChat, operations.generate),
+        answers: reader,
         secrets: [],
         maxStreamBytes: 10_000,
         knownKeys: () => Promise.reject(new RangeError('unreadable')),

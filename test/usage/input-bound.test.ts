@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '../../src/lib/json.ts'
 import { createSseParser, type StreamFraming } from '../../src/lib/sse.ts'
 import { boundInputTokens } from '../../src/pricing/input-bound.ts'
 import { getFormat, loadUpstreamFormat } from '../../src/protocols/formats/formats.ts'
+import { getBound } from '../../src/protocols/kinds/request-bounds.ts'
 import type { ProviderFormat } from '../../src/types.ts'
 import { type Exchange, recordedExchanges } from '../formats/support/recordings.ts'
 import { cpuMs, roundsUntil } from '../support/cpu-time.ts'
@@ -54,8 +55,8 @@ const modelOf = ({ url, request }: Exchange): string => {
 async function countedInput(exchange: Exchange): Promise<{ format: ProviderFormat; tokens: number } | undefined> {
   const format = formatsByAddress.find(([address]) => address.test(exchange.url))?.[1]
   if (exchange.status !== 200 || !format) return undefined
-  const { answers, framing } = await loadUpstreamFormat(format)
-  const reader = answers.generate
+  const { loadReaders, framing } = await loadUpstreamFormat(format)
+  const { generate: reader } = await loadReaders()
   if (!reader) return undefined
   const watchStream = await reader.loadWatcher()
   const usage = isObject(exchange.answer) ? reader.getUsage(exchange.answer) : usageOfEvents(exchange, framing)
@@ -93,7 +94,7 @@ function boundOf(request: JsonObject, { url, model }: { url: string; model: stri
   const estimate = () => boundInputTokens(request, { provider: 'any', model })
   const path = url.includes('/responses/compact') ? '/v1/responses/compact' : undefined
   const endpoint = getFormat('openai-responses').endpoints.find((one) => one.path === path)
-  return endpoint?.bound?.inputTokens?.(request, estimate) ?? estimate()
+  return (endpoint && getBound(endpoint).inputTokens?.(request, estimate)) ?? estimate()
 }
 
 test('the bound covers 99.9% of the recorded requests and is at most twice the median', async () => {

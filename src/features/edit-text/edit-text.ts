@@ -7,7 +7,7 @@ import { createSseParser, formatSseEvent, type SseEvent } from '../../lib/sse.ts
 import { convertArrayToEvents } from '../../lib/sse-array.ts'
 import { createEventSplitter } from '../../lib/sse-split.ts'
 import { parseExactly } from '../../protocols/formats/canonical/exact-json.ts'
-import { type ContentFields, getClientContentFields } from '../../protocols/formats/format.ts'
+import { type ContentFields, loadClientContentFields } from '../../protocols/formats/format.ts'
 import { getFormat } from '../../protocols/formats/formats.ts'
 import { type Operation, operations } from '../../protocols/formats/model-operations.ts'
 import { toReply } from '../../request/call-steps.ts'
@@ -38,7 +38,7 @@ export async function editText(
   const reply = await toReply(response)
   const { status, body, headers } = reply
   const operation = getEntry<Operation>(operations, call.route.operation.name)
-  const names = operation && getClientContentFields(getFormat(call.format), operation)
+  const names = operation && (await loadClientContentFields(getFormat(call.format), operation))
   if (!names || status !== 200 || body === undefined) return reply
   if (!isByteStream(body)) {
     const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)

@@ -6,7 +6,7 @@ import { OPEN_BRACKET } from '../../lib/json-scan.ts'
 import { convertArrayToEvents } from '../../lib/sse-array.ts'
 import type { Choice } from '../../protocols/formats/canonical/canonical-response.ts'
 import { estimateTokens } from '../../protocols/formats/estimate-tokens.ts'
-import { type ErrorFormat, getClientContentFields } from '../../protocols/formats/format.ts'
+import { type ErrorFormat, loadClientContentFields } from '../../protocols/formats/format.ts'
 import { getFormat } from '../../protocols/formats/formats.ts'
 import type { CallRequest } from '../../request/call-steps.ts'
 import { toJsonArray } from '../../request/codec/json-array.ts'
@@ -325,7 +325,7 @@ async function guardStream(
   const { endpoint, body, form } = call.request.call
   const isChat = endpoint.operation.kind === 'llm'
   const format = getFormat(call.format)
-  const fields = (isChat && getClientContentFields(format, endpoint.operation)) || KIND_FIELDS
+  const fields = (isChat && (await loadClientContentFields(format, endpoint.operation))) || KIND_FIELDS
   const events: RelayedStream = isArray
     ? { ...convertArrayToEvents(stream), fail: (error) => stream.fail(error) }
     : stream

@@ -234,7 +234,7 @@ export class GatedRequest {
 
   #createLimitError(rejection: LimitRejection, need: number): GatewayError {
     const { holders, clock } = this.#options
-    const limitsOutput = this.#request.route.outputLimit !== undefined
+    const limitsOutput = this.#request.route.limitsOutput === true
     const headers = this.#createHeaders([rejection.limit])
     return createLimitError(rejection, { need, limitsOutput, holders, now: clock.now(), headers })
   }

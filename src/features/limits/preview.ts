@@ -64,7 +64,7 @@ export function createPreview({
       if (!rejection) return undefined
       const { unit } = rejection.limit
       return {
-        error: toError(rejection, wanted, call.endpoint.outputLimit !== undefined),
+        error: toError(rejection, wanted, call.endpoint.limitsOutput === true),
         rejectsRequest: unit === 'requests' || unit === 'parallel',
       }
     } catch (thrown) {

@@ -25,7 +25,7 @@ export function estimateRequestedAmounts(
   if (isPriced && !usd && rules.whenPriceUnknown !== 'allow') throw createUnknownPriceError(getTargetName(target))
   const fixed: Amounts = { tokens: inputTokens }
   if (isPriced) fixed.usd = usd?.fixed ?? 0
-  const isFirm = isOutputRequested || call.endpoint.outputLimit === undefined
+  const isFirm = isOutputRequested || !call.endpoint.limitsOutput
   const least = isFirm ? outputTokens : Math.min(outputTokens, MIN_OUTPUT * answers)
   return {
     fixed,

@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { withMember } from '../../lib/json-scan.ts'
 import { getEntry } from '../../lib/maps.ts'
 import type { FormFile } from '../../lib/multipart.ts'
 import type { SseEvent, StreamFraming } from '../../lib/sse.ts'
@@ -84,12 +83,15 @@ export interface UpstreamFormat {
   readonly framing?: StreamFraming
   /** Set if providers of the format send streams as a JSON array unless a request asks for events. */
   readonly streamsArrays?: true
-  /** Readers for its providers' responses, by operation. An operation without a reader isn't supported. */
-  readonly answers: Readonly<Partial<Record<OperationName, ResponseReader>>>
+  /** Loads the readers for its providers' responses, by operation. An operation without a reader isn't supported. */
+  loadReaders(): Promise<ResponseReaders>
   loadErrors(): Promise<ErrorReader>
   /** Loads the translation to and from the canonical format. */
   loadTranslator(): Promise<UpstreamTranslator>
 }
+
+/** The readers for responses to the operations of a format. */
+export type ResponseReaders = Readonly<Partial<Record<OperationName, ResponseReader>>>
 
 /** Creates the state of a stream. */
 export type StreamWatcher = () => StreamState
@@ -146,9 +148,12 @@ interface RepeatedItems {
 /** Uses the same fields for whole responses and stream events. */
 export const toContentFields = (...names: readonly string[]): ContentFields => ({ whole: names, streamed: names })
 
-/** Gets the reader for a provider format's responses to an operation. Throws if the format has no such operation. */
-export function getResponseReader({ name, answers }: UpstreamFormat, operation: Operation): ResponseReader {
-  const reader = getEntry<ResponseReader>(answers, operation.name)
+/** Loads the reader for a provider format's responses to an operation. Rejects if the format has no such operation. */
+export async function loadResponseReader(
+  { name, loadReaders }: Pick<UpstreamFormat, 'name' | 'loadReaders'>,
+  operation: Operation,
+): Promise<ResponseReader> {
+  const reader = getEntry<ResponseReader>(await loadReaders(), operation.name)
   if (!reader) throw new TypeError(`The format ${name} has no responses for ${operation.name}.`)
   return reader
 }
@@ -245,7 +250,7 @@ export interface Format {
   loadEventFilter?(): Promise<() => EventFilter>
   /** Set if responses in the format describe the target, earlier attempts, and the cost (`WriteContext.describe`). */
   readonly describesAttempts?: true
-  /** The fields with the content of responses. Formats with providers have them in `answers`. */
+  /** The fields with the content of responses. Formats with providers have them in their readers. */
   readonly contentFields?: ContentFields
   loadTranslator(): Promise<ClientTranslator>
 }
@@ -257,12 +262,12 @@ export interface SharedFormat extends Format, UpstreamFormat {
   loadTranslator(): Promise<Translator>
 }
 
-/** Gets the fields with the content of responses to clients, or `undefined` if there is no content. */
-export const getClientContentFields = (
+/** Loads the fields with the content of responses to clients; `undefined` if there is no content. */
+export const loadClientContentFields = async (
   format: Format | SharedFormat,
   operation: Operation,
-): ContentFields | undefined =>
-  'answers' in format ? getResponseReader(format, operation).contentFields : format.contentFields
+): Promise<ContentFields | undefined> =>
+  'loadReaders' in format ? (await loadResponseReader(format, operation)).contentFields : format.contentFields
 
 /** An endpoint for model requests: its path, its format, and the operation that it serves. */
 export interface Endpoint {
@@ -312,9 +317,9 @@ export interface Endpoint {
   getCompactionMode?(request: JsonObject): CompactionMode | undefined
   /** Requests usage in streams. Set only if providers don't report it by default. */
   usageRequest?: UsageRequest
-  /** Reads and sets the output limit of a request. Absent if there is no output. */
-  outputLimit?: OutputLimit
-  /** The maximum usage of a request. Absent: one response to the content of the body. */
+  /** Set if requests can limit their output (`getOutputLimit` in formats/output-limits.ts). */
+  limitsOutput?: true
+  /** The maximum usage of a request. Default: that of its operation (`getBound` in kinds/request-bounds.ts). */
   bound?: RequestBound
 }
 
@@ -334,15 +339,6 @@ export interface RequestBound {
   units?(body: JsonObject, files?: readonly FormFile[]): NonNullable<TokenUsage['units']>
 }
 
-/** The bound for requests that cost nothing. */
-export const FREE: RequestBound = { hasNoOutput: true, inputTokens: () => 0 }
-
-/** Reads the number of responses that a request asks for, at least 1. Some servers also accept it as a string. */
-export function readResponseCount(value: unknown): number {
-  const count = typeof value === 'string' ? Number(value) : value
-  return typeof count === 'number' && count > 1 ? Math.ceil(count) : 1
-}
-
 /** The output limit in the requests of an endpoint. */
 export interface OutputLimit {
   /** Gets the limit in tokens, or `undefined` if there is none, or it isn't a positive number. */
@@ -351,27 +347,6 @@ export interface OutputLimit {
   set(request: { text: string; body: JsonObject }, tokens: number, field: Traits['outputLimitField']): string
   /** The clients' name for the limit. */
   readonly name: string
-}
-
-/**
- * Creates an output limit in a body field. `names`: all names that it may have; the first is used if a request has none. If a request has several,
- * the highest counts, because it is unknown which one the provider reads.
- */
-export const createOutputLimit = (...names: readonly [string, ...string[]]): OutputLimit => ({
-  get: (body) => getHighestLimit(names.map((name) => body[name])),
-  set({ text, body }, tokens, field) {
-    const present = names.filter((name) => (body[name] ?? null) !== null)
-    const written = present.length > 0 ? present : [names.includes(field) ? field : names[0]]
-    return written.reduce((result, name) => withMember(result, name, () => String(tokens)), text)
-  },
-  name: names[0],
-})
-
-/** Gets the highest limit. Returns `undefined` if there is none, or if one of them means no limit, as -1 does on some servers. */
-export function getHighestLimit(limits: readonly unknown[]): number | undefined {
-  const present = limits.filter((limit) => (limit ?? null) !== null)
-  const numbers = present.filter((limit) => typeof limit === 'number' && limit >= 1 && Number.isFinite(limit))
-  return present.length > 0 && numbers.length === present.length ? Math.max(...(numbers as number[])) : undefined // all of them are numbers
 }
 
 /** Creates an endpoint whose path doesn't depend on the model: below `/v1` for clients, below the base URL for providers. */

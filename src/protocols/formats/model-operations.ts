@@ -9,7 +9,7 @@ export type OperationName = 'generate' | 'count-tokens' | 'compact' | 'complete'
 
 /**
  * An operation that clients request, in any format. The table below lists the operations of formats. Each endpoint of a format names its operation,
- * `UpstreamFormat.answers` reads providers' responses to it, and `request/codec/translating-codec.ts` translates it for providers of other formats.
+ * `UpstreamFormat.loadReaders` reads providers' responses to it, and `request/codec/translating-codec.ts` translates it for providers of other formats.
  */
 export interface Operation {
   readonly name: string

@@ -27,7 +27,6 @@ export const createEndpoint = (
   bodyType: 'json',
   streams: 'never',
   upstreamPath: () => '', // vendor adapters have their own paths
-  bound: { hasNoOutput: true },
   ...endpoint,
 })
 

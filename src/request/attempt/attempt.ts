@@ -9,7 +9,7 @@ import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
 import { type AttemptLog, lacksInput } from '../attempt-log.ts'
 import { toFailure, unreadableCredentialFailure } from '../codec/call-failure.ts'
 import type { Codec, CodecPart, CodecRequest } from '../codec/codec.ts'
-import { encodeRequest, encodeWithLimit } from '../codec/encode.ts'
+import { encodeRequest } from '../codec/encode.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
 import { getSecrets } from '../codec/secrets.ts'
 import type { ModelRequest } from '../model-request.ts'
@@ -136,7 +136,9 @@ export class Attempt {
     let codec: Codec
     try {
       const encode = (changed: CodecRequest) =>
-        outputLimit === undefined ? encodeRequest(changed, target) : encodeWithLimit(changed, target, outputLimit)
+        outputLimit === undefined
+          ? encodeRequest(changed, target)
+          : import('../codec/encode-with-limit.ts').then((it) => it.encodeWithLimit(changed, target, outputLimit))
       codec = await encodeWithin(request.context.aroundEncode, { request, route: this.route, log: this.#log }, encode)
     } catch (thrown) {
       this.#throwIfEnded()
@@ -314,10 +316,9 @@ export class Attempt {
     this.#call ??= call
     const opening = call.open(prepared, fetch)
     if (codec.answers.contentFields) {
-      const { endpoint, body } = modelCall
       this.#log.recordCall(
         () => context.estimates.estimateInput(modelCall, this.route.target),
-        () => endpoint.bound?.units?.(body),
+        () => context.estimates.countUnits(modelCall),
       )
     }
     if (stream) {

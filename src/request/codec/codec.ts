@@ -115,6 +115,8 @@ export interface CodecContext {
   fetchesMedia: boolean
   /** Whether the gateway requests the usage of streams if the client doesn't. */
   includesStreamUsage: boolean
+  /** Loaded with the first request of a kind other than chat, whose units it counts. */
+  estimates: { load(): Promise<unknown> }
   /** Loaded with the first stream whose usage the gateway requests. */
   loadUsageRequests(): Promise<UsageRequests>
   /** Loaded with the first request that needs translation. */

@@ -3,7 +3,7 @@ import { isObject } from '../../lib/json.ts'
 import { withoutMember } from '../../lib/json-scan.ts'
 import { getSettledValue, once } from '../../lib/promises.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
-import { getResponseReader, type SharedFormat } from '../../protocols/formats/format.ts'
+import { loadResponseReader, type SharedFormat } from '../../protocols/formats/format.ts'
 import { getSharedFormat } from '../../protocols/formats/formats.ts'
 import { hasAdapters } from '../../protocols/kinds/endpoint.ts'
 import type { ClientFormat, CustomModel } from '../../types.ts'
@@ -22,7 +22,10 @@ export async function encodeRequest(request: CodecRequest, routeTarget: RouteTar
   const { endpoint } = call
   const reading = request.table.customModels()
   requireKind(request, routeTarget, getSettledValue(reading) ?? (await reading.catch(() => NO_MODELS)))
-  if (hasAdapters(endpoint)) return (await loadKindCodec()).createKindCodec(request, routeTarget)
+  if (hasAdapters(endpoint)) {
+    const [{ createKindCodec }] = await Promise.all([loadKindCodec(), context.estimates.load()])
+    return createKindCodec(request, routeTarget)
+  }
   const shared = getSharedFormat(format.name)
   const target = useClientFormat(format.name, routeTarget)
   if (!shared || needsTranslation(request, target)) return (await context.translation()).createCodec(request, target)
@@ -32,27 +35,14 @@ export async function encodeRequest(request: CodecRequest, routeTarget: RouteTar
   }
   const foreignId = endpoint.getReferences?.(call).find((id) => context.items.belongsToOther(request.owner, id))
   if (foreignId !== undefined) throw createUnknownItemError(foreignId)
-  const plain = passThrough(request, target, shared)
+  const plain = await passThrough(request, target, shared)
   if (shared.name === 'anthropic-messages' && call.text.includes('x-anthropic-billing-header:'))
     (await loadBilling()).removeBilling(plain.request, target)
-  const isLimited = request.outputLimit !== undefined && endpoint.outputLimit
+  const isLimited = request.outputLimit !== undefined && endpoint.limitsOutput
   const codec =
     isLimited || target.params ? await (await context.translation()).applyOptions(request, target, plain) : plain
   if (!context.includesStreamUsage || !call.stream || !endpoint.usageRequest?.isOpen(call.body)) return codec
   return (await context.loadUsageRequests()).requestUsage(request, target, codec)
-}
-
-/**
- * Like `encodeRequest`, with a maximum number of output tokens, unless the request sets a lower one. A warning names the limit, such as
- * `clamped:max_tokens=2048`. It isn't a translation loss, so strict requests are limited as well.
- */
-export async function encodeWithLimit(request: CodecRequest, target: RouteTarget, outputLimit: number): Promise<Codec> {
-  const { outputLimit: place } = request.call.endpoint
-  const own = target.params?.maxTokens ?? place?.get(request.call.body) ?? Number.POSITIVE_INFINITY
-  if (!place || own <= outputLimit) return encodeRequest(request, target)
-  const codec = await encodeRequest({ ...request, outputLimit }, target)
-  const { warnings } = codec
-  return { ...codec, warnings: () => [...warnings(), `clamped:${place.name}=${outputLimit}`] }
 }
 
 /** Loaded lazily, since only Claude Code sends a billing line. */
@@ -98,12 +88,12 @@ const getItemIds = (items: unknown): string[] =>
   Array.isArray(items) ? items.flatMap((item) => (isObject(item) && typeof item.id === 'string' ? [item.id] : [])) : []
 
 /** Passes the client's body through, except for the model name. */
-function passThrough(request: CodecRequest, target: RouteTarget, format: SharedFormat): Codec {
+async function passThrough(request: CodecRequest, target: RouteTarget, format: SharedFormat): Promise<Codec> {
   const { exchange, call, context, owner } = request
   const { endpoint } = call
   const isArray = wantsArray(request)
   const hasItems = endpoint.getReferences !== undefined && call.body.store !== false
-  const answers = getResponseReader(format, endpoint.operation)
+  const answers = await loadResponseReader(format, endpoint.operation)
   return {
     format,
     operation: endpoint.operation,

@@ -7,6 +7,7 @@ import { prepareOptions } from '../../protocols/formats/canonical/prepare/prepar
 import { resolveReasoning } from '../../protocols/formats/canonical/prepare/reasoning.ts'
 import { getSharedFormat } from '../../protocols/formats/formats.ts'
 import { operations } from '../../protocols/formats/model-operations.ts'
+import { getOutputLimit } from '../../protocols/formats/output-limits.ts'
 import type { Translator } from '../../protocols/formats/translator.ts'
 import { getTraits } from '../../protocols/providers/provider-traits.ts'
 import type { OptionName } from '../../traits.ts'
@@ -69,7 +70,7 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
   const params = overrideOptions({}, request, target)
   const sampling = getSampling(call.body, optionFields)
   const options = prepareOptions({ ...sampling, ...params }, { ...into, supportedOptions: translator.supportedOptions })
-  const ownLimit = call.endpoint.outputLimit?.get(call.body)
+  const ownLimit = getOutputLimit(call.endpoint)?.get(call.body)
   if (ownLimit !== undefined) options.maxOutputTokens ??= ownLimit // reasoning must fit within it
   resolveReasoning({ options, tools: [], toolChoice: undefined }, into)
   const { body: written } = translator.writeRequest({ ...PLACEHOLDER, model: target.model, options }, into)

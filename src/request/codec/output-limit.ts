@@ -1,4 +1,5 @@
 import { getSharedFormat } from '../../protocols/formats/formats.ts'
+import { getOutputLimit } from '../../protocols/formats/output-limits.ts'
 import { getTraits } from '../../protocols/providers/provider-traits.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { Codec, CodecRequest } from './codec.ts'
@@ -9,7 +10,7 @@ export async function limitOutput(
   target: RouteTarget,
   codec: Codec,
 ): Promise<Codec> {
-  const { outputLimit: place } = call.endpoint
+  const place = getOutputLimit(call.endpoint)
   const { body } = codec.request
   const shared = getSharedFormat(format.name)
   if (!place || !shared || outputLimit === undefined || typeof body !== 'string') return codec

@@ -9,7 +9,7 @@ import { createResponseWarnings, type ResponseWarnings } from '../../protocols/f
 import { checkDepth, parseExactObject } from '../../protocols/formats/canonical/exact-json.ts'
 import { createReasoningMemory } from '../../protocols/formats/canonical/reasoning-memory.ts'
 import { restoreResponse, restoreStream } from '../../protocols/formats/canonical/restore.ts'
-import { getResponseReader } from '../../protocols/formats/format.ts'
+import { loadResponseReader } from '../../protocols/formats/format.ts'
 import { type OperationName, operations } from '../../protocols/formats/model-operations.ts'
 import { assembleStream } from '../../protocols/formats/translate-stream.ts'
 import type {
@@ -132,7 +132,7 @@ async function createResponseCodec(
     isPassThrough: false,
     isForClient: !isPreliminary,
     operation: operations.generate,
-    answers: getResponseReader(format, operations.generate),
+    answers: await loadResponseReader(format, operations.generate),
     warnings: createWarningsList(target, responseWarnings),
     readWhole(response) {
       const restored = restoreResponse(parseResponse(response), restoration)
@@ -196,7 +196,7 @@ async function createCountCodec(
   return {
     format,
     operation,
-    answers: getResponseReader(format, operation),
+    answers: await loadResponseReader(format, operation),
     request: createRequest(request, translated, counter.writeRequest(translated.request, target)),
     isPassThrough: false,
     isForClient: true,

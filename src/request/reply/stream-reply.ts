@@ -1,7 +1,7 @@
 import { isGatewayError } from '../../errors.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { once } from '../../lib/promises.ts'
-import { getClientContentFields } from '../../protocols/formats/format.ts'
+import { loadClientContentFields } from '../../protocols/formats/format.ts'
 import { relayStream } from '../codec/relay.ts'
 import type { StreamedResponse } from '../codec/response.ts'
 import { STREAM_HEADERS } from '../codec/stream-headers.ts'
@@ -22,6 +22,8 @@ export async function createStreamReply(
   { status, headers, response }: StreamedReply,
 ): Promise<Reply> {
   const limit = allowance && (await loadAllowance()).limitToAllowance
+  const contentFields =
+    limit && !codec.replyType ? await loadClientContentFields(format, call.endpoint.operation) : undefined
   const createFilter = codec.isPassThrough ? await format.loadEventFilter?.() : undefined
   const estimates = context.estimates.loaded ?? (await context.estimates.load())
   let isOver = false // everything that `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which holds the request's body
@@ -40,7 +42,6 @@ export async function createStreamReply(
     },
   })
   attempt.recordCall(estimates.createInputEstimate(call, route.target))
-  const contentFields = codec.replyType ? undefined : getClientContentFields(format, call.endpoint.operation)
   const body = allowance && limit && contentFields ? limit(relayed, allowance, contentFields.streamed) : relayed
   log.expectReport(body)
   client.scope.add((reason) => {

@@ -1,8 +1,10 @@
 import { bedrockConverse } from '../../../src/protocols/formats/bedrock-converse/converse-format.ts'
 import { converseTranslator } from '../../../src/protocols/formats/bedrock-converse/converse-translator.ts'
-import { getResponseReader } from '../../../src/protocols/formats/format.ts'
+import { loadResponseReader } from '../../../src/protocols/formats/format.ts'
 import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../../support/suite.ts'
+
+const reader = await loadResponseReader(bedrockConverse, operations.generate)
 
 const test = suite('Converse errors')
 
@@ -63,7 +65,7 @@ for (const [status, body, type, error] of cases) {
 }
 
 test('an error in a response is detected', () => {
-  assert.equal(getResponseReader(bedrockConverse, operations.generate).getError({ message: 'broken' }), {
+  assert.equal(reader.getError({ message: 'broken' }), {
     message: 'broken',
     status: 502,
     error: { message: 'broken' },

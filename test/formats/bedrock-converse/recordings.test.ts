@@ -5,11 +5,13 @@ import { converseTranslator } from '../../../src/protocols/formats/bedrock-conve
 import type { AssistantPart } from '../../../src/protocols/formats/canonical/canonical-parts.ts'
 import { createSequence } from '../../../src/protocols/formats/canonical/canonical-sequence.ts'
 import type { StreamEvent } from '../../../src/protocols/formats/canonical/canonical-stream.ts'
-import { getResponseReader } from '../../../src/protocols/formats/format.ts'
+import { loadResponseReader } from '../../../src/protocols/formats/format.ts'
 import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { getPayloads, merged, plainly, recorded } from './support/recorded.ts'
+
+const reader = await loadResponseReader(bedrockConverse, operations.generate)
 
 const test = suite('recorded Converse exchanges')
 
@@ -31,7 +33,7 @@ test('parses recorded non-streaming responses', () => {
   let count = 0
   for (const { name, status, answer } of recorded()) {
     if (status !== 200 || !isObject(answer) || !isObject(answer.output) || !isObject(answer.output.message)) continue
-    assert.is(getResponseReader(bedrockConverse, operations.generate).getError(answer), undefined, name)
+    assert.is(reader.getError(answer), undefined, name)
     const { choices, usage } = converseTranslator.parseResponse(answer, read)
     const contents = plainly(answer.output.message)
     assert.equal(understood(choices[0]?.content ?? []), contents, name)
@@ -44,7 +46,7 @@ test('parses recorded non-streaming responses', () => {
   assert.ok(count > 200, String(count))
 })
 
-const watchStream = await getResponseReader(bedrockConverse, operations.generate).loadWatcher()
+const watchStream = await reader.loadWatcher()
 
 function readResult(bytes: Uint8Array, size: number) {
   const events: StreamEvent[] = []

@@ -1,4 +1,4 @@
-import { getResponseReader } from '../../../src/protocols/formats/format.ts'
+import { loadResponseReader } from '../../../src/protocols/formats/format.ts'
 import { parseCountRequest } from '../../../src/protocols/formats/gemini/client/gemini-client-request.ts'
 import { writeCount } from '../../../src/protocols/formats/gemini/client/gemini-client-response.ts'
 import { geminiErrors } from '../../../src/protocols/formats/gemini/gemini-errors.ts'
@@ -10,6 +10,8 @@ import { parseCount } from '../../../src/protocols/formats/gemini/provider/gemin
 import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
+
+const reader = await loadResponseReader(gemini, operations.generate)
 
 const watching = suite('watching a passed-through Gemini stream')
 
@@ -62,25 +64,25 @@ const answer = { ...finish, usageMetadata: { promptTokenCount: 3, candidatesToke
 
 whole('usage is read from a complete response, even in an array', () => {
   for (const body of [answer, [parts({ text: 'a' }), answer], [answer, { usageMetadata: {} }]]) {
-    const { inputTokens, outputTokens } = getResponseReader(gemini, operations.generate).getUsage(body) ?? {}
+    const { inputTokens, outputTokens } = reader.getUsage(body) ?? {}
     assert.equal([inputTokens, outputTokens], [3, 4])
   }
-  assert.is(getResponseReader(gemini, operations.generate).getUsage('x'), undefined)
+  assert.is(reader.getUsage('x'), undefined)
 })
 
 whole('a complete response may be an error', () => {
   const error = { code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED' }
-  assert.equal(getResponseReader(gemini, operations.generate).getError({ error }), {
+  assert.equal(reader.getError({ error }), {
     message: 'slow',
     status: 429,
     error,
   })
-  assert.equal(getResponseReader(gemini, operations.generate).getError([{ error }]), {
+  assert.equal(reader.getError([{ error }]), {
     message: 'slow',
     status: 429,
     error,
   })
-  assert.is(getResponseReader(gemini, operations.generate).getError(answer), undefined)
+  assert.is(reader.getError(answer), undefined)
   assert.equal(geminiErrors.read([{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
 })
 

@@ -1,7 +1,7 @@
 import { isObject } from '../../../src/lib/json.ts'
 import { createSseParser } from '../../../src/lib/sse.ts'
 import { loadErrorReaders } from '../../../src/protocols/formats/errors/load-error-readers.ts'
-import { getResponseReader } from '../../../src/protocols/formats/format.ts'
+import { loadResponseReader } from '../../../src/protocols/formats/format.ts'
 import { operations } from '../../../src/protocols/formats/model-operations.ts'
 import { openaiResponses } from '../../../src/protocols/formats/openai-responses/responses-format.ts'
 import { createResponseStreamState } from '../../../src/protocols/formats/openai-responses/responses-stream-state.ts'
@@ -9,6 +9,8 @@ import { responsesTranslator } from '../../../src/protocols/formats/openai-respo
 import { assert, suite } from '../../support/suite.ts'
 import { recordedExchanges, recordedStreams } from '../support/recordings.ts'
 import { heardBy, payloads } from './support/streams.ts'
+
+const reader = await loadResponseReader(openaiResponses, operations.generate)
 
 const test = suite('passed-through responses')
 
@@ -53,15 +55,9 @@ test('the stream state reads every form of error', () => {
   assert.equal(watch({ type: 'error', ...failed }).error, limit)
   assert.equal(watch(broken).error, { message: 'x', status: 500, error: broken })
   assert.equal(watch(failed).error, limit)
-  assert.is(
-    getResponseReader(openaiResponses, operations.generate).getError({ output: [], error: null, status: 'completed' }),
-    undefined,
-  )
-  assert.equal(
-    getResponseReader(openaiResponses, operations.generate).getError({ output: [], status: 'failed', ...failed }),
-    limit,
-  )
-  assert.equal(getResponseReader(openaiResponses, operations.generate).getError(failed), limit)
+  assert.is(reader.getError({ output: [], error: null, status: 'completed' }), undefined)
+  assert.equal(reader.getError({ output: [], status: 'failed', ...failed }), limit)
+  assert.equal(reader.getError(failed), limit)
 })
 
 test('an error of the gateway ends a stream for every type of client', async () => {
@@ -91,9 +87,8 @@ test('the format distinguishes recorded responses from errors', () => {
   for (const { name, url, status, answer } of recordedExchanges(['openai-responses'])) {
     if (!/\/responses$/.test(url) || answer === undefined) continue
     if (status === 200) {
-      assert.is(getResponseReader(openaiResponses, operations.generate).getError(answer), undefined, name)
-      if (isObject(answer) && answer.usage)
-        assert.ok(getResponseReader(openaiResponses, operations.generate).getUsage(answer), name)
+      assert.is(reader.getError(answer), undefined, name)
+      if (isObject(answer) && answer.usage) assert.ok(reader.getUsage(answer), name)
       continue
     }
     const error = responsesTranslator.parseError({ status, body: answer, header: () => undefined, now: 0 })

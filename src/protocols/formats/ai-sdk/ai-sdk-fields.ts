@@ -1,8 +1,5 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 
-/** An SSE comment, because AI SDK 6 doesn't support `ping` parts. */
-export const KEEP_ALIVE = ': keep-alive\n\n'
-
 /** How responses differ between the versions of the protocol. */
 export interface ProtocolVersion {
   /** Whether the data of a file is tagged with its format: `{ type: 'data', data }`. */

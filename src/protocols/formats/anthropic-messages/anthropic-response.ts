@@ -5,9 +5,6 @@ import { readCost } from '../canonical/reported-cost.ts'
 import { isBlank } from '../canonical/reported-usage.ts'
 import { readServedTier } from '../canonical/tiers.ts'
 
-/** An event that clients of the format ignore. */
-export const KEEP_ALIVE = 'event: ping\ndata: {"type": "ping"}\n\n'
-
 /** Parses Anthropic's `usage`. Returns `undefined` if it has no counts. Unlike the canonical input count, `input_tokens` excludes cached tokens. */
 export function parseMessageUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined

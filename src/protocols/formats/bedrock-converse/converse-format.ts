@@ -38,7 +38,7 @@ export const bedrockConverse: UpstreamFormat = {
   defaultHeaders: {},
   framing: eventStreamFraming,
   loadErrors: async () => converseErrors,
-  answers: { generate: answers, 'count-tokens': toCountReader(answers) },
+  loadReaders: async () => ({ generate: answers, 'count-tokens': toCountReader(answers) }),
   loadTranslator: async () => converseTranslator,
 }
 

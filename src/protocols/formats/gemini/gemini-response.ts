@@ -1,5 +1,4 @@
 import { formatScalar, isObject, type JsonObject } from '../../../lib/json.ts'
-import { encodePathSegment } from '../../../lib/urls.ts'
 import type { TokenUsage } from '../canonical/canonical-response.ts'
 import { readTokenCount } from '../canonical/canonical-values.ts'
 import { readMediaTokens } from '../canonical/media-tokens.ts'
@@ -7,15 +6,6 @@ import { readCost } from '../canonical/reported-cost.ts'
 import { readServedTier } from '../canonical/tiers.ts'
 import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import type { EmbeddedError } from '../format.ts'
-
-/** Blank lines, which the format's clients ignore. A comment doesn't work, because Google's Python client mistakes it for a chunk. */
-export const KEEP_ALIVE = '\n\n'
-
-/** Returns the path of a model, `/models/name` or `/tunedModels/name`. Throws `INVALID_REQUEST` on a name that can't be part of a path. */
-export function toModelPath(model: string): string {
-  const [, collection = 'models', name = model] = /^(models|tunedModels)\/(.+)$/.exec(model) ?? []
-  return `/${collection}/${encodePathSegment(name)}`
-}
 
 /**
  * Parses Google's `usageMetadata`. The prompt count includes cached tokens, but not tokens that Google's own tools added. The candidates count

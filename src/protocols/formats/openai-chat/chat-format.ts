@@ -6,17 +6,17 @@ import { hasOnlyItems, isEmptyValue, isNormalEnd } from '../errors/empty-respons
 import { toEmbeddedError } from '../errors/load-error-readers.ts'
 import {
   createFixedEndpoint,
-  createOutputLimit,
   type ResponseReader,
-  readResponseCount,
+  type ResponseReaders,
   type SharedFormat,
   toContentFields,
   type UsageRequest,
 } from '../format.ts'
+import { COMMENT } from '../keep-alive-texts.ts'
 import { loadFormatErrors } from '../load-format-errors.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../model-operations.ts'
-import { findChoiceError, getChunkError, KEEP_ALIVE, parseChatUsage } from './chat-response.ts'
+import { findChoiceError, getChunkError, parseChatUsage } from './chat-response.ts'
 
 /** Matches chunks with usage. Most have none or null, so they don't need to be parsed. */
 const HAS_USAGE = /"usage"\s*:\s*\{/
@@ -64,11 +64,13 @@ const answers: ResponseReader = {
   ),
 }
 
-/** The field that providers reject in a request without a stream, and how to request the usage of a stream. */
-const streaming = { streamMember: 'stream_options', usageRequest: chatUsageRequest }
+const chatReaders: ResponseReaders = {
+  generate: answers,
+  complete: { ...answers, assemblesEvents: false, contentFields: toContentFields('text') },
+}
 
-/** Returns the number of responses generated. Some servers generate `best_of` and send the best `n`, even for chats. */
-const countResponses = ({ n, best_of: best }: JsonObject) => Math.max(readResponseCount(n), readResponseCount(best))
+/** The field that providers reject in a request without a stream, and how to request the usage of a stream. */
+const shared = { streamMember: 'stream_options', usageRequest: chatUsageRequest, limitsOutput: true } as const
 
 /** OpenAI Chat Completions. */
 export const openaiChat: SharedFormat = {
@@ -76,32 +78,16 @@ export const openaiChat: SharedFormat = {
   auth: 'bearer',
   defaultHeaders: {},
   endpoints: [
-    createFixedEndpoint('openai-chat', '/chat/completions', {
-      ...streaming,
-      outputLimit: createOutputLimit('max_completion_tokens', 'max_tokens'),
-      bound: { answers: countResponses },
-    }),
-    createFixedEndpoint('openai-chat', '/completions', {
-      ...streaming,
-      operation: operations.complete,
-      outputLimit: createOutputLimit('max_tokens'),
-      bound: { answers: (body) => countResponses(body) * countPrompts(body.prompt) },
-    }),
+    createFixedEndpoint('openai-chat', '/chat/completions', shared),
+    createFixedEndpoint('openai-chat', '/completions', { ...shared, operation: operations.complete }),
   ],
   clientDetection: { headers: [] },
   requestIdHeader: 'x-request-id',
   loadErrors: async () => (await loadFormatErrors()).chatErrors,
-  keepAlive: KEEP_ALIVE,
-  answers: {
-    generate: answers,
-    complete: { ...answers, assemblesEvents: false, contentFields: toContentFields('text') },
-  },
+  keepAlive: COMMENT,
+  loadReaders: async () => chatReaders, // loaded with the gateway, because most requests are of this format
   loadTranslator: async () => (await loadTranslators()).chatTranslator,
 }
-
-/** Counts the prompts of a completion, which can be a list of strings or of token lists. */
-const countPrompts = (prompt: unknown) =>
-  Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
 
 function hasChoices({ choices }: JsonObject): boolean {
   return Array.isArray(choices) && choices.length > 0

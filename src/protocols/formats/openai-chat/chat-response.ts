@@ -6,9 +6,6 @@ import { readCost } from '../canonical/reported-cost.ts'
 import { readLongCacheWrites } from '../canonical/reported-usage.ts'
 import { errorReaders } from '../errors/load-error-readers.ts'
 
-/** An SSE comment, which clients ignore. */
-export const KEEP_ALIVE = ': keep-alive\n\n'
-
 /**
  * Parses `usage`. Returns `undefined` if it has no counts for the response. Prompt tokens include cached tokens, which vendors report in four
  * different fields.

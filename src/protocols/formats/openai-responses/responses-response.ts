@@ -1,13 +1,9 @@
-import { isObject, type JsonObject } from '../../../lib/json.ts'
-import type { CompactionMode } from '../canonical/canonical-request.ts'
+import { isObject } from '../../../lib/json.ts'
 import type { TokenUsage } from '../canonical/canonical-response.ts'
 import { hasTokenCount, readTokenCount } from '../canonical/canonical-values.ts'
 import { readMediaTokens } from '../canonical/media-tokens.ts'
 import { readCost } from '../canonical/reported-cost.ts'
 import { readLongCacheWrites } from '../canonical/reported-usage.ts'
-
-/** An SSE comment, which clients ignore. */
-export const KEEP_ALIVE = ': keep-alive\n\n'
 
 /**
  * Parses `usage`. Returns `undefined` if it has no counts for the response. Input tokens include cached ones, and output tokens include reasoning.
@@ -31,15 +27,4 @@ export function parseResponseUsage(usage: unknown): TokenUsage | undefined {
     ...readMediaTokens(input, output),
     ...cost,
   }
-}
-
-/** Reads whether and when a request asks for a compaction: `compaction_trigger` as the last item of its input, or `context_management`. */
-export function readCompactionMode({ input, context_management: management }: JsonObject): CompactionMode | undefined {
-  const last: unknown = Array.isArray(input) ? input.at(-1) : undefined
-  if (isObject(last) && last.type === 'compaction_trigger') return 'now'
-  const entries: unknown[] = Array.isArray(management) ? management : []
-  const entry = entries.filter(isObject).find(({ type }) => type === 'compaction')
-  if (!entry) return undefined
-  const { compact_threshold: above } = entry
-  return typeof above === 'number' ? { above } : {}
 }

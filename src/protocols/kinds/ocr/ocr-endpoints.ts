@@ -14,14 +14,5 @@ export const ocrEndpoints: readonly KindEndpoint[] = [
       limits: { headersTimeoutMs: 180_000 },
     }),
     loadAdapters: once(async () => (await import('./ocr-adapters.ts')).ocrAdapters),
-    bound: {
-      hasNoOutput: true,
-      isBilledOnce: true,
-      inputTokens: () => 0,
-      units: ({ pages }) => ({ page: countPages(pages) }),
-    },
   }),
 ]
-
-/** Counts the pages; a document has at most a thousand. */
-const countPages = (pages: unknown): number => (Array.isArray(pages) && pages.length > 0 ? pages.length : 1_000)

@@ -1,6 +1,5 @@
 import { once } from '../../../lib/promises.ts'
 import { createAiSdkEndpoints, createEndpoint, createOperation, type KindEndpoint } from '../endpoint.ts'
-import { rerankBound } from './rerank-bound.ts'
 
 const operation = createOperation({ name: 'rerank', kind: 'rerank' })
 const loadAdapters = once(async () => (await import('./rerank-adapters.ts')).rerankAdapters)
@@ -12,7 +11,6 @@ const createRerankEndpoint = (version: 'v1' | 'v2'): KindEndpoint =>
     client: version,
     operation,
     loadAdapters,
-    bound: rerankBound,
     messageFields: ['message', 'detail'], // Cohere's field, and the one that Voyage and Jina use
   })
 
@@ -23,6 +21,5 @@ export const rerankEndpoints: readonly KindEndpoint[] = [
   ...createAiSdkEndpoints('reranking-model', {
     operation,
     loadAdapters,
-    bound: rerankBound,
   }),
 ]

@@ -1,6 +1,4 @@
-import type { FormFile } from '../../../lib/multipart.ts'
 import { once } from '../../../lib/promises.ts'
-import type { RequestBound } from '../../formats/format.ts'
 import type { Operation } from '../../formats/model-operations.ts'
 import { createAiSdkEndpoints, createEndpoint, createOperation, getBase64Size, type KindEndpoint } from '../endpoint.ts'
 
@@ -13,22 +11,6 @@ const shared = {
 
 /** Chat models with audio input. */
 const AUDIO_MODELS = /(?:^|\/)(?:gpt-audio|gpt-4o-(?:mini-)?audio|gemini-)|omni/
-
-/** Per second of audio, models use up to 32 input tokens and 5 output tokens. */
-const bound: RequestBound = {
-  isBilledOnce: true,
-  inputTokens: (body, _, files) => 400 + Math.ceil(32 * getMaxDuration(body, files)),
-  outputTokens: (body, files) => 100 + Math.ceil(5 * getMaxDuration(body, files)),
-  units: (body, files) => ({ second: getMaxDuration(body, files) }),
-}
-
-/** The size of speech at 6 kbit/s, in bytes per second, for files whose headers have no length. */
-const MIN_BYTES_PER_SECOND = 750
-
-const getMaxDuration = (body: object, [file]: readonly FormFile[] = []): number =>
-  file
-    ? (file.seconds?.() ?? file.bytes.length / MIN_BYTES_PER_SECOND)
-    : JSON.stringify(body).length / MIN_BYTES_PER_SECOND
 
 const transcribe = createOperation({ name: 'transcribe', ...shared })
 const loadAdapters = once(async () => (await import('./transcription-adapters.ts')).transcriptionAdapters)
@@ -44,7 +26,6 @@ const createTranscriptionEndpoint = (name: string, client: string, operation: Op
     bodyLimit: 'maxAudioBytes',
     getBase64Size: ({ input_audio: sound }) => getBase64Size(sound),
     streams: 'requested',
-    bound,
   })
 
 /** The endpoints for transcription. */
@@ -57,6 +38,5 @@ export const transcriptionEndpoints: readonly KindEndpoint[] = [
     bodyLimit: 'maxAudioBytes',
     bodyType: 'sound',
     getBase64Size: (_, [file]) => file?.bytes.length ?? 0,
-    bound,
   }),
 ]

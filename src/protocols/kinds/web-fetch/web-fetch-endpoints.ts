@@ -1,4 +1,3 @@
-import { isObject } from '../../../lib/json.ts'
 import { once } from '../../../lib/promises.ts'
 import { createEndpoint, createOperation, type KindEndpoint } from '../endpoint.ts'
 
@@ -14,13 +13,6 @@ export const webFetchEndpoints: readonly KindEndpoint[] = [
       endsAt: () => false, // another vendor may be able to read the page
       limits: { headersTimeoutMs: 60_000, totalTimeoutMs: 200_000 },
     }),
-    bound: {
-      hasNoOutput: true,
-      inputTokens: () => 0,
-      units: ({ urls, provider_options: options }) => ({
-        page: (Array.isArray(urls) ? urls.length : 1) * (isObject(options) ? 2 : 1), // some vendors charge double for advanced extraction
-      }),
-    },
     modelNames: ['model', 'provider'],
     service: 'fetch',
     loadAdapters: once(async () => (await import('./web-fetch-adapters.ts')).webFetchAdapters),

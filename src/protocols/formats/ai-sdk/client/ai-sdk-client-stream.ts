@@ -4,8 +4,8 @@ import type { AssistantPart, Citation } from '../../canonical/canonical-parts.ts
 import { omitTurns } from '../../canonical/canonical-request.ts'
 import type { OpaqueState } from '../../canonical/canonical-state.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
+import { COMMENT } from '../../keep-alive-texts.ts'
 import type { StreamWriter, WriteContext } from '../../translator.ts'
-import { KEEP_ALIVE } from '../ai-sdk-fields.ts'
 import type { WirePart } from '../ai-sdk-wire.ts'
 import { writeError } from './ai-sdk-client-error.ts'
 import { writeState, writeTextMetadata } from './ai-sdk-client-metadata.ts'
@@ -143,7 +143,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     }
   }
 
-  const writer: StreamWriter = { push, keepAlive: () => KEEP_ALIVE }
+  const writer: StreamWriter = { push, keepAlive: () => COMMENT }
   if (!client.isRaw) return writer
   return {
     ...writer,

@@ -8,11 +8,11 @@ import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/cano
 import { serializeParts } from '../../canonical/serialize-parts.ts'
 import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
 import { estimateTokens } from '../../estimate-tokens.ts'
+import { PING } from '../../keep-alive-texts.ts'
 import type { StreamWriter, WriteContext } from '../../translator.ts'
 import { writeCitation } from '../anthropic-citations.ts'
 import { writeError } from '../anthropic-errors.ts'
 import { writeStop, writeTokenCounts, writeUsage } from '../anthropic-fields.ts'
-import { KEEP_ALIVE } from '../anthropic-response.ts'
 import type { WireBlock, WireBlockStart, WireDelta, WireEvent, WireTextStart } from '../anthropic-wire.ts'
 import { writeReasoning, writeSignature } from './anthropic-client-reasoning.ts'
 import {
@@ -101,7 +101,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     }
   }
 
-  return { push: moveStreamStateToReasoning(serializeParts(push)), keepAlive: () => KEEP_ALIVE }
+  return { push: moveStreamStateToReasoning(serializeParts(push)), keepAlive: () => PING }
 }
 
 /** Clients keep the count from the start if a count here is null. */

@@ -4,12 +4,12 @@ import type { AssistantPart, Citation, TokenLogprob, ToolCallPart } from '../../
 import { omitTurns } from '../../canonical/canonical-request.ts'
 import type { OpaqueState } from '../../canonical/canonical-state.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
+import { BLANK_LINES } from '../../keep-alive-texts.ts'
 import type { StreamWriter, WriteContext } from '../../translator.ts'
 import { type CitedTextPart, writeGrounding } from '../gemini-citations.ts'
 import { writeError } from '../gemini-errors.ts'
 import { writeLogprobs, writeUsage } from '../gemini-fields.ts'
 import { writeSignature } from '../gemini-reasoning.ts'
-import { KEEP_ALIVE } from '../gemini-response.ts'
 import type { WireCandidate, WirePart } from '../gemini-wire.ts'
 import { hidesReasoning, writeFinish, writePart } from './gemini-client-response.ts'
 
@@ -175,7 +175,7 @@ const sseFrame: Frame = {
   contentType: 'text/event-stream',
   chunk: (json) => `data: ${json}\n\n`,
   end: () => '',
-  keepAlive: () => KEEP_ALIVE,
+  keepAlive: () => BLANK_LINES,
 }
 
 /** Frames chunks as one growing JSON array, for clients that don't request `alt=sse`. */

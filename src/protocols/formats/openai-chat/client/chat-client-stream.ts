@@ -5,10 +5,10 @@ import type { AssistantPart, Citation, ReasoningPart, TokenLogprob } from '../..
 import { omitTurns } from '../../canonical/canonical-request.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
 import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
+import { COMMENT } from '../../keep-alive-texts.ts'
 import { writeError } from '../../openai-errors.ts'
 import type { StreamWriter, WriteContext } from '../../translator.ts'
 import { writeUsage } from '../chat-fields.ts'
-import { KEEP_ALIVE } from '../chat-response.ts'
 import type { WireAnnotation, WireDelta, WireDetail } from '../chat-wire.ts'
 import { createPartIndexer, writeDetail } from './chat-client-reasoning-details.ts'
 import {
@@ -188,5 +188,5 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     }
   }
 
-  return { push: moveStreamStateToReasoning(push), keepAlive: () => KEEP_ALIVE }
+  return { push: moveStreamStateToReasoning(push), keepAlive: () => COMMENT }
 }

@@ -6,9 +6,9 @@ import { omitTurns } from '../../canonical/canonical-request.ts'
 import type { EndEvent, StreamEvent } from '../../canonical/canonical-stream.ts'
 import { serializeParts } from '../../canonical/serialize-parts.ts'
 import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
+import { COMMENT } from '../../keep-alive-texts.ts'
 import { writeOpenAIError } from '../../openai-errors.ts'
 import type { StreamWriter, WriteContext } from '../../translator.ts'
-import { KEEP_ALIVE } from '../responses-response.ts'
 import { inProgress } from '../responses-stream-state.ts'
 import type { WireItemStatus, WireOutcome, WireOutputItem } from '../responses-wire.ts'
 import { createCompactionWriter } from './responses-client-compaction.ts'
@@ -147,7 +147,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     }
   }
 
-  return { push: moveStreamStateToReasoning(serializeParts(push)), keepAlive: () => KEEP_ALIVE }
+  return { push: moveStreamStateToReasoning(serializeParts(push)), keepAlive: () => COMMENT }
 }
 
 function createEventWriter(write: (event: string) => void): EventWriter {

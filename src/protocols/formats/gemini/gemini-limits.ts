@@ -1,0 +1,44 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { withMember } from '../../../lib/json-scan.ts'
+import type { OutputLimit, RequestBound } from '../format.ts'
+import { getHighestLimit, readResponseCount } from '../request-numbers.ts'
+
+/** The output limit in the generation options. Google accepts both spellings of each name. */
+export const geminiOutputLimit: OutputLimit = {
+  get: (body) => getHighestLimit(listConfigs(body).flatMap((config) => INNER.map((name) => config[name]))),
+  set({ text, body }, tokens) {
+    const outers = OUTER.filter((name) => isObject(body[name]))
+    return (outers.length > 0 ? outers : OUTER.slice(0, 1)).reduce((written, outer) => {
+      const present = INNER.filter((name) => (getConfig(body, outer)[name] ?? null) !== null)
+      const inners = present.length > 0 ? present : INNER.slice(0, 1)
+      return withMember(written, outer, (config) =>
+        inners.reduce(
+          (json, inner) => withMember(json, inner, () => String(tokens)),
+          config?.startsWith('{') ? config : '{}',
+        ),
+      )
+    }, text)
+  },
+  name: 'generationConfig.maxOutputTokens',
+}
+
+/** A request may ask for several candidates. */
+export const geminiBound: RequestBound = {
+  answers: (body) =>
+    Math.max(
+      ...listConfigs(body).flatMap(({ candidateCount, candidate_count: count }) => [
+        readResponseCount(candidateCount),
+        readResponseCount(count),
+      ]),
+    ),
+}
+
+const OUTER = ['generationConfig', 'generation_config']
+const INNER = ['maxOutputTokens', 'max_output_tokens']
+
+const listConfigs = (body: JsonObject): JsonObject[] => OUTER.map((name) => getConfig(body, name))
+
+function getConfig(body: JsonObject, name: string): JsonObject {
+  const config = body[name]
+  return isObject(config) ? config : {}
+}

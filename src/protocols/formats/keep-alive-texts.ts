@@ -1,0 +1,10 @@
+/* What keeps a silent stream open. Clients ignore it. */
+
+/** A comment of server-sent events. */
+export const COMMENT = ': keep-alive\n\n'
+
+/** Anthropic's event. */
+export const PING = 'event: ping\ndata: {"type": "ping"}\n\n'
+
+/** Google's Python client mistakes a comment for a chunk. */
+export const BLANK_LINES = '\n\n'

@@ -1,0 +1,13 @@
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import type { CompactionMode } from '../canonical/canonical-request.ts'
+
+/** Reads whether and when a request asks for a compaction: `compaction_trigger` as the last item of its input, or `context_management`. */
+export function readCompactionMode({ input, context_management: management }: JsonObject): CompactionMode | undefined {
+  const last: unknown = Array.isArray(input) ? input.at(-1) : undefined
+  if (isObject(last) && last.type === 'compaction_trigger') return 'now'
+  const entries: unknown[] = Array.isArray(management) ? management : []
+  const entry = entries.filter(isObject).find(({ type }) => type === 'compaction')
+  if (!entry) return undefined
+  const { compact_threshold: above } = entry
+  return typeof above === 'number' ? { above } : {}
+}

@@ -1,0 +1,45 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { withMember } from '../../lib/json-scan.ts'
+import type { ClientFormat } from '../../types.ts'
+import { readThinkingBudget } from './ai-sdk/ai-sdk-fields.ts'
+import type { Endpoint, OutputLimit } from './format.ts'
+import { geminiOutputLimit } from './gemini/gemini-limits.ts'
+import { getHighestLimit } from './request-numbers.ts'
+
+/**
+ * Creates an output limit in a body field. `names`: all names that it may have; the first is used if a request has none. If a request has several,
+ * the highest counts, because it is unknown which one the provider reads.
+ */
+const createOutputLimit = (...names: readonly [string, ...string[]]): OutputLimit => ({
+  get: (body) => getHighestLimit(names.map((name) => body[name])),
+  set({ text, body }, tokens, field) {
+    const present = names.filter((name) => (body[name] ?? null) !== null)
+    const written = present.length > 0 ? present : [names.includes(field) ? field : names[0]]
+    return written.reduce((result, name) => withMember(result, name, () => String(tokens)), text)
+  },
+  name: names[0],
+})
+
+const completionLimit = createOutputLimit('max_tokens')
+const aiSdkLimit = createOutputLimit('maxOutputTokens')
+
+/** The output limits of chats. */
+const chatLimits: Readonly<Record<ClientFormat, OutputLimit>> = {
+  'openai-chat': createOutputLimit('max_completion_tokens', 'max_tokens'),
+  'openai-responses': createOutputLimit('max_output_tokens'),
+  'anthropic-messages': createOutputLimit('max_tokens'),
+  gemini: geminiOutputLimit,
+  'ai-sdk': {
+    ...aiSdkLimit,
+    get(body: JsonObject) {
+      const limit = aiSdkLimit.get(body)
+      return limit === undefined ? undefined : limit + readThinkingBudget(body)
+    },
+  },
+}
+
+/** Gets what reads and sets the output limit of an endpoint's requests; `undefined` if they can't have one. */
+export function getOutputLimit({ limitsOutput, operation, format }: Endpoint): OutputLimit | undefined {
+  if (!limitsOutput) return undefined
+  return operation.name === 'complete' ? completionLimit : chatLimits[format]
+}

@@ -1,0 +1,33 @@
+import { formatScalar, type JsonObject } from '../../../lib/json.ts'
+import type { RequestBound } from '../../formats/format.ts'
+
+const readCount = ({ n }: JsonObject) => Math.min(10, Math.max(1, Math.ceil(Number(formatScalar(n))) || 1))
+
+/** Returns the maximum output tokens of an image of this size and its partial images: four times the tokens of `high` at 1.5 megapixels. */
+function boundOutputTokens(body: JsonObject): number {
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(formatScalar(body.size ?? '')) ?? []
+  const [tier] = /[24]k/i.exec(JSON.stringify([body.size, body.resolution, body.providerOptions])) ?? []
+  const named = tier === undefined ? 1.6 : tier.startsWith('4') ? 16 : 4.2
+  const megapixels = Math.max(named, width === undefined ? 0 : (Number(width) * Number(height)) / 1_000_000)
+  const partial = Math.min(3, Math.max(0, Number(formatScalar(body.partial_images)) || 0))
+  return Math.ceil(megapixels * TOKENS_PER_MEGAPIXEL) + partial * 100
+}
+
+/** `high` takes 6,240 tokens at 1536x1024; thinking may double that. */
+const TOKENS_PER_MEGAPIXEL = 8_000
+
+/** The maximum number of tokens of an input image, at high fidelity. */
+const TOKENS_PER_INPUT_IMAGE = 7_000
+
+/** A request may ask for up to ten images, and send images, too. */
+export const imageBound: RequestBound = {
+  isBilledOnce: true,
+  answers: readCount,
+  inputTokens: ({ prompt, image, images, input_references: references, files: inJson }, _, files = []) => {
+    const inBody = [image, images, references, inJson].flat().filter((one) => (one ?? null) !== null).length
+    const imageCount = Math.max(files.length, inBody)
+    return (typeof prompt === 'string' ? prompt.length : 0) + 100 + imageCount * TOKENS_PER_INPUT_IMAGE
+  },
+  outputTokens: boundOutputTokens,
+  units: (body) => ({ image: readCount(body) }),
+}

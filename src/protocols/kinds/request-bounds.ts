@@ -1,0 +1,60 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { ClientFormat } from '../../types.ts'
+import type { Endpoint, RequestBound } from '../formats/format.ts'
+import { geminiBound } from '../formats/gemini/gemini-limits.ts'
+import type { OperationName } from '../formats/model-operations.ts'
+import { readResponseCount } from '../formats/request-numbers.ts'
+import { imageBound } from './image/image-bound.ts'
+import { rerankBound } from './rerank/rerank-bound.ts'
+import { speechBound } from './speech/speech-bound.ts'
+import { transcriptionBound } from './transcription/transcription-bound.ts'
+import { searchBound } from './web-search/web-search-bound.ts'
+
+/** Returns the number of responses generated. Some servers generate `best_of` and send the best `n`, even for chats. */
+const countResponses = ({ n, best_of: best }: JsonObject) => Math.max(readResponseCount(n), readResponseCount(best))
+
+/** Counts the prompts of a completion, which can be a list of strings or of token lists. */
+const countPrompts = (prompt: unknown) =>
+  Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
+
+/** The maximum number of tokens in OpenAI's compaction instructions. Recorded responses count 110. */
+const COMPACTION_PROMPT = 150
+
+const FREE: RequestBound = { hasNoOutput: true, inputTokens: () => 0 }
+const NO_OUTPUT: RequestBound = { hasNoOutput: true }
+
+/** The bounds of operations other than chat, whose bound depends on the format. */
+const bounds: Readonly<Record<Exclude<OperationName, 'generate'>, RequestBound> & Record<string, RequestBound>> = {
+  'count-tokens': FREE,
+  compact: { inputTokens: (_, estimate) => estimate() + COMPACTION_PROMPT },
+  complete: { answers: (body) => countResponses(body) * countPrompts(body.prompt) },
+  embed: NO_OUTPUT,
+  moderate: NO_OUTPUT,
+  image: imageBound,
+  rerank: rerankBound,
+  search: searchBound,
+  fetch: {
+    ...FREE,
+    units: ({ urls, provider_options: options }) => ({
+      page: (Array.isArray(urls) ? urls.length : 1) * (isObject(options) ? 2 : 1), // some vendors charge double for advanced extraction
+    }),
+  },
+  speak: speechBound,
+  transcribe: transcriptionBound,
+  translate: transcriptionBound,
+  ocr: { ...FREE, isBilledOnce: true, units: ({ pages }) => ({ page: countPages(pages) }) },
+}
+
+/** Counts the pages; a document has at most a thousand. */
+const countPages = (pages: unknown): number => (Array.isArray(pages) && pages.length > 0 ? pages.length : 1_000)
+
+const chatBounds: Readonly<Partial<Record<ClientFormat, RequestBound>>> = {
+  'openai-chat': { answers: countResponses },
+  gemini: geminiBound,
+}
+
+const ONE_RESPONSE: RequestBound = {}
+
+/** Gets the maximum usage of an endpoint's requests. Default: one response to the content of the body. */
+export const getBound = ({ bound, operation, format }: Endpoint): RequestBound =>
+  bound ?? bounds[operation.name] ?? chatBounds[format] ?? ONE_RESPONSE

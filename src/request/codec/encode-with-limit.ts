@@ -1,0 +1,17 @@
+import { getOutputLimit } from '../../protocols/formats/output-limits.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { Codec, CodecRequest } from './codec.ts'
+import { encodeRequest } from './encode.ts'
+
+/**
+ * Like `encodeRequest`, with a maximum number of output tokens, unless the request sets a lower one. A warning names the limit, such as
+ * `clamped:max_tokens=2048`. It isn't a translation loss, so strict requests are limited as well.
+ */
+export async function encodeWithLimit(request: CodecRequest, target: RouteTarget, outputLimit: number): Promise<Codec> {
+  const place = getOutputLimit(request.call.endpoint)
+  const own = target.params?.maxTokens ?? place?.get(request.call.body) ?? Number.POSITIVE_INFINITY
+  if (!place || own <= outputLimit) return encodeRequest(request, target)
+  const codec = await encodeRequest({ ...request, outputLimit }, target)
+  const { warnings } = codec
+  return { ...codec, warnings: () => [...warnings(), `clamped:${place.name}=${outputLimit}`] }
+}

@@ -1,0 +1,23 @@
+import { endpoints } from '../../src/protocols/kinds/kinds.ts'
+import { getBound } from '../../src/protocols/kinds/request-bounds.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the bounds of requests')
+
+test('every operation that is not chat has a bound of its own', () => {
+  const operations = new Map(endpoints.map((endpoint) => [endpoint.operation.name, endpoint]))
+  operations.delete('generate')
+  assert.ok(operations.size >= 13, [...operations.keys()].join())
+  const unbounded = [...operations].filter(([, endpoint]) => Object.keys(getBound(endpoint)).length === 0)
+  assert.equal(
+    unbounded.map(([name]) => name),
+    [],
+  )
+})
+
+test('requests can limit their output exactly in chats and completions', () => {
+  const limited = new Set(endpoints.filter(({ limitsOutput }) => limitsOutput).map(({ operation }) => operation.name))
+  assert.equal([...limited].sort(), ['complete', 'generate'])
+  const unlimited = endpoints.filter(({ operation, limitsOutput }) => operation.name === 'generate' && !limitsOutput)
+  assert.equal(unlimited, [])
+})
