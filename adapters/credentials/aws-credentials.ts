@@ -40,7 +40,7 @@ export function awsCredentials(options: AwsCredentialsOptions = {}): SharedCrede
     ...(!provider && { advice: ADVICE }),
     async resolve(request) {
       const resolveKeys = await getProvider(request)
-      // The chain returns keys that expire within five minutes, and refreshes them in the background, unless it is told to refresh them now.
+      // The chain returns keys that expire within five minutes, and refreshes them in the background, unless asked to refresh them now.
       const { accessKeyId, secretAccessKey, sessionToken, expiration } = await resolveKeys({
         forceRefresh: request.reason !== 'first',
       })

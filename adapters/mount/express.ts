@@ -5,7 +5,7 @@ import { type NodeHandlerOptions, toNodeHandler } from './node/handler.ts'
 
 export type { ExchangeGateway } from '../types/gateway-types.ts'
 
-/** Options for `toExpressHandler`; the same as those of `toNodeHandler`. */
+/** Options for `toExpressHandler`; the same as for `toNodeHandler`. */
 export type ExpressHandlerOptions = NodeHandlerOptions
 
 /** Middleware for Express 4 and 5, typed by the Node classes that both extend. */

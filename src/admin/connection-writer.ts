@@ -147,7 +147,7 @@ export class ConnectionWriter {
     return discoverModels(record, apiKey ?? undefined, { catalog, fetch, clock, timeoutMs: limits.lookupTimeoutMs })
   }
 
-  /** Checks the prefix against all connections, including those that other processes have just written. */
+  /** Checks the prefix against all connections, including ones that other processes have just written. */
   async #checkPrefix(connection: NamedConnection & { id: string }): Promise<void> {
     const all = (await this.#deps.store.connections.entries({ fresh: true })).map(({ record }) => record)
     const others = all.filter(({ id }) => id !== connection.id)

@@ -95,7 +95,7 @@ export class KeyWriter {
     })
   }
 
-  /** Changes a key and, if `key` is given, its value, unless nothing would change. Resolves to its digest. */
+  /** Changes a key and its value if `key` is set. Writes nothing if nothing would change. Resolves to its digest. */
   async change({ digest, record }: FoundKey, key: string | undefined, given: Partial<KeyPut>): Promise<string> {
     const { keys, isSignedKey, keyring } = this.#store
     const isSigned = await isSignedKey(digest, record)

@@ -8,7 +8,7 @@ import { kinds } from '../types/unions.ts'
 import type { CustomModel, Kind, ModelEntry, Price } from '../types.ts'
 import { choices, closedObject, fields, parseInput } from './input.ts'
 
-/** Which models to list. Default: those of the kind `llm`, like `GET /v1/models`, without details. */
+/** Which models to list. Default: the kind `llm`, like `GET /v1/models`, without details. */
 export interface ModelsQuery {
   /** One or more kinds, as an array or comma-separated, or `all`; default `llm`. */
   kinds?: Kind | 'all' | readonly Kind[] | string

@@ -189,7 +189,7 @@ function addActions<T>(
   return actions.length > 0 ? v.pipe(schema, ...actions) : schema
 }
 
-/** Schemas of strings whose rules are in code. */
+/** Schemas of strings with rules in code. */
 const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
   clientKey: v.pipe(
     fields.text,

@@ -230,7 +230,7 @@ function rethrowConfigProblem(path: string | undefined, error: unknown): never {
   throw problem(`${path}: ${error.message}`, { cause: error })
 }
 
-/** Calls the hooks of the command's log, then those of the config file. */
+/** Calls the hooks of the command's log, then the config file's. */
 function mergeHooks(own: Hooks = {}, { onUsage, onRequest }: Hooks): Hooks {
   return {
     ...own,

@@ -28,7 +28,7 @@ interface ReloadDependencies {
 }
 
 /**
- * Creates the function that replaces the configuration in code. It rejects with a TypeError, and changes nothing, if the configuration is invalid.
+ * Creates the function that replaces the configuration defined in code. It rejects with a TypeError, and changes nothing, if the configuration is invalid.
  * Requests that have found their targets keep them and their credentials; all others use the new configuration.
  */
 export function createReload(dependencies: ReloadDependencies): (config: CodeConfig) => Promise<void> {
@@ -98,14 +98,14 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
   }
 }
 
-/** Reads the settings without those that are defined in code. Resolves to `undefined` if there are none in memory or in the storage. */
+/** Reads the settings that aren't defined in code. Resolves to `undefined` if there are none in memory or in the storage. */
 async function readStoredSettings({ settings }: Store): Promise<StoredSettings | undefined> {
   const loaded = await settings.source.load().catch(() => undefined)
   if (loaded?.members && loaded.isSigned) return toSettings(loaded.members)
   return settings.read().catch(() => undefined) // requests get the error
 }
 
-/** Applies the change of the records in code to the entries in memory, which are then reread. They may be used until then. */
+/** Applies the change of the records defined in code to the entries in memory, which are then reread. They may be used until then. */
 function replaceEntries<T extends object>({ source: { view, stored } }: Records<T>, { values }: CodeRecords): void {
   view.applyChange((entries) => {
     const prefix = stored.getKey('')
@@ -115,7 +115,7 @@ function replaceEntries<T extends object>({ source: { view, stored } }: Records<
     })
     const others = entries.filter(({ id, record }) => !isDefinedInCode(record) && !values.has(stored.getKey(id)))
     entries.length = 0
-    for (const entry of [...own, ...others]) entries.push(entry) // `order` of the records in code is below all others
+    for (const entry of [...own, ...others]) entries.push(entry) // `order` of the records defined in code is below all others
     return false
   })
 }
@@ -142,7 +142,7 @@ function keepUnchanged(given: CodeRecords, before: CodeRecords): CodeRecords {
   return { ...given, values: nextValues, secrets: nextSecrets }
 }
 
-/** A record in code; only connections and combos have both times, and groups only the first. */
+/** A record defined in code; only connections and combos have both times, and groups only the first. */
 interface TimedRecord {
   id: string
   createdAt: string

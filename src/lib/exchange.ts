@@ -1,5 +1,5 @@
 /**
- * A stream of bytes that is pulled chunk by chunk. `next` resolves to `undefined` at the end and rejects if the stream breaks off. Only one
+ * A stream of bytes that is pulled chunk by chunk. `next` resolves to `undefined` at the end and rejects if the stream is cut off. Only one
  * `next` may be pending.
  */
 export interface ByteStream {

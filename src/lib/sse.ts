@@ -109,7 +109,7 @@ export interface StreamParser {
   end(): void
 }
 
-/** How a stream is divided into events. */
+/** How a stream is split into events. */
 export type StreamFraming = (onEvent: (event: SseEvent) => void) => StreamParser
 
 /** Server-sent events, used by nearly all streams. Google and others report some errors as JSON without a field name. */

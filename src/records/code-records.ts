@@ -67,5 +67,5 @@ export function withCodeRecords(storage: Storage, code: CodeLayer): Storage {
   }
 }
 
-/** The version of all records in code. */
+/** The version of all records defined in code. */
 export const CODE_VERSION = 'code'

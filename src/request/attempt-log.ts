@@ -44,7 +44,7 @@ export class AttemptLog {
   number = 0
   /** Its index in the request's steps; -1 until its provider is called. */
   place = -1
-  /** Whether its stream broke off. */
+  /** Whether its stream was cut off. */
   isCut = false
   /** Whether its response is a stream that has started. */
   isStreaming = false
@@ -183,7 +183,7 @@ export class AttemptLog {
     this.#settle()
   }
 
-  /** Records the end of the stream. If it broke off, its error decides how it counts, unless it was empty, which is judged separately. */
+  /** Records the end of the stream. If it was cut off, its error decides how it counts, unless it was empty, which is judged separately. */
   recordStreamEnd({ usage, estimatedTokens, error, isCancelled, internalError }: StreamEnd): void {
     const { clock, onError } = this.#log.context
     if (internalError !== undefined) onError(internalError)

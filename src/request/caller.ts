@@ -42,7 +42,7 @@ export interface CallerAccount {
   readonly plan?: ClientGroup | undefined
   /** The account's own limits. The same object for equal limits. */
   readonly limits?: UsageLimits | undefined
-  /** The account's own lists, in addition to those of its plan. Each list must allow a request. Absent: all. */
+  /** The account's own lists, in addition to its plan's. Each list must allow a request. Absent: all. */
   readonly allowed?: ReadonlyArray<ModelPermissions> | undefined
   /** Whether its prompts are cached. Absent: as its plan says. */
   readonly promptCaching?: PromptCaching | undefined

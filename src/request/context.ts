@@ -65,7 +65,7 @@ export interface RequestSettingsSource {
 export interface RequestSettings {
   /** Its headers, including values that the body contains instead. */
   exchange: CodecRequest['exchange']
-  /** The models to use instead of those that its model name resolves to. */
+  /** The models to use instead of the ones that its model name resolves to. */
   list?: Group
   /** How long its client waits, in ms from the start of the request, and the field that sets this. */
   timeout?: { ms: number; name: string }

@@ -5,7 +5,7 @@ import type { ModelRequest } from './model-request.ts'
 import { RouteCallFacts, type RouteCallSource, type RouteResponse } from './route-call.ts'
 import type { Group, GroupEntry, Route } from './routing/group.ts'
 
-/** A request whose conditions are evaluated, and the functions in code. */
+/** A request whose conditions are evaluated, and the functions defined in code. */
 export interface ConditionSource extends RouteCallSource, Omit<DeciderOptions, 'ignoresErrors'> {
   code: Pick<CodeRecords, 'conditions' | 'onRouteError'>
   /** Aborts when the client stops waiting; absent if the request is only explained. */

@@ -81,7 +81,7 @@ export type StepRecord = AttemptRecord | Skip | ExcludedEntry
 export type StopReason = 'max-attempts' | 'retry-budget'
 
 /**
- * How a request ended. `complete`: with the full response; `cut`: the response broke off; `aborted`: the client disconnected; `failed`:
+ * How a request ended. `complete`: with the full response; `cut`: the response was cut off; `aborted`: the client disconnected; `failed`:
  * with an error after providers were called, or with an internal error; `refused`: rejected before any call.
  */
 export type RequestEnd = 'complete' | 'cut' | 'aborted' | 'failed' | 'refused'
@@ -130,7 +130,7 @@ export interface RequestRecord {
   /** The final HTTP status: of the response, or of the error that ended its stream; 499 if the client disconnected. */
   status: number
   /**
-   * The HTTP status that was sent, if the stream ended with a different `status`: 200 for a stream that broke off or that the client left.
+   * The HTTP status that was sent, if the stream ended with a different `status`: 200 for a stream that was cut off or that the client left.
    */
   sentStatus?: number
   /** The source of the reply: for `cache` and `guard`, a step in front of the model call. */

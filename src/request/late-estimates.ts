@@ -5,7 +5,7 @@ import type { RouteTarget } from './routing/group.ts'
 
 type Estimates = typeof import('../pricing/estimates.ts')
 
-/** Estimates usage that providers don't report. It is loaded while waiting for the first stream, because a stream that breaks off settles immediately. */
+/** Estimates usage that providers don't report. It is loaded while waiting for the first stream, because a stream that is cut off settles immediately. */
 export class LateEstimates {
   readonly #load = once(() => import('../pricing/estimates.ts'))
   #loaded: Estimates | undefined = undefined

@@ -224,7 +224,7 @@ export class RequestLog {
     this.#endIfReported()
   }
 
-  /** How a provider's stream broke off, if one did. A step that passes it on may not have noticed. */
+  /** How a provider's stream was cut off, if one was. A step that passes it on may not have noticed. */
   get brokenStream(): RequestEnding | undefined {
     const last = [...this.#reports.values()].at(-1)
     return last?.end === 'cut' ? last : undefined

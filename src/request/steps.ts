@@ -43,7 +43,7 @@ export interface CallChange {
   model?: string
   /** The body, as JSON. */
   body?: JsonObject
-  /** The models to use in place of those that the model name resolves to. */
+  /** The models to use instead of the ones that the model name resolves to. */
   list?: Group
   /** The text of the body, in place of `body`. Its other characters reach the provider as they are. */
   text?: string

@@ -66,7 +66,7 @@ export interface EntryParams {
 
 /**
  * A response after which the next target is tried, as if it had failed. `content`: a content filter cut it off. `schema`: it isn't JSON that matches
- * the request's schema. `refused`: a guard refuses it. `function`: a function in code (docs/src/content/docs/guides/configure-in-code.md) rejects it; it can't be set elsewhere.
+ * the request's schema. `refused`: a guard refuses it. `function`: a function defined in code (docs/src/content/docs/guides/configure-in-code.md) rejects it; it can't be set elsewhere.
  */
 export type ResponseCondition = 'content' | 'schema' | 'refused' | 'function'
 
@@ -86,7 +86,7 @@ export interface Condition {
   headers?: Record<string, Pattern>
   /** Patterns by field of the body's `metadata`; numbers and booleans are compared as strings. */
   metadata?: Record<string, Pattern>
-  /** The condition is a function in code (docs/src/content/docs/guides/configure-in-code.md): its number in the configuration. It can't be set elsewhere. */
+  /** The condition is a function defined in code (docs/src/content/docs/guides/configure-in-code.md): its number in the configuration. It can't be set elsewhere. */
   function?: number
 }
 

@@ -8,7 +8,7 @@ import { createMissingProblem } from './command.ts'
 import type { ActionDetails } from './operation-action.ts'
 import type { FieldColumn } from './text-table.ts'
 
-/** Formats all prices except those of text tokens, such as `image 0.04`. */
+/** Formats all prices except for text tokens, such as `image 0.04`. */
 function formatOtherPrices({ price = {} }: PublishedModel): string | undefined {
   const { tiers = [], ...all } = price
   const others = Object.entries(all).filter(([of]) => of !== 'input' && of !== 'output' && !of.startsWith('cache'))

@@ -29,7 +29,7 @@ export interface CommandContext {
   terminal: Terminal
   /** Returns the `fetch` for calls to gateways on other machines. Default: the platform's. */
   openFetch?(): Promise<typeof fetch>
-  /** The operations to create commands for. Default: those of every gateway. */
+  /** The operations to create commands for. Default: every gateway's operations. */
   operations?: readonly NamedOperation[] | undefined
 }
 

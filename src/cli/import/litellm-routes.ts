@@ -18,7 +18,7 @@ interface Wildcard {
 interface Routes {
   groups: ReadonlyMap<string, readonly Deployment[]>
   wildcards: readonly Wildcard[]
-  /** The router's settings, and those of the library's settings that the router doesn't override. */
+  /** The router's settings, and the library's settings that the router doesn't override. */
   router: JsonObject
   plan: ImportPlan
 }
@@ -329,7 +329,7 @@ function planAliases({ router, plan }: Routes, findBase: (name: string) => strin
     }
     if (toObject(value).hidden === true)
       plan.reportUnmapped(`${place}.hidden`, 'Aliases are always listed, like models.')
-    if (plan.combos.has(alias) || alias === group) continue // it has fallbacks of its own
+    if (plan.combos.has(alias) || alias === group) continue // it has its own fallbacks
     const target = plan.combos.has(group) ? group : (plan.aliases.get(group) ?? base)
     plan.alias(place, alias, target)
     plan.reportMapped(place, `alias ${alias} for ${target}`)

@@ -33,7 +33,7 @@ export function planLiteLlm(config: unknown, plan: ImportPlan): void {
   plan.reportOtherFields('', config, { done: [...Object.keys(SECTIONS), 'include'], reasons: REASONS })
 }
 
-/** Returns the router's settings, and those of the library's settings that the router doesn't override. */
+/** Returns the router's settings, and the library's settings that the router doesn't override. */
 function readRouterSettings(config: JsonObject): JsonObject {
   const own = Object.entries(toObject(config.router_settings)).filter(([, value]) => !isEmpty(value) || value === false)
   return { ...toObject(config.litellm_settings), ...Object.fromEntries(own) }

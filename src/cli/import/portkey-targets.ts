@@ -27,7 +27,7 @@ export interface StrategyTarget {
 export type TargetNode = ModelTarget | StrategyTarget
 export const isBranch = (node: TargetNode): node is StrategyTarget => 'targets' in node
 
-/** Counts the models below a strategy, including those of nested strategies. */
+/** Counts the models below a strategy, including nested strategies. */
 export const countModels = (node: TargetNode): number =>
   isBranch(node) ? node.targets.reduce((sum, target) => sum + countModels(target), 0) : 1
 

@@ -57,7 +57,7 @@ function readCall(object: JsonObject): CalledTool | undefined {
   return { name, input: typeof given === 'string' ? tryParseJson(given) : given }
 }
 
-/** Joins the tool calls that arrive in pieces: those of Chat Completions and Messages. */
+/** Joins the tool calls that arrive in pieces, as in Chat Completions and Messages. */
 export class CallJoiner {
   readonly #open = new Map<string, { name: string; text: string; choice: string }>()
 

@@ -26,7 +26,7 @@ export function decodeFile({
 
 export const isTextual = (type: string): boolean => TEXTUAL.test(type)
 
-/** Media types of text, and those that are never read. Files of other types are read if they are valid UTF-8 or have no control characters. */
+/** Media types of text, and types that are never read. Files of other types are read if they are valid UTF-8 or have no control characters. */
 const BINARY = /^(?:audio|video|image)\/(?!svg)/i
 const TEXTUAL = /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)\b|^image\/svg\+xml/i
 

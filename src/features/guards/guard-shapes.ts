@@ -6,7 +6,7 @@ import type { Guard } from './guard.ts'
 
 type OptionFields = Readonly<Record<string, { readonly shape: Shape; readonly isOptional: boolean }>>
 
-/** The fields of all guards, without the functions of guards in code. */
+/** The fields of all guards, without the functions of guards defined in code. */
 const common: OptionFields = {
   name: { shape: { type: 'text', isNonEmpty: true, max: 64, pattern: /^[\w.-]+$/ }, isOptional: false },
   version: { shape: { type: 'text', isNonEmpty: true, max: 200 }, isOptional: true },

@@ -32,9 +32,9 @@ export interface HeldEvent {
   event: SseEvent | undefined
   readonly json: JsonObject | undefined
   readonly channels: Set<Channel>
-  /** Complete strings, including those that no other event continues. */
+  /** Complete strings, including ones that no other event continues. */
   whole: HeldString[]
-  /** The tool calls that the event begins or continues, and those that it ends. It is sent when they are complete. */
+  /** The tool calls that the event begins or continues, and the calls that it ends. It is sent when they are complete. */
   readonly opens: readonly string[]
   readonly closes: readonly string[]
   isChanged: boolean

@@ -27,7 +27,7 @@ export interface ReadEvent {
   readonly others: readonly OtherText[]
   /** The choices that end with the event. */
   readonly ended: ReadonlySet<string>
-  /** The tool calls that the event begins or continues, and those that it ends. */
+  /** The tool calls that the event begins or continues, and the calls that it ends. */
   readonly opens: readonly string[]
   readonly closes: readonly string[]
 }

@@ -116,6 +116,6 @@ export interface AttemptFollower {
 export interface AttemptEnd {
   /** The time from the start to the last byte. */
   readonly totalMs: number
-  /** Whether the stream broke off; the outcome is still `answered` then. */
+  /** Whether the stream was cut off; the outcome is still `answered` then. */
   readonly isCut: boolean
 }

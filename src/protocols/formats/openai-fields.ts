@@ -11,7 +11,7 @@ import type { TargetContext } from './translator.ts'
 
 /** How one of OpenAI's two formats writes the content of messages, which is a string or an array of parts. */
 export interface ContentSyntax {
-  /** Parses one part. Returns `undefined` for an empty text without a cache breakpoint. */
+  /** Parses one part. Returns `undefined` for an empty string without a cache breakpoint. */
   parsePart(fields: Fields, warnings: Warnings): UserPart | undefined
   /** Whether a part may also be a string. */
   takesStrings: boolean
@@ -19,7 +19,7 @@ export interface ContentSyntax {
   names: FieldNames
 }
 
-/** Parses the content in `name`, without empty texts. Throws `INVALID_REQUEST` if it is neither a string nor an array of parts. */
+/** Parses the content in `name`, without empty strings. Throws `INVALID_REQUEST` if it is neither a string nor an array of parts. */
 export function parseContent(item: Fields, name: string, warnings: Warnings, syntax: ContentSyntax): UserPart[] {
   const content = item.any(name)
   if (content === undefined || content === '') return []

@@ -296,7 +296,7 @@ export interface PreparedCall {
   /** Whether successful parts count even if others fail. */
   isPartial: boolean
   isPassThrough: boolean
-  /** Lists the losses of the request and, after the response is written, those of the response. */
+  /** Lists the dropped fields of the request and, once it is written, of the response. */
   listDroppedFields(): readonly string[]
   /** Writes the client's response. If `undefined`, the client gets the bytes of the only part. `usage` is that of all parts. */
   writeResponse(

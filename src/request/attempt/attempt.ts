@@ -280,7 +280,7 @@ export class Attempt {
     }
   }
 
-  /** Combines the responses to all calls of a divided request; the first failure fails the request and cancels the other calls. */
+  /** Combines the responses to all calls of a split request; the first failure fails the request and cancels the other calls. */
   async #receiveDivided(
     first: UpstreamCall,
     codec: Codec,

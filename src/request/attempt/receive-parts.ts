@@ -7,7 +7,7 @@ import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/r
 const MAX_CONCURRENT = 4
 
 /**
- * Receives the responses to the parts of a divided request, a few at a time. Resolves to the first one, with the usage of all and with all of them
+ * Receives the responses to the parts of a split request, a few at a time. Resolves to the first one, with the usage of all and with all of them
  * as `parts`, or to the first failure. A failure cancels the other calls, and so does the end of `around`. With `isPartial`, a failure doesn't
  * cancel the calls in flight, and the responses that arrived count as the response.
  */

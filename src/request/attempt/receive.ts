@@ -104,7 +104,7 @@ function checkLength(head: UpstreamResponse): ByteStream {
   }
 }
 
-/** Returns whether the content type is that of a stream. */
+/** Returns whether the content type is a stream's. */
 const isEventStream = (head: UpstreamResponse) => /event-?stream/.test(head.header('content-type') ?? '')
 
 /** Returns whether the content type allows a stream. */

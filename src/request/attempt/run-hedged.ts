@@ -61,7 +61,7 @@ async function startSecondAttempt({ next, onError }: Hedge): Promise<Attempt | u
   }
 }
 
-/** Returns the second attempt; `undefined` if the first is answered while the other is prepared, which takes long if media must be downloaded. */
+/** Returns the second attempt; `undefined` if the first gets a response while the other is prepared, which takes long if media must be downloaded. */
 async function waitUnlessAnswered(
   running: Promise<Outcome>,
   coming: Promise<Attempt | undefined>,

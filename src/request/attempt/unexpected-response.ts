@@ -15,7 +15,7 @@ import { createObserver, receiveStream, type UncommittedStream } from './receive
 
 type ReceivedOutcome = ReceivedResponse | FailedResponse
 
-/** Reads a response to a request without `stream` whose content type is that of a stream. Rejects as its body does, and if it is too large. */
+/** Reads a response to a request without `stream` with a stream's content type. Rejects as its body does, and if it is too large. */
 export async function receiveUnrequestedStream(
   head: UpstreamResponse,
   expected: ReceiveOptions,
@@ -27,7 +27,7 @@ export async function receiveUnrequestedStream(
     : receiveObject(response, expected)
 }
 
-/** Reads a response to a request with `stream` whose content type is not that of a stream. Rejects as its body does, and if it is too large. */
+/** Reads a response to a request with `stream` with a content type other than a stream's. Rejects as its body does, and if it is too large. */
 export async function receiveMislabelled(
   head: UpstreamResponse,
   expected: ReceiveOptions,
@@ -42,7 +42,7 @@ export async function receiveMislabelled(
   return receiveEvents(response, expected, call)
 }
 
-/** Reads a response that contained no events: an answer with a wrong content type, or a failure. */
+/** Reads a response that contained no events: a response with a wrong content type, or a failure. */
 export async function receiveUncommitted(
   { unread, ...error }: UncommittedStream,
   head: UpstreamResponse,
@@ -97,7 +97,7 @@ interface RecognizedBody {
 }
 
 /**
- * Reads the start of a body whose content type isn't that of a stream, since some servers send events anyway. With `format`, an array of chunks
+ * Reads the start of a body with a content type other than a stream's, since some servers send events anyway. With `format`, an array of chunks
  * also counts as a stream if the format has such arrays.
  */
 async function peekBody(body: ByteStream, format?: UpstreamFormat): Promise<RecognizedBody> {

@@ -27,11 +27,11 @@ export interface Codec {
   answers: ResponseReader
   request: UpstreamRequest
   /**
-   * The other calls of a divided request. A few run at a time, in parallel with `request`. `readWhole` of this codec gets the responses to all calls,
+   * The other calls of a split request. A few run at a time, in parallel with `request`. `readWhole` of this codec gets the responses to all calls,
    * in order.
    */
   otherParts?: readonly CodecPart[]
-  /** Whether successful calls count if other calls of a divided request fail. Default: the whole request fails. */
+  /** Whether successful calls count if other calls of a split request fail. Default: the whole request fails. */
   isPartial?: boolean
   /** Completes a response: waits for its job, and downloads the files that it links to. Never rejects. Absent if the response is already complete. */
   complete?(response: WholeResponse, terms: CompletionOptions): Promise<WholeResponse | FailedResponse>

@@ -24,7 +24,7 @@ import {
   type TranslationMemory,
 } from './translate-request.ts'
 
-/** A request prepared for a target, and the conversion of its answer for the client. */
+/** A request prepared for a target, and the conversion of its response for the client. */
 export interface TranslatedExchange extends TranslatedRequest, ResponseConversion {}
 
 interface ResponseConversion {
@@ -35,7 +35,7 @@ interface ResponseConversion {
 }
 
 /**
- * Translates a request for an answer or a compaction. If the conversation must be compacted first, this returns the request for a summary; call
+ * Translates a request for a response or a compaction. If the conversation must be compacted first, this returns the request for a summary; call
  * it again once `memory` has the summary. Rejects with `INVALID_REQUEST` if the target's format does not support the request.
  */
 export async function translateExchange(

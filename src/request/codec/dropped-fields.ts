@@ -16,8 +16,8 @@ export const isStrict = ({ exchange, context }: Pick<CodecRequest, 'exchange' | 
   context.isStrict || /^(true|1)$/i.test(exchange.header('x-signalbox-strict')?.trim() ?? '')
 
 /**
- * Lists what a response lost as a comment in its stream, if the headers have already been sent: `: x-signalbox-warning: dropped:answer.citations`.
- * `undefined` if nothing was lost. No blank line follows, since OpenAI's Go client long mistook the two for an event, which it can't read.
+ * Lists the dropped fields of a response as a comment in its stream, if the headers have already been sent: `: x-signalbox-warning: dropped:answer.citations`.
+ * `undefined` if nothing was dropped. No blank line follows, since OpenAI's Go client long mistook the two for an event, which it can't read.
  */
 export function createDroppedFieldsComment(responseWarnings: Pick<ResponseWarnings, 'list'>): string | undefined {
   const [header] = Object.entries(createWarningHeader(responseWarnings.list()))

@@ -26,7 +26,7 @@ export const bytesFraming: StreamFraming = (onEvent) => ({
 const SOME_BYTES: SseEvent = { event: undefined, data: '' }
 
 /**
- * Relays a stream of a kind to its client chunk by chunk, without reading ahead. A stream that breaks off, reports an error, quotes a secret, or
+ * Relays a stream of a kind to its client chunk by chunk, without reading ahead. A stream that is cut off, reports an error, quotes a secret, or
  * ends early never ends normally: clients that read events get an error event; for others `next` rejects, which aborts the connection.
  */
 export class KindRelay implements RelayedStream {

@@ -23,7 +23,7 @@ interface TranslatedRelayOptions extends RelayOptions {
 
 /**
  * Translates a stream into the client's format. Sends the translation of each read from the provider as one chunk, so that no event waits for
- * a later read. A stream that breaks off, ends early, or is silent for too long ends with an error event.
+ * a later read. A stream that is cut off, ends early, or is silent for too long ends with an error event.
  */
 export const relayTranslatedStream = (
   body: ByteStream,

@@ -79,7 +79,7 @@ interface PassThroughOptions extends Omit<RelayOptions, 'passThrough'> {
 
 /**
  * Passes a stream through in whole events. The bytes stay the same, except where clients of the format would throw (`Format.loadEventFilter`). If a
- * stream breaks off, is silent for too long, or lacks the format's end mark, it ends with an error event, never normally. The same applies if it
+ * stream is cut off, is silent for too long, or lacks the format's end mark, it ends with an error event, never normally. The same applies if it
  * quotes a secret, or reports an error in a form that clients wouldn't recognize. Keeps a few KiB of the tail for accounting.
  */
 export function relayStream(body: ByteStream, committed: StreamStart, terms: PassThroughOptions): RelayedStream {

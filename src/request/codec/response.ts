@@ -34,7 +34,7 @@ export interface WholeResponse {
   usage: TokenUsage | undefined
   /** The events of a provider that streams even though no stream was requested; `bytes` and `json` are then empty. */
   events?: readonly SseEvent[]
-  /** The responses to all calls of a divided request, in order. This response is the first, with the usage of all. */
+  /** The responses to all calls of a split request, in order. This response is the first, with the usage of all. */
   parts?: readonly WholeResponse[]
 }
 

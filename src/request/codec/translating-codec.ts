@@ -80,7 +80,7 @@ interface CodecOptions {
 /** How many times one attempt may drop rejected options. Some targets name only one at a time. */
 const MAX_CORRECTIONS = 3
 
-/** Creates the codec of a request for an answer or a compaction. */
+/** Creates the codec of a request for a response or a compaction. */
 async function createResponseCodec(
   request: CodecRequest,
   routeTarget: RouteTarget,

@@ -13,7 +13,7 @@ import type { HealthRecord, HealthRecords, HealthTarget } from './health-records
 /** The parts of a failure that health uses. */
 export interface HealthFailure {
   class: FailureClass
-  /** The level that it counts against; default: that of its class. */
+  /** The level that it counts against; default: the level of its class. */
   level?: HealthLevel
   /** Whether every other call would fail as well, so that the cooldown starts immediately. */
   isCertain?: boolean
@@ -36,7 +36,7 @@ interface FailedCall extends HealthFailure {
 export interface Cooldowns {
   /** Counts a failed call at every level that the failure affects; `rule`: the cooldown of its class. */
   fail(target: HealthTarget, failure: FailedCall, rule: CooldownRule): void
-  /** Counts a stream that broke off after it had begun. */
+  /** Counts a stream that was cut off after it had begun. */
   breakOff(target: HealthTarget, failure: FailedCall): void
   /** Counts a successful call; a stream may count as one when it begins. */
   succeed(target: HealthTarget): void

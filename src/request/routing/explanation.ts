@@ -65,7 +65,7 @@ export interface SkippedEntry {
   combo: string
   model: string
   /**
-   * The first part of its `when` that the request doesn't match, or `function` for a function in code; `unreachable` if its name doesn't resolve to an active connection, alias,
+   * The first part of its `when` that the request doesn't match, or `function` for a function defined in code; `unreachable` if its name doesn't resolve to an active connection, alias,
    * or combo.
    */
   unmet: string

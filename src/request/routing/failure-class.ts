@@ -11,7 +11,7 @@ export interface CooldownRule {
   level: HealthLevel
   /** `at-once`: the first failure starts the cooldown; `by-share`: the share of failures among the latest calls does (`HealthTerms`). */
   starts: 'at-once' | 'by-share'
-  /** The first cooldown in ms; it doubles each time a probe fails, up to `maxMs`. Default: that of the `HealthTerms`. */
+  /** The first cooldown in ms; it doubles each time a probe fails, up to `maxMs`. Default: the one in `HealthTerms`. */
   baseMs?: number
   maxMs?: number
 }

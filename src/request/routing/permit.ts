@@ -4,12 +4,12 @@ import type { HealthRecord, HealthRecords, HealthTarget, ProbeEnding } from './h
 
 /** Permission for one call to a target. Exactly one outcome must be reported, so that a probe ends. */
 export interface CircuitPermit {
-  /** Reports a complete response; for a stream, only that it didn't break off. */
+  /** Reports a complete response; for a stream, only that it wasn't cut off. */
   succeed(): void
   /** Reports the beginning of a stream; `succeed` or `breakOff` follows. */
   beginStream(): void
   /**
-   * Reports that the stream broke off after it had begun. Counts against the model until another response is complete, unless its class says otherwise.
+   * Reports that the stream was cut off after it had begun. Counts against the model until another response is complete, unless its class says otherwise.
    */
   breakOff(failure: HealthFailure): void
   fail(failure: HealthFailure): void
@@ -58,7 +58,7 @@ class TargetPermit implements CircuitPermit {
     for (const record of held) if (!this.#hasBegun || record.isCut) cooldowns.forget(record, this.#target)
   }
 
-  /** The beginning of a stream counts as a success, unless earlier streams have broken off. */
+  /** The beginning of a stream counts as a success, unless earlier streams have been cut off. */
   beginStream(): void {
     const { end, cooldowns } = this.#terms
     this.#hasBegun = true

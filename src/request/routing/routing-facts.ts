@@ -25,7 +25,7 @@ export interface RequestFacts {
   readonly functions: EntryFunctions | undefined
 }
 
-/** The functions of combos in code, for one request. */
+/** The functions of combos defined in code, for one request. */
 export interface EntryFunctions {
   /** The entries that functions have excluded so far. */
   readonly excluded: ReadonlySet<GroupEntry>
@@ -33,7 +33,7 @@ export interface EntryFunctions {
   evaluate(group: Group): Promise<void>
 }
 
-/** Finds the first part of an entry's condition that a request does not meet, or `function` for one in code; `undefined` if it meets all. */
+/** Finds the first part of an entry's condition that a request does not meet, or `function` for one defined in code; `undefined` if it meets all. */
 export const findUnmetPart = (facts: RequestFacts, entry: GroupEntry): string | undefined =>
   facts.functions?.excluded.has(entry) ? 'function' : entry.when && findUnmetCondition(facts, entry.when)
 

@@ -93,7 +93,7 @@ export const toContentType = (mediaType: string): string =>
   mediaType.startsWith('text/') && !mediaType.includes(';') ? `${mediaType}; charset=utf-8` : mediaType
 
 /**
- * Returns the provider's headers for the client, with names in lower case. Sets `content-type` to that of the body. Drops headers whose
+ * Returns the provider's headers for the client, with names in lower case. Sets `content-type` to the body's type. Drops headers whose
  * value `isSecret`.
  */
 export function createReplyHeaders(

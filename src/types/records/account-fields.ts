@@ -29,7 +29,7 @@ export const accountFields = {
   models: { shape: allowedModels, isOptional: true, guard: 1, inputs: removable },
   /** The kinds of models that it may use. Both the account and its plan must allow a request. */
   kinds: { shape: allowedKinds, isOptional: true, guard: 1, inputs: removable },
-  /** The tags that connections must have to serve its requests, in addition to those of its plan. A change replaces all of them. */
+  /** The tags that connections must have to serve its requests, in addition to its plan's. A change replaces all of them. */
   require: { shape: dataTags, isOptional: true, guard: 2, inputs: removable },
   /** Whether the gateway asks providers to cache the prompts of its requests. Default: the plan's. */
   promptCaching: { ...cachingField, inputs: removable },

@@ -62,7 +62,7 @@ export const keyFields = {
   },
   /** The tags that connections must have to serve the key's requests. A change replaces all of them. */
   require: { shape: dataTags, isOptional: true, guard: 5, inputs: removable },
-  /** Names of guards that check its requests, in addition to those of the settings, its group, and combos. */
+  /** Names of guards that check its requests, in addition to the guards of the settings, its group, and combos. */
   guards: { shape: guardNames, isOptional: true, guard: 6, inputs: removable },
   /** Names of guards that don't check its requests, although the settings, its group, or a combo name them. */
   guardsExcept: { shape: guardNames, isOptional: true, guard: 6, inputs: removable },

@@ -52,7 +52,7 @@ export type TextPattern =
   | 'apiVersion'
   | 'deployment'
 
-/** Strings whose rules are in code: the value of an API key, a provider's credential, a base URL. */
+/** Strings with rules in code: the value of an API key, a provider's credential, a base URL. */
 export type TextRules = 'clientKey' | 'credential' | 'address'
 
 export interface NumberShape {

@@ -1,4 +1,4 @@
-/** The texts of an endpoint that differ from those of its format. */
+/** The texts of an endpoint that differ from its format's. */
 interface EndpointDocs {
   summary: string
   vendor: string

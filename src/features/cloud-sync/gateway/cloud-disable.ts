@@ -55,7 +55,7 @@ export async function removeLeftovers({ mirror, pushes }: CloudDependencies, con
 }
 
 /**
- * Applies changes from the cloud, then removes the mirror with all sessions. A mirror that no longer exists, for example after a lost response,
+ * Applies changes from the cloud, then removes the replica with all sessions. A replica that no longer exists, for example after a lost response,
  * counts as removed.
  */
 async function removeCloudReplica({ mirror }: CloudDependencies, context: ProxyContext): Promise<CloudConflict[]> {

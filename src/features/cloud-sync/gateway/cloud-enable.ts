@@ -98,7 +98,7 @@ function createKeyIfNone(
 }
 
 /**
- * Requests the cloud's model list with one of the active keys. Resolves to `undefined` if the response proves that the mirror works, otherwise to the
+ * Requests the cloud's model list with one of the active keys. Resolves to `undefined` if the response proves that the replica works, otherwise to the
  * problem.
  */
 async function findReplicaProblem(

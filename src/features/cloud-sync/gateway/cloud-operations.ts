@@ -89,7 +89,7 @@ export interface SyncedCloud {
 export interface EnabledCloud extends SyncedCloud {
   /** Whether the proxy responded to `GET {cloudUrl}/v1/models` with a list of models for one of the active keys. */
   verified: boolean
-  /** Why the mirror could not be verified. */
+  /** Why the replica could not be verified. */
   verifyError?: string
   /** The key that was created because there was none. */
   createdKey?: CreatedKey

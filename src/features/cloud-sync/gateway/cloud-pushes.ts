@@ -32,7 +32,7 @@ const SAVE_SUCCESS_MS = 60_000
 /** If a timer is this late, in ms, the platform has dropped it. */
 const DROPPED_MS = 1_000
 
-/** Changes that aren't mirrored yet; epoch ms. */
+/** Changes that aren't replicated yet; epoch ms. */
 interface WaitingChanges {
   since: number
   latest: number
@@ -81,7 +81,7 @@ export class Pushes {
     this.#schedule(this.#deps.clock.now() + DEBOUNCE_MS, true)
   }
 
-  /** Call this when cloud sync is turned off. Forgets the mirror. */
+  /** Call this when cloud sync is turned off. Forgets the replica. */
   async end(): Promise<void> {
     this.#unschedule()
     this.#waiting = undefined
@@ -90,7 +90,7 @@ export class Pushes {
     await this.#deps.mirror.memory.change(() => forgotten)
   }
 
-  /** Call this after mirrored data may have changed. Resolves when the sync is scheduled. */
+  /** Call this after replicated data may have changed. Resolves when the sync is scheduled. */
   async changed(): Promise<void> {
     const { store, clock } = this.#deps
     const at = clock.now()
@@ -107,7 +107,7 @@ export class Pushes {
     return isLate
   }
 
-  /** Resolves when all changes are mirrored or mirroring has failed. */
+  /** Resolves when all changes are replicated or replication has failed. */
   async settled(): Promise<void> {
     if (this.#isClosed || !(this.#planned?.isForChange || this.#running)) return
     await new Promise<void>((resolve) => void this.#listeners.push(resolve))

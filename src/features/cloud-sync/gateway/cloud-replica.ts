@@ -49,12 +49,12 @@ export interface CloudReplica {
    */
   runExclusive<T>(work: (signal: AbortSignal) => Promise<T>, options: { ms: number; kind?: WorkKind }): Promise<T>
   /**
-   * Syncs all changes of both sides. With `create`, also works with a proxy that doesn't have the mirror yet, and ignores the state of earlier syncs.
+   * Syncs all changes of both sides. With `create`, also works with a proxy that doesn't have the replica yet, and ignores the state of earlier syncs.
    */
   exchange(context: ProxyContext, options?: { create?: boolean }): Promise<SyncResult>
   /**
-   * Like `exchange`, with a proxy that must have the mirror. Resolves to the conflicts. If a record was rejected, rejects with its name; all other
-   * records are mirrored anyway.
+   * Like `exchange`, with a proxy that must have the replica. Resolves to the conflicts. If a record was rejected, rejects with its name; all other
+   * records are replicated anyway.
    */
   sync(context: ProxyContext): Promise<CloudConflict[]>
   /** Makes a signed call. Resolves to the response body. */
@@ -85,7 +85,7 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
     return calls.call(one, { ...context, fetch })
   }
 
-  /** Returns the stored state of the mirror if the mirror is at this URL; otherwise, an empty state. */
+  /** Returns the stored state of the replica if the replica is at this URL; otherwise, an empty state. */
   const getReplicaState = ({ cloudUrl, mirror, stamp, attempts }: CloudReplicaState, address: string) =>
     cloudUrl === address ? { mirror, stamp, attempts } : { mirror: null, stamp: null, attempts: [] }
 
@@ -227,7 +227,7 @@ function parseSyncResponse(body: JsonObject, context: ProxyContext): SyncRespons
   return response.output
 }
 
-/** Returns the conflicts of a sync. If a record was rejected, throws an error that names it in `data.problem`; all others are mirrored. */
+/** Returns the conflicts of a sync. If a record was rejected, throws an error that names it in `data.problem`; all others are replicated. */
 export function requireConflicts({ conflicts, refused }: SyncResult): CloudConflict[] {
   const [first] = refused
   if (!first) return conflicts

@@ -7,11 +7,11 @@ import { COUNTER_COUNT } from '../../limits/ledger/book.ts'
 import type { Ledger } from '../../limits/ledger/ledger.ts'
 import { MAX_ACCOUNTS, type ScopeUsage, type SpendingRequest, type SpendingResponse } from '../protocol.ts'
 
-/** One side of a mirror, whose keys and groups may have limits. */
+/** One side of a replica; its keys and groups may have limits. */
 export interface SpendingSide {
   store: Pick<Store, 'keys' | 'groups'>
   ledger(): Promise<Ledger>
-  /** The ID of the mirror. */
+  /** The replica's ID. */
   mirror: string
 }
 

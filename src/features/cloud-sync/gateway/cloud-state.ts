@@ -3,9 +3,9 @@ import { handleStorageError, retryOnConflict } from '../../../records/storage-ac
 import type { Storage } from '../../../types.ts'
 import type { CloudConflict } from './cloud-operations.ts'
 
-/** The state of a mirror, shared by the gateways on one storage. */
+/** The state of a replica, shared by the gateways on one storage. */
 export interface CloudReplicaState {
-  /** The URL of the proxy that has the mirror. */
+  /** The URL of the proxy that has the replica. */
   cloudUrl: string
   mirror: string | null
   stamp: string | null
@@ -15,7 +15,7 @@ export interface CloudReplicaState {
   lastSuccessAt: string | null
   /** The error of the last sync; `null` if it succeeded. */
   lastError: string | null
-  /** The time since which a change has been waiting to be mirrored, in ISO 8601. */
+  /** The time since which a change has been waiting to be replicated, in ISO 8601. */
   waitingSince: string | null
   /** The last `MAX_CONFLICTS`, oldest first. */
   conflicts: CloudConflict[]

@@ -32,6 +32,6 @@ const schemas: Readonly<Record<Collection, ReturnType<typeof closedObject>>> = {
   providers: closedObject(createSyncedEntries(providerFields)),
 }
 
-/** Validates a mirrored record and converts it for storage. Throws `INVALID_REQUEST` with a sentence about the problem. */
+/** Validates a replicated record and converts it for storage. Throws `INVALID_REQUEST` with a sentence about the problem. */
 export const parseReplicated = (collection: Collection, record: JsonObject): JsonObject =>
   parseInput<JsonObject>(schemas[collection], record)

@@ -77,7 +77,7 @@ export function formatRelativeTime(time: string | number, now = Date.now()): str
 const MAX_TEXT = 300
 
 /**
- * Makes an untrusted string safe to show, such as a name, a model, or an error. Escapes invisible characters and those that change the text direction,
+ * Makes an untrusted string safe to show, such as a name, a model, or an error. Escapes invisible characters and bidirectional controls,
  * and truncates long strings.
  */
 export const sanitize = (text: string): string =>

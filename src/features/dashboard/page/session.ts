@@ -43,7 +43,7 @@ export const uncheckedApi = computed<Client<unknown>>(() => api.value)
 const newerVersions = new WeakMap<object, object>()
 
 /**
- * Changes a record from a table or form. If someone else has changed it in the meantime, throws an error that lists the differences; the next attempt
+ * Changes a record from a table or form. If someone else has changed it, this throws an error that lists the differences; the next attempt
  * is based on the new version. `entered` is the form's input.
  */
 export async function changeRecord(

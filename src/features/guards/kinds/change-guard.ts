@@ -54,7 +54,7 @@ export function createChangeGuard(options: Pick<Guard, 'name'> & Partial<Guard> 
 
 const NAMES = ['temperature', 'topP', 'maxTokens'] as const
 
-/** The fields of parameters; those of Gemini are in `generationConfig`. */
+/** The fields of parameters; Gemini's are in `generationConfig`. */
 const FIELDS: Readonly<Record<ClientFormat, Readonly<Record<(typeof NAMES)[number], readonly string[]>>>> = {
   'openai-chat': { temperature: ['temperature'], topP: ['top_p'], maxTokens: ['max_completion_tokens', 'max_tokens'] },
   'openai-responses': { temperature: ['temperature'], topP: ['top_p'], maxTokens: ['max_output_tokens'] },

@@ -8,7 +8,7 @@ interface Masks {
   tag: string
   readonly counts: Map<string, number>
   readonly placeholders: Map<string, string>
-  /** By placeholder in lower case; without those that are never restored. */
+  /** By placeholder in lower case; without those never restored. */
   readonly values: Map<string, string>
 }
 

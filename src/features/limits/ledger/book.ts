@@ -33,24 +33,24 @@ export interface Book {
   /** Reservations of instances that were lost long ago, by the first minute of their day. */
   gone: readonly MinuteSlot[]
   entries: ReadonlyMap<string, InstanceEntry>
-  /** When the counters were last reset, in epoch ms, always later than earlier resets; 0 means never. Both sides of a mirror use the latest reset. */
+  /** When the counters were last reset, in epoch ms, always later than earlier resets; 0 means never. Both sides of a replica use the latest reset. */
   epoch: number
-  /** The number of the last write: its time in epoch ms, but always higher than that of the write before it. */
+  /** The number of the last write: its time in epoch ms, but always higher than the previous write's. */
   number: number
-  /** Usage on the other side of a mirror, in the windows of `minute`. */
+  /** Usage on the other side of a replica, in the windows of `minute`. */
   otherSide: OtherSideUsage | undefined
 }
 
-/** A scope's usage on the other side of a mirror. */
+/** A scope's usage on the other side of a replica. */
 export interface OtherSideUsage {
-  /** The ID of the mirror. */
+  /** The replica's ID. */
   side: string
   /** The number of the other side's write. */
   number: number
   used: readonly number[]
 }
 
-/** A scope's usage on one side of a mirror, as reported to the other. */
+/** A scope's usage on one side of a replica, as reported to the other. */
 export interface SideSpending {
   epoch: number
   number: number

@@ -66,7 +66,7 @@ export async function holdAll(holds: readonly ScopeHold[]): Promise<HeldPart[] |
   }
 }
 
-/** Picks the rejection to report from those of several scopes. */
+/** Picks the rejection to report from the rejections of several scopes. */
 function pickRejection(outcomes: readonly HoldOutcome[]): LimitRejection {
   const rejections = outcomes.filter((outcome) => outcome.kind === 'rejected')
   const [first] = rejections

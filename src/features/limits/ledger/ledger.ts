@@ -74,8 +74,8 @@ export interface Ledger {
   /** Removes the counters of a deleted key or group. */
   forget(scope: ScopeName): Promise<void>
   /**
-   * Returns the usage of keys and groups on this side of a mirror, for the other side. Returns at most `limit` scopes, starting after the previous
-   * page. `mirror` is the mirror's ID. Rejects with `STORAGE_FAILED`.
+   * Returns the usage of keys and groups on this side of a replica, for the other side. Returns at most `limit` scopes, starting after the previous
+   * page. `mirror` is the replica's ID. Rejects with `STORAGE_FAILED`.
    */
   listSpending(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpendingPage>
   /** Counts a scope's usage on the other side, replacing its earlier usage. Rejects as `reserve` does. */
@@ -111,7 +111,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 class StoredLedger implements Ledger {
   readonly #deps: ScopeCountersDependencies
   readonly #counters = new Map<string, ScopeCounters>()
-  /** The latest report from the other side of a mirror, by scope. Most scopes don't change between syncs, and aren't counted again. */
+  /** The latest report from the other side of a replica, by scope. Most scopes don't change between syncs, and aren't counted again. */
   readonly #appliedSpending = new Map<string, string>()
   #sweepAt = MAX_SCOPES
   #openReservations = 0

@@ -168,7 +168,7 @@ export class ScopeCounters {
     return this.#task((draft) => draft.settleLost(as))
   }
 
-  /** Stores usage from the other side of a mirror. Rejects as `hold` does. */
+  /** Stores usage from the other side of a replica. Rejects as `hold` does. */
   applySpending(side: string, spent: SideSpending): Promise<void> {
     return this.#task((draft) => draft.applySpending(side, spent))
   }

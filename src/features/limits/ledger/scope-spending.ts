@@ -22,7 +22,7 @@ export const SCOPES_PREFIX = 'limits/'
 
 /**
  * The storage key after which the counters of keys, groups, and the gateway are listed. Those of accounts come before it. There can be
- * millions of them, and they aren't synced with a mirror.
+ * millions of them, and they aren't synced with a replica.
  */
 export const ACCOUNTS_END = 'limits/account0'
 
@@ -34,7 +34,7 @@ export const getRecordKey = ({ scope, id }: ScopeName): string =>
   `${SCOPES_PREFIX}${scope}${id && `/${encodeURIComponent(id)}`}`
 
 /**
- * Returns a page of at most `limit` scopes, for the other side of the mirror `side`. Usage of an earlier mirror counts as this side's usage. Omits
+ * Returns a page of at most `limit` scopes, for the other side of the replica `side`. Usage of an earlier replica counts as this side's usage. Omits
  * damaged scopes, because they can't be used until they are reset.
  */
 export async function listSpending(

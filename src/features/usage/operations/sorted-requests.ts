@@ -82,7 +82,7 @@ export async function listSortedRequests(
   }
 }
 
-/** Returns an integer, because values of stored requests are rounded, unlike those of requests in memory. */
+/** Returns an integer, because values of stored requests are rounded, unlike values in memory. */
 function getSortValue({ durationMs, costUsd }: StoredRequest, sort: RequestSort): number | undefined {
   if (sort === 'time') return 0
   if (sort === 'duration') return Math.round(durationMs)

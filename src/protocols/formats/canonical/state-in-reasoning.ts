@@ -29,7 +29,7 @@ function createPartNamer(): (part: AssistantPart) => string | undefined {
   }
 }
 
-/** Moves signatures back to their parts. A signature whose part is missing becomes an empty text. */
+/** Moves signatures back to their parts. A signature whose part is missing becomes an empty string. */
 export function returnStateToParts(parts: readonly AssistantPart[]): AssistantPart[] {
   const whole: AssistantPart[] = []
   const named = new Map<string, OpaqueState>()

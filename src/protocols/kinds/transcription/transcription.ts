@@ -158,7 +158,7 @@ export function readUsage(usage: unknown): TokenUsage | undefined {
   return seconds && { ...seconds, ...cost }
 }
 
-/** Reads a response of OpenAI's API. If anything is missing, returns a description of it. Silence results in an empty text. */
+/** Reads a response of OpenAI's API. If anything is missing, returns a description of it. Silence results in an empty string. */
 export function readTranscript(json: Record<string, unknown>): Transcript | string {
   const { text, language, duration, segments, words, usage, model } = json
   if (typeof text !== 'string') return 'text'

@@ -13,7 +13,7 @@ export interface ResponseMetadata {
   describe?: ((usage: TokenUsage | undefined) => JsonObject) | undefined
 }
 
-/** Writes the losses of a request's translation as AI SDK warnings. */
+/** Writes the fields that a request's translation dropped as AI SDK warnings. */
 export const writeWarnings = (droppedFields: readonly string[]): WireWarning[] =>
   droppedFields.map((loss) => {
     const [change = '', ...path] = loss.split(':')
@@ -21,7 +21,7 @@ export const writeWarnings = (droppedFields: readonly string[]): WireWarning[] =
   })
 
 /**
- * Writes metadata about a response: its target, the earlier attempts, the cost, and the losses of translating the request and the response. `more`:
+ * Writes metadata about a response: its target, the earlier attempts, the cost, and the fields dropped in translation. `more`:
  * further fields.
  */
 export function writeSignalboxMetadata(

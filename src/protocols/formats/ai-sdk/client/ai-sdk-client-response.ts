@@ -262,7 +262,7 @@ export const writeResponse = (id: string | undefined, { newId, now, model }: Wri
   modelId: model,
 })
 
-/** Writes metadata about a response: its target, the earlier attempts, the cost, and the losses of translating it. */
+/** Writes metadata about a response: its target, the earlier attempts, the cost, and the fields that its translation dropped. */
 export const writeResponseMetadata = (usage: TokenUsage | undefined, context: WriteContext): WireMetadata =>
   writeSignalboxMetadata({
     droppedFields: context.requestWarnings?.() ?? [],

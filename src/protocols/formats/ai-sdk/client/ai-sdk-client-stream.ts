@@ -108,7 +108,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
   function end({ finishes, usage }: EndEvent) {
     const [finish = { reason: 'stop' as const }] = finishes
     const last = { usage: writeUsage(usage), finishReason: writeFinish(finish, hasRefusal) }
-    const metadata = writeResponseMetadata(usage, context) // includes the losses of the last part, so it comes before `beforeEnd`, which reports them
+    const metadata = writeResponseMetadata(usage, context) // includes the dropped fields of the last part, so it comes before `beforeEnd`, which reports them
     context.beforeEnd?.()
     send({ type: 'finish', ...last, ...metadata })
   }

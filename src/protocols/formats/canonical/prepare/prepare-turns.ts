@@ -74,7 +74,7 @@ function wrapInstructions(turns: readonly SystemTurn[]): UserTurn {
 }
 
 /**
- * Removes empty texts and empty turns, which several providers reject. Keeps an empty user turn unless another user turn is next to it, because the
+ * Removes empty strings and empty turns, which several providers reject. Keeps an empty user turn unless another user turn is next to it, because the
  * model would otherwise continue its own text. If the target rejects empty text, the turn becomes a request to continue.
  */
 export function dropEmpty(turns: readonly Turn[], target: TargetContext): Turn[] {

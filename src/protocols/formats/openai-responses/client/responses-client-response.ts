@@ -142,7 +142,7 @@ function writeOutput(
 
 type WritablePart = Exclude<AssistantPart, { type: 'audio' }>
 
-/** Replaces audio with its transcript, and omits empty texts. */
+/** Replaces audio with its transcript, and omits empty strings. */
 function replaceAudio(part: AssistantPart, responseWarnings: ResponseWarnings): WritablePart[] {
   if (part.type === 'audio') responseWarnings.noteDropped('audio')
   const result: WritablePart | undefined = part.type === 'audio' ? { type: 'text', text: part.transcript ?? '' } : part
