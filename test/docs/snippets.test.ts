@@ -5,7 +5,7 @@ import { readPages } from './pages.ts'
 
 /** The blocks that need only `gateway`: those without imports and declarations of their own. */
 const pages = readPages()
-  .filter(({ path }) => /^docs\/src\/content\/docs\/(?:start|guides)\//.test(path))
+  .filter(({ path }) => /^docs\/src\/content\/docs\/(?:start|guides|reference)\//.test(path))
   .map(({ path, blocks }) => ({
     path,
     blocks: blocks.filter(
@@ -18,6 +18,8 @@ const pages = readPages()
   }))
   .filter(({ blocks }) => blocks.length > 0)
 
+const env = { OPENAI_API_KEY: 'sk-openai', APP_KEY: `sbx_${'k'.repeat(40)}` }
+
 const test = suite('the TypeScript in the documentation')
 
 for (const { path, blocks } of pages)
@@ -29,8 +31,8 @@ for (const { path, blocks } of pages)
           /export \{.*\};?/g,
           '',
         )
-        const run = new Function('gateway', 'console', `return (async () => {${script}\n})()`)
-        await run(gateway, { log() {} }).catch((error: Error) => {
+        const run = new Function('gateway', 'console', 'process', `return (async () => {${script}\n})()`)
+        await run(gateway, { log() {} }, { env }).catch((error: Error) => {
           throw new Error(`${place}: ${error.message}`, { cause: error })
         })
       }
