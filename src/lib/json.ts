@@ -95,7 +95,7 @@ export function tryStringify(value: unknown): string | undefined {
 }
 
 /**
- * Escapes text for a JSON string, without the quotes. Short plain texts, such as most deltas of a stream, take a third of the time of `JSON.stringify`:
+ * Escapes text for a JSON string, without the quotes. Short plain strings, such as most deltas of a stream, take a third of the time of `JSON.stringify`:
  * the loop is compiled inline, which is faster than any call for so few characters.
  */
 export function escapeJson(text: string): string {

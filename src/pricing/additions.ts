@@ -4,7 +4,7 @@ import type { JsonObject } from '../lib/json.ts'
 export interface Additions {
   /** Matches model names in lowercase. */
   readonly models: RegExp
-  /** The family's tokens for a text, as a multiple of `countMaxTokens`; default: 1. */
+  /** The family's tokens for a string, as a multiple of `countMaxTokens`; default: 1. */
   readonly factor?: number
   /** Added to each request, for the chat template and the vendor's instructions. */
   readonly base: number

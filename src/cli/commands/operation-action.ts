@@ -101,7 +101,7 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
     return run ? run(call, { perform, format }) : format(await perform())
   }
 
-  /** Returns the texts for an empty list, and for a response that contains only `success`. */
+  /** Returns the messages for an empty list, and for a response that contains only `success`. */
   function describeDefaults({ input, words: [given] }: ActionCall): ResultFormat {
     const things = path.slice(path.lastIndexOf('/') + 1)
     const create = context.words === 'list' ? context.actions.create?.words?.join(' ') : undefined

@@ -76,7 +76,7 @@ function respondToChat(body: JsonObject, signal: AbortSignal | undefined): Respo
   return Response.json({ ...base, object: 'chat.completion', choices, usage })
 }
 
-/** Creates an OpenAI embeddings response. Texts with similar letters get similar vectors. */
+/** Creates an OpenAI embeddings response. Strings with similar letters get similar vectors. */
 function respondToEmbedding({ input, model }: JsonObject): Response {
   const texts = (Array.isArray(input) ? input : [input]).map(String)
   const tokens = Math.ceil(texts.join('').length / 4)
@@ -84,7 +84,7 @@ function respondToEmbedding({ input, model }: JsonObject): Response {
   return Response.json({ object: 'list', data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } })
 }
 
-/** Counts how often each letter occurs in a text, as a vector of length 1. */
+/** Counts how often each letter occurs in a string, as a vector of length 1. */
 function countLetters(text: string): number[] {
   const counts = Array.from({ length: 26 }, () => 0)
   for (const letter of text.toLowerCase()) {

@@ -18,7 +18,7 @@ export interface ContentText {
   replace(text: string): void
 }
 
-/** The texts in a response or an event. */
+/** The strings in a response or an event. */
 export interface TextList {
   texts: readonly ContentText[]
   /** The choices in the response or event; `undefined` if there are none, or if the format has only one choice. */

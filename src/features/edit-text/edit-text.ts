@@ -22,11 +22,11 @@ export interface TextEditor {
   end(): string | Promise<string>
 }
 
-/** Creates the editor for a text; returns `undefined` to leave the text unchanged. */
+/** Creates the editor of a string; returns `undefined` to leave the text unchanged. */
 export type CreateTextEditor = (text: { readonly isReasoning: boolean }) => TextEditor | undefined
 
 /**
- * Edits the texts of a successful response in the client's format, streamed or not: `editText(call, await next(), createEditor)` in `aroundCall`.
+ * Edits the text of a successful response in the client's format, streamed or not: `editText(call, await next(), createEditor)` in `aroundCall`.
  * Each message, reasoning text, refusal, and tool call gets its own editor. Only chat and text completions are edited; other responses stay
  * unchanged.
  */
@@ -63,7 +63,7 @@ async function editWhole(json: JsonObject, names: ContentFields, create: CreateT
   return isChanged
 }
 
-/** Edits a complete text. */
+/** Edits a complete string. */
 async function editContentText(
   { text, isReasoning, replace }: ContentText,
   create: CreateTextEditor,
@@ -75,7 +75,7 @@ async function editContentText(
   return edited !== text
 }
 
-/** A text whose remaining pieces haven't arrived yet. */
+/** A string whose remaining pieces haven't arrived yet. */
 interface UnfinishedText {
   choice: string
   editor: TextEditor | undefined
@@ -84,7 +84,7 @@ interface UnfinishedText {
   at: number
 }
 
-/** A stream of events with edited texts. Unchanged events are passed on byte for byte. */
+/** A stream of events with edited text. Unchanged events are passed on byte for byte. */
 class EditedStream implements ByteStream {
   readonly #stream: ByteStream
   readonly #names: ContentFields
@@ -127,7 +127,7 @@ class EditedStream implements ByteStream {
     this.#stream.cancel(reason)
   }
 
-  /** Edits an event. Puts events before it with text that editors held back, if their texts have ended. */
+  /** Edits an event. Puts events before it with text that editors held back, if the strings it belongs to have ended. */
   async #edit(block: string): Promise<string> {
     const event = parseEvent(block)
     if (!event) return block
@@ -170,7 +170,7 @@ class EditedStream implements ByteStream {
     return edited + (await editor.end())
   }
 
-  /** Ends texts (default: all). Returns events with the text that their editors held back. */
+  /** Ends strings (default: all). Returns events with the text that their editors held back. */
   async #endTexts(isEnding: (channel: string, open: UnfinishedText) => boolean = () => true): Promise<string> {
     let events = ''
     for (const [channel, open] of this.#open) {
@@ -182,7 +182,7 @@ class EditedStream implements ByteStream {
     return events
   }
 
-  /** Creates an event like the last one of a text, with this piece. */
+  /** Creates an event like the last one of a string, with this piece. */
   #createEvent({ event, at }: UnfinishedText, piece: string): string {
     const json = parseExactly(event.data) as JsonObject // the event was parsed before
     for (const [position, text] of listContentTexts(json, this.#names, { isEvent: true }).texts.entries())
@@ -193,7 +193,7 @@ class EditedStream implements ByteStream {
     return formatSseEvent({ ...event, data: JSON.stringify(json) })
   }
 
-  /** Removes all texts from the last events of a failed stream, because they may repeat text that an editor has rejected. */
+  /** Removes all strings from the last events of a failed stream, because they may repeat text that an editor has rejected. */
   #removeTexts(events: string): string {
     let kept = ''
     for (const [block] of events.matchAll(BLOCK)) {

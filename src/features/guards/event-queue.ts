@@ -33,7 +33,7 @@ interface EventQueueOptions {
   observe(event: JsonObject): void
 }
 
-/** Texts to check: channels up to a piece, and complete strings. */
+/** Strings to check: channels up to a piece, and complete strings. */
 export interface Unchecked {
   channels: ReadonlyArray<{ channel: Channel; part: GuardPart }>
   strings: ReadonlyArray<{ held: HeldEvent; string: HeldString }>
@@ -61,7 +61,7 @@ export class EventQueue {
   longestMs = 0
   /** The length of all held events. */
   length = 0
-  /** The length of the texts that have arrived, whether or not they have been sent. */
+  /** The length of the strings that have arrived, whether or not they have been sent. */
   textLength = 0
   #partIds = 0
 
@@ -176,7 +176,7 @@ export class EventQueue {
     return { id: `${this.#partIds++}`, role: 'assistant', kind, text, isOlder: false }
   }
 
-  /** Marks the texts that an event ends. */
+  /** Marks the strings that an event ends. */
   #endChannels({ type, index }: JsonObject, ended: ReadonlySet<string>) {
     const ends = typeof type === 'string' && END.test(type)
     for (const [name, channel] of this.#channels)
@@ -192,7 +192,7 @@ export class EventQueue {
     held.whole.push({ part: createCallPart(`${this.#partIds++}`, call), choice, isEcho: false, replace() {} })
   }
 
-  /** Ends all texts and calls. */
+  /** Ends all strings and calls. */
   endTexts() {
     if (this.#terms.checksCalls) for (const call of this.#calls.end()) this.#addCall(call, undefined)
     for (const channel of this.#channels.values()) channel.isOver = true
@@ -211,13 +211,13 @@ export class EventQueue {
     return first !== undefined && first.channels.size === 0 && first.whole.length > 0
   }
 
-  /** Lists the texts that must be checked, with the part that hasn't been. */
+  /** Lists the strings that must be checked, with the part that hasn't been. */
   *listNew(): Iterable<{ text: string; isOver: boolean }> {
     for (const channel of this.#channels.values())
       if (mustCheck(channel)) yield { text: joinPieces(channel).slice(channel.checked), isOver: channel.isOver }
   }
 
-  /** Lists the unchecked texts of the first events (default: all). */
+  /** Lists the unchecked strings of the first events (default: all). */
   listUnchecked(count = this.#events.length): Unchecked {
     const events = this.#events.slice(0, count)
     const isAll = count === this.#events.length
@@ -234,7 +234,7 @@ export class EventQueue {
     return { channels, strings: unchecked.flatMap((held) => held.whole.map((string) => ({ held, string }))) }
   }
 
-  /** Lists texts with the end of the text before them. */
+  /** Lists strings with the end of the string before them. */
   joinTexts({ channels, strings }: Unchecked): GuardPart[] {
     const texts = channels.map(({ channel: { joins: before }, part }) => ({ ...part, before }))
     const all = [...texts, ...strings.map(({ string }) => string.part)]
@@ -243,7 +243,7 @@ export class EventQueue {
     )
   }
 
-  /** Marks texts as checked, and changes some of them. */
+  /** Marks strings as checked, and changes some of them. */
   pass({ channels, strings }: Unchecked, texts: ReadonlyMap<string, string>): void {
     for (const { channel, part } of channels) {
       const text = texts.get(part.id)
@@ -307,7 +307,7 @@ export class EventQueue {
     }
   }
 
-  /** Returns the number of events before the first one with a text that other events continue. */
+  /** Returns the number of events before the first one with a string that other events continue. */
   countStart(): number {
     const count = this.#events.findIndex(({ channels }) => channels.size > 0)
     return count === -1 ? this.#events.length : count
@@ -320,7 +320,7 @@ export class EventQueue {
     this.heldSince = undefined
   }
 
-  /** Dequeues the events whose texts can be sent. */
+  /** Dequeues the events whose text can be sent. */
   release(): string {
     let events = ''
     let count = 0
@@ -364,6 +364,6 @@ export class EventQueue {
 const MAX_SEEN = 10_000
 const MAX_REMEMBERED = 500
 
-/** Matches the channels of tool calls, and the events that end a text. */
+/** Matches the channels of tool calls, and the events that end a string. */
 const CALL = /tool[_-]call|function_call|\.arguments|partial_json|tool-input|custom_tool|mcp_call/
 const END = /^content_block_stop$|\.done$|-end$/

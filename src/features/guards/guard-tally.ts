@@ -44,7 +44,7 @@ function listEntries({ notes, checks }: GuardRun): GuardEntry[] {
   return [...entries.values()]
 }
 
-/** A request whose texts didn't have to be read, because a quick look found nothing. */
+/** A request whose text didn't have to be read, because a quick look found nothing. */
 const NO_CHECK = { stage: 'request', parts: 0, ms: 0 } as const
 
 /** Verdicts after which the other guards don't check the request. */

@@ -2,7 +2,7 @@ import type { GatewayCall } from '../../feature.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /**
- * Reads the texts of requests and responses, and passes, changes, refuses, or answers them. It works the same for all client formats and kinds. It
+ * Reads the text of requests and responses, and passes, changes, refuses, or answers them. It works the same for all client formats and kinds. It
  * runs once per request, after the key and its limits have been checked and before a target is chosen, and once per response, or as a stream's text
  * arrives.
  */
@@ -14,7 +14,7 @@ export interface Guard {
   /** Default: both. */
   readonly on?: ReadonlyArray<'request' | 'answer'>
   /**
-   * Checks texts. Return `undefined` or `{ verdict: 'pass' }` to pass them. If it throws, times out, or returns anything else, the guard has failed
+   * Checks text. Return `undefined` or `{ verdict: 'pass' }` to let it pass. If it throws, times out, or returns anything else, the guard has failed
    * (`onError`).
    */
   check(texts: GuardTexts, context: GuardContext): GuardVerdict | undefined | Promise<GuardVerdict | undefined>
@@ -39,7 +39,7 @@ export interface Guard {
   readonly onError?: 'refuse' | 'pass'
   /**
    * `during`: the provider is called without waiting for the check of the request, and its response is held until the verdict. So the content leaves,
-   * and costs, even if it is refused. Verdicts on older texts are remembered for an hour. Ignored for guards with `changes`, and for requests with
+   * and costs, even if it is refused. Verdicts on older strings are remembered for an hour. Ignored for guards with `changes`, and for requests with
    * tools that a provider runs. Default: `before`.
    */
   readonly stage?: 'before' | 'during'
@@ -57,7 +57,7 @@ export interface Guard {
   readonly maxMatch?: number
 }
 
-/** The texts that a guard checks in one call. */
+/** The text that a guard checks in one call. */
 export interface GuardTexts {
   readonly parts: readonly GuardPart[]
   readonly stage: 'request' | 'answer'

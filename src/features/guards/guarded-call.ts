@@ -131,7 +131,7 @@ async function checkErrorReply(reply: Reply, terms: Omit<ResponseCheck, 'isChat'
   }
 }
 
-/** Returns whether guards may find something in a request. Most texts contain none of the words that are searched for. */
+/** Returns whether guards may find something in a request. Most strings contain none of the words that are searched for. */
 function needsParts(guards: readonly Guard[], text: string, body: JsonObject): boolean {
   const screens = guards.map((guard: BuiltInGuard | Guard) =>
     'screen' in guard && guard.media !== 'refuse' && guard.remote !== 'refuse' ? guard.screen : undefined,
@@ -179,13 +179,13 @@ function createStream(body: string | Uint8Array): RelayedStream {
 /** Media types of responses that have no text. */
 const MEDIA = /^(?:audio\/|video\/|image\/(?!svg)|application\/octet-stream)/i
 
-/** The texts of changed parts, or why no provider is called. */
+/** The text of changed parts, or why no provider is called. */
 type CheckedRequest =
   | { readonly changed: ReadonlyMap<string, string> }
   | { readonly refused: Guard; readonly category: string | undefined }
   | { readonly answered: Guard; readonly text: string }
 
-/** Checks a request. Removes the texts of refused older turns, so that the conversation can continue. */
+/** Checks a request. Removes the text of refused older turns, so that the conversation can continue. */
 async function checkRequest(
   run: GuardRun,
   parts: readonly ReadPart[],
@@ -281,7 +281,7 @@ async function findOlderFault<Part extends Pick<ReadPart, 'id' | 'text' | 'role'
 const isRemovable = ({ isOlder, kind }: Pick<ReadPart, 'isOlder' | 'kind'>) =>
   isOlder && kind !== 'reasoning' && kind !== 'other' && kind !== 'media'
 
-/** Checks everything in a request other than its texts. */
+/** Checks everything in a request other than its text. */
 function checkWhole(
   run: GuardRun,
   parts: readonly ReadPart[],
@@ -316,7 +316,7 @@ const hasTokenArrays = ({ input, prompt }: JsonObject): boolean =>
       value.some((item) => typeof item === 'number' || (Array.isArray(item) && typeof item[0] === 'number')),
   )
 
-/** Wraps a stream so that its texts are sent only after they have been checked. */
+/** Wraps a stream so that its text is sent only after it has been checked. */
 async function guardStream(
   call: CallRequest,
   stream: RelayedStream,

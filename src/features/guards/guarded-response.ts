@@ -96,7 +96,7 @@ function dropTokens(json: string): string {
   return JSON.stringify(exact)
 }
 
-/** Checks the parts, and then the texts that follow each other in a message, joined. */
+/** Checks the parts, and then the strings that follow each other in a message, joined. */
 export async function checkParts(parts: readonly ReadPart[], run: GuardRun): Promise<GuardDecision> {
   const decision = await run.check({ parts, stage: 'answer', final: true })
   if (decision.kind !== 'passed') return decision
@@ -134,7 +134,7 @@ async function checkChoices(
   return refused.size > 0 ? { choices: refused, texts } : nothing
 }
 
-/** Replaces the texts of parts in their JSON. All other characters stay the same. Throws if a text can't be replaced. */
+/** Replaces the text of parts in their JSON. All other characters stay the same. Throws if a string can't be replaced. */
 export function writeParts(json: string, parts: readonly ReadPart[], texts: ReadonlyMap<string, string>): string {
   let out = ''
   let at = 0

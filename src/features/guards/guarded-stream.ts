@@ -16,7 +16,7 @@ import type { GuardRun, RejectDecision } from './run-guards.ts'
 
 interface GuardedStreamOptions {
   stream: RelayedStream
-  /** The fields with content; `undefined` if the stream has no texts that continue from event to event. */
+  /** The fields with content; `undefined` if the stream has no strings that continue from event to event. */
   fields: ContentFields
   run: GuardRun
   ending: StreamEnding
@@ -35,7 +35,7 @@ interface GuardedStreamOptions {
 }
 
 /**
- * Sends the events of a stream once guards have passed their texts. Untouched events keep their bytes. A timer can trigger a check, never a release.
+ * Sends the events of a stream once guards have passed their text. Untouched events keep their bytes. A timer can trigger a check, never a release.
  * After a refusal, the stream ends in the client's format, and the provider's stream is canceled. If the client has requested several choices, only
  * the refused ones end.
  */
@@ -174,7 +174,7 @@ export class GuardedStream implements RelayedStream {
     }
   }
 
-  /** Returns whether enough text is held: a sentence, 400 characters, the end of a text, or an event without text that is first. */
+  /** Returns whether enough text is held: a sentence, 400 characters, the end of a string, or an event without text that is first. */
   #isDue(): boolean {
     if (this.#holdsAll) return false
     if (this.#queue.isFirstUnchecked()) return true
@@ -203,7 +203,7 @@ export class GuardedStream implements RelayedStream {
     return this.#queue.isLeft(this.#terms.choiceCount) ? this.#lastRejected : undefined
   }
 
-  /** Checks texts, and changes them. Returns the refusal, if any. */
+  /** Checks strings and changes some. Returns the refusal, if any. */
   async #checkTexts(unchecked: Unchecked): Promise<RejectDecision | undefined> {
     const { channels, strings } = unchecked
     const { run } = this.#terms

@@ -142,7 +142,7 @@ export function moderation(options: GuardSettings & ModerationRules): Guard {
 }
 
 /**
- * Asks a chat model whether texts comply with a policy, at temperature 0. The texts are sent as JSON data. If the reply isn't a verdict, the guard
+ * Asks a chat model whether text complies with a policy, at temperature 0. The text is sent as JSON data. If the reply isn't a verdict, the guard
  * fails. Default timeout: 5,000 ms.
  */
 export function judge(options: GuardSettings & JudgeRules): Guard {
@@ -151,7 +151,7 @@ export function judge(options: GuardSettings & JudgeRules): Guard {
 }
 
 /**
- * Calls your own service, which gets the texts as JSON and returns a verdict. Redirects, statuses other than 200, and verdicts that can't be read are
+ * Calls your own service, which gets the text as JSON and returns a verdict. Redirects, statuses other than 200, and verdicts that can't be read are
  * failures.
  */
 export function http(options: GuardSettings & HttpRules): Guard {

@@ -2,14 +2,14 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { GuardPart, GuardPartKind } from './guard.ts'
 
-/** A piece of a text in an event that hasn't been sent. */
+/** A piece of a string in an event that hasn't been sent. */
 export interface HeldPiece {
   text: string
   readonly event: HeldEvent
   readonly replace: (text: string) => void
 }
 
-/** A text that arrives in pieces. */
+/** A string that arrives in pieces. */
 export interface Channel {
   readonly kind: GuardPartKind
   readonly choice: string

@@ -69,7 +69,7 @@ export function visitValues<Place>(
       return
     }
     for (const key in inner) {
-      names++ // also for inherited names, which only the app can add: then the texts are checked
+      names++ // also for inherited names, which only the app can add: then the strings are checked
       if (!isPlainName?.(key, place)) visitString(place, key, key, true)
       visitValue(place, key, (inner as Record<string, unknown>)[key])
     }

@@ -5,10 +5,10 @@
 export const isKeyword = (field: string, text: string): boolean =>
   field.length <= LONGEST_FIELD && isField(field) && (isValue(text) || VALUES.has(text.replace(/_20\d{6}$/, '')))
 
-/** Returns whether a name is a field of a format. Unknown names are read as texts, since a client can hide one there. */
+/** Returns whether a name is a field of a format. Unknown names are read as strings, since a client can hide one there. */
 export const isKnownName = (name: string): boolean => isName(name)
 
-/** Returns whether a text is the base64 of an image or a sound. */
+/** Returns whether a string is the base64 of an image or a sound. */
 export const isBinary = (text: string): boolean => text.length > SHORT && BASE64.test(text)
 
 const SHORT = 1_000
@@ -19,7 +19,7 @@ const FIELDS = new Set([
   ...['finish_reason', 'finishReason', 'stop_reason', 'blockReason'],
 ])
 
-/** Tests whether a text is in a set. Remembers the latest texts by length and first letter, because requests repeat a few of them. */
+/** Tests whether a string is in a set. Remembers the latest strings by length and first letter, because requests repeat a few of them. */
 function createTest(set: ReadonlySet<string>): (text: string) => boolean {
   const latest: string[] = Array(64).fill('')
   return (text) => {

@@ -12,7 +12,7 @@ export interface ReadPart extends GuardPart {
   readonly media?: 'unreadable' | 'remote' | undefined
   /** The index of the part's choice, if the response has choices. */
   readonly choice?: number | undefined
-  /** Shared by the parts of one list of texts in a message. */
+  /** Shared by the parts of one list of strings in a message. */
   readonly list?: number | undefined
   /** Returns the JSON of another text; `undefined` if the text can't be written there. */
   write(text: string): string | undefined
@@ -69,11 +69,11 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
 
 /** Searches one text after another; much cheaper than a check of parts. */
 export interface TextScreen {
-  /** Returns the state after a text, which continues from the state after the previous text; -1 if the text needs a check. */
+  /** Returns the state after a string, which continues from the state after the previous text; -1 if the text needs a check. */
   scan(text: string, state: number): number
 }
 
-/** Returns whether any text of a request needs a check, alone or joined with the other texts of its list. */
+/** Returns whether any string of a request needs a check, alone or joined with the other strings of its list. */
 export function screenParts(json: string, value: JsonObject, screens: readonly TextScreen[]): boolean {
   const states = screens.map((): number[] => [])
   let isSuspicious = false
@@ -218,10 +218,10 @@ const isPlainName = (name: string, { isData, isMap }: StringPlace) => !isData &&
 const writeString = (text: string) => `"${escapeJson(text)}"`
 const NO_TYPE: JsonObject = {}
 
-/** Kinds of texts that a model reads as one if they are next to each other. */
+/** Kinds of strings that a model reads as one if they are next to each other. */
 const JOINED: ReadonlySet<GuardPartKind> = new Set(['text', 'tool-result', 'reasoning'])
 
-/** Fields of texts in a list. Other fields between them don't separate them. */
+/** Fields of strings in a list. Other fields between them don't separate them. */
 const TEXT = new Set(['', 'text', 'content', 'thinking', 'reasoning', 'refusal', 'output'])
 
 /** Fields at the root of a request. */
@@ -363,7 +363,7 @@ const decodeEscapes = (json: string): string =>
     return isPlain ? String.fromCharCode(code) : sequence
   })
 
-/** Joins the parts of each list of at least two texts, which a model reads as one. */
+/** Joins the parts of each list of at least two strings, which a model reads as one. */
 export function joinLists(parts: readonly ReadPart[]): Array<{ part: GuardPart; of: readonly ReadPart[] }> {
   const firsts: Array<ReadPart | undefined> = []
   const lists = new Map<number, ReadPart[]>()

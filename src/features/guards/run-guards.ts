@@ -9,7 +9,7 @@ import { getVerdictMemory } from './verdict-memory.ts'
 
 /** The joint decision of the guards. */
 export type GuardDecision =
-  /** The new texts of changed parts, by their IDs. */
+  /** The new strings of changed parts, by their IDs. */
   | { readonly kind: 'passed'; readonly texts: ReadonlyMap<string, string> }
   | {
       readonly kind: 'refused'
@@ -22,7 +22,7 @@ export type GuardDecision =
 /** The decision that refuses content. */
 export type RejectDecision = Extract<GuardDecision, { kind: 'refused' }>
 
-/** A guard's verdict, for the header and for records. Never contains a text. */
+/** A guard's verdict, for the header and for records. Never contains the checked text. */
 export interface GuardNote {
   readonly name: string
   readonly stage: GuardTexts['stage']
@@ -73,7 +73,7 @@ export class GuardRun {
   }
 
   /**
-   * Checks texts: first the guards that may change them, one after another, then all others concurrently. The first refusal cancels the rest. Rejects
+   * Checks text: first the guards that may change it, one after another, then all others concurrently. The first refusal cancels the rest. Rejects
    * with `GUARD_UNAVAILABLE` if a guard fails.
    */
   async check(texts: GuardTexts, guards: readonly Guard[] = this.on(texts.stage)): Promise<GuardDecision> {
@@ -136,7 +136,7 @@ export class GuardRun {
     }
   }
 
-  /** Asks about the texts whose verdicts aren't known. */
+  /** Asks about the strings whose verdicts aren't known. */
   async #recallOrAsk(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
     const memory = getVerdictMemory(guard, this.#deps.clock)
     if (!memory) return this.#ask(guard, texts, signal)
@@ -264,7 +264,7 @@ function createPartFinder(parts: readonly GuardPart[]): (id: unknown) => GuardPa
   }
 }
 
-/** Returns the changed texts by ID. Spans refer to the original text. */
+/** Returns the changed strings by ID. Spans refer to the original text. */
 function applyChanges(changes: readonly GuardChange[], parts: readonly GuardPart[]): Map<string, string> {
   const findPart = createPartFinder(parts)
   const texts = new Map<string, { part: GuardPart; text: string; until: number }>()

@@ -16,10 +16,10 @@ export class StringJoiner {
   }
 }
 
-/** The longest context of a text, in characters. */
+/** The longest context of a string, in characters. */
 export const CONTEXT = 256
 
 const MAX_FIELDS = 1_000
 
-/** A piece of a text can be twice in a row, such as a letter. */
+/** A piece of a string can be twice in a row, such as a letter. */
 const SHORT = 2

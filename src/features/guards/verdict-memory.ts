@@ -6,10 +6,10 @@ import type { Guard, GuardPart, GuardVerdict } from './guard.ts'
 const MAX_VERDICTS = 10_000
 const LIFETIME_MS = 3_600_000
 
-/** What a guard said about a text: the category of a refusal, or that it passed. */
+/** What a guard said about a string: the category of a refusal, or that it passed. */
 type KnownVerdict = { readonly isRefused: false } | { readonly isRefused: true; readonly category: string | undefined }
 
-/** Remembers verdicts on texts for an hour, so that a model doesn't read the whole conversation each turn. Keeps no text, only keyed hashes. */
+/** Remembers verdicts on strings for an hour, so that a model doesn't read the whole conversation each turn. Keeps no text, only keyed hashes. */
 class VerdictMemory {
   readonly #clock: Pick<Clock, 'now'>
   readonly #verdicts = new Map<string, { verdict: KnownVerdict; until: number }>()

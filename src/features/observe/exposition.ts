@@ -79,7 +79,7 @@ function formatLabels(labels: LabelSet, bound?: string): string {
   return pairs.length > 0 ? `{${pairs.join(',')}}` : ''
 }
 
-/** Escapes a label value or a help text. The older format doesn't escape quotes in help texts. */
+/** Escapes a label value or a help string. The older format doesn't escape quotes in help strings. */
 function escapeText(text: string, helpFormat?: ExpositionFormat): string {
   const lines = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
   return helpFormat === 'prometheus' ? lines : lines.replaceAll('"', '\\"')

@@ -84,7 +84,7 @@ const STEP = KEY_END_LENGTH - 2
 /** The size of the table of groups of three characters; a power of 2. */
 const TABLE_SIZE = 1 << 16
 
-/** Creates a search for any of many keys that looks at only every sixth position of a text. */
+/** Creates a search for any of many keys that looks at only every sixth position of a string. */
 export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
   if (keys.length === 0) return () => false
   const knownEnds = new Uint8Array(TABLE_SIZE)

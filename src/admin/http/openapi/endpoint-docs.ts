@@ -1,11 +1,11 @@
-/** The texts of an endpoint that differ from its format's. */
+/** The descriptions of an endpoint that differ from its format's. */
 interface EndpointDocs {
   summary: string
   vendor: string
   reference: string
 }
 
-/** Returns the texts of an endpoint of a kind; `undefined` for an endpoint of a format. */
+/** Returns the descriptions of an endpoint of a kind; `undefined` for an endpoint of a format. */
 export function findEndpointDocs(path: string): EndpointDocs | undefined {
   return rows.find(([pattern]) => pattern.test(path))?.[1]
 }

@@ -3,7 +3,7 @@ import { foldText } from './fold-text.ts'
 import type { Match } from './word-finder.ts'
 
 /**
- * Finds matches in a text as it is, and as it reads without invisible characters, accents, look-alike and styled characters, markup, and escapes.
+ * Finds matches in a string as it is, and as it reads without invisible characters, accents, look-alike and styled characters, markup, and escapes.
  * Matches may overlap.
  */
 export function findHidden(text: string, find: (text: string) => Match[]): Match[] {

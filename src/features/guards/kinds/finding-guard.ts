@@ -6,7 +6,7 @@ import { countAtEnd } from './count-at-end.ts'
 import { mask, unmask } from './masks.ts'
 import type { Match } from './word-finder.ts'
 
-/** A guard that is part of the gateway, and that checks texts as soon as they arrive. */
+/** A guard that is part of the gateway, and that checks text as soon as it arrives. */
 export interface BuiltInGuard extends Guard {
   readonly isImmediate: true
   /** Returns how many characters at the end of a piece may begin a match. */
@@ -15,11 +15,11 @@ export interface BuiltInGuard extends Guard {
   readonly restores?: true
   /** Set if the guard checks the complete arguments of tool calls. */
   readonly checksCalls?: true
-  /** Determines whether a request's texts need a check. */
+  /** Determines whether a request's text needs a check. */
   readonly screen?: TextScreen
   /** Changes the JSON of a chat request after all checks. */
   rewrite?(json: string, format: ClientFormat): string
-  /** Checks a request as a whole, before its texts. */
+  /** Checks a request as a whole, before its text. */
   checkBody?(body: JsonObject, parts: readonly GuardPart[]): GuardVerdict | undefined
 }
 

@@ -60,7 +60,7 @@ export function foldPair(high: number, low: number): number | undefined {
   return readDigit(plain)?.charCodeAt(0)
 }
 
-/** Folds a text's non-ASCII characters, but keeps their case. Returns `undefined` if there are none. */
+/** Folds a string's non-ASCII characters, but keeps their case. Returns `undefined` if there are none. */
 export function foldText(text: string): RewrittenText | undefined {
   if (!NON_ASCII.test(text)) return undefined
   const rewriter = new TextRewriter()
@@ -107,7 +107,7 @@ export interface FoldedLetter {
   marks: string
 }
 
-/** Splits a text into its folded letters. */
+/** Splits a string into its folded letters. */
 export function readLetters(text: string): FoldedLetter[] {
   const letters: FoldedLetter[] = []
   for (const character of text) {

@@ -8,7 +8,7 @@ export interface HttpRules {
   readonly url: string
   /** The headers to send, such as `authorization`. They never appear in errors or records. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Set if the service may change texts. */
+  /** Set if the service may change text. */
   readonly changes?: true
   /** Set if the service may be on this machine or in a private network. */
   readonly allowPrivate?: boolean

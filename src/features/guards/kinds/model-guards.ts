@@ -11,7 +11,7 @@ export interface ModerationRules {
 
 const MODEL_TIMEOUT_MS = 5_000
 
-/** Texts that people or models wrote. */
+/** Text that people or models wrote. */
 const WRITTEN: ReadonlySet<GuardPart['kind']> = new Set(['text', 'tool-call', 'tool-result', 'reasoning', 'media'])
 
 /** Creates a guard that calls a model, unless there is nothing to check. */
@@ -69,7 +69,7 @@ export interface JudgeRules {
   readonly template?: 'llama-guard' | 'gpt-oss-safeguard'
 }
 
-/** Creates a guard that asks a chat model whether texts comply with a policy. Throws a TypeError if the policy is missing. */
+/** Creates a guard that asks a chat model whether text complies with a policy. Throws a TypeError if the policy is missing. */
 export function createJudgeGuard({
   model,
   policy,

@@ -56,7 +56,7 @@ export async function createPatternFinder(
     }
   })
 
-  /** Finds matches in a text. In a piece, a match at the end is left out as long as it could become longer. */
+  /** Finds matches in a string. In a piece, a match at the end is left out as long as it could become longer. */
   function find(text: string, { isPiece = false, before = '' }: Pick<GuardPart, 'isPiece' | 'before'>): Match[] {
     const context = before.slice(-maxMatch)
     const whole = context + text

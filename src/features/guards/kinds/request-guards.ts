@@ -6,7 +6,7 @@ import type { BuiltInGuard } from './finding-guard.ts'
 
 /** The maximum size of a request. */
 export interface SizeRules {
-  /** Counts the texts of the request, without options and IDs. */
+  /** Counts the text of the request, without options and IDs. */
   readonly maxCharacters?: number
   /** The maximum number of messages. */
   readonly maxTurns?: number

@@ -1,4 +1,4 @@
-/** A text with some characters replaced, and the positions of its characters in the original. */
+/** A string with some characters replaced, and the positions of its characters in the original. */
 export interface RewrittenText {
   text: string
   /** Returns the original position of a character, or with `isEnd` the position after it. */

@@ -1,7 +1,7 @@
 import { decodeMarkup } from './decode-markup.ts'
 import { EXPANDED, expandFold, type FoldedLetter, foldCode, foldPair, isSameLetter, readLetters } from './fold-text.ts'
 
-/** A match in a text, in UTF-16 code units; `end` is excluded. */
+/** A match in a string, in UTF-16 code units; `end` is excluded. */
 export interface Match {
   readonly start: number
   readonly end: number
@@ -14,13 +14,13 @@ export interface WordFinder {
   find(text: string, isPiece: boolean): Match[]
   /** Returns how many characters at the end may begin a match. */
   countUnfinished(text: string): number
-  /** Returns the state after a text that continues from `state`; -1 if it may contain a word. */
+  /** Returns the state after a string that continues from `state`; -1 if it may contain a word. */
   scan(text: string, state: number): number
 }
 
 /**
  * Finds words in any case. A `*` at either end matches the rest of a word, and a space any whitespace. Look-alike, styled, and accented letters match plain
- * ones; invisible characters, and markup and escapes within a text, are ignored. Linear time.
+ * ones; invisible characters, and markup and escapes within a string, are ignored. Linear time.
  */
 export function createWordFinder(words: readonly string[]): WordFinder {
   const automaton = buildAutomaton(words)
@@ -86,10 +86,10 @@ export function createWordFinder(words: readonly string[]): WordFinder {
   }
 }
 
-/** The start of an escape or a tag at the end of a text, or the end itself. */
+/** The start of an escape or a tag at the end of a string, or the end itself. */
 const UNFINISHED_MARKUP = /(?:[&\\%][#\w{]{0,16}|(?:[*_~`]|<\/?[\w\s]{0,12}\/?>?){1,3}|[\ud800-\udbff])?$/
 
-/** Tags at the end of a text. */
+/** Tags at the end of a string. */
 const UNFINISHED_TAGS = /(?:<[a-z!/][^<>]{0,220}>?){1,3}$/i
 
 /** The maximum number of visible characters that are searched for the beginning of a word. */

@@ -53,7 +53,7 @@ export interface GuardOperations<Input = never> {
   put(input: OrUnset<GuardPut> | Input): Promise<ShownGuard>
   /** Rejects with an `INVALID_REQUEST` that says where the guard is still used. */
   delete(name: string): Promise<{ success: true }>
-  /** Checks a text with guards, and stores nothing. Guards may call models. */
+  /** Checks text with guards, and stores nothing. Guards may call models. */
   test(input: GuardTrial | Input): Promise<GuardTestResult>
 }
 

@@ -34,7 +34,7 @@ export interface TriedGuard {
   error?: string
 }
 
-/** The maximum length of a text to try. */
+/** The maximum length of a string to try. */
 export const MAX_TRIED = 100_000
 
 interface TestDependencies {

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 export interface ProtocolVersion {
   /** Whether the data of a file is tagged with its format: `{ type: 'data', data }`. */
   tagsFiles: boolean
-  /** Whether a text lists its sources, in addition to the parts of type `source`. */
+  /** Whether a text part lists its sources, in addition to the parts of type `source`. */
   citesInTexts: boolean
   /** Whether the start of a tool's input states that it is text instead of JSON. */
   statesEncodings: boolean

@@ -30,7 +30,7 @@ export type WireThinking = { type: 'thinking'; thinking: string; signature: stri
 export type WireRedacted = { type: 'redacted_thinking'; data: string }
 /** Text. As in Anthropic's own responses, it omits empty `citations`, because AI SDK 5 and 6 reject null there. */
 export type WireText = { type: 'text'; text: string; citations?: WireCitation[] }
-/** The start of a text in a stream. Its citations follow. */
+/** The start of a text part in a stream. Its citations follow. */
 export type WireTextStart = { type: 'text'; text: ''; citations: null }
 export type WireToolUse = { type: 'tool_use'; id: string; name: string; input: JsonObject; caller: WireCaller }
 export type WireSearch = {

@@ -68,7 +68,7 @@ export function dropLabels(turn: Turn, warnings: Warnings, { names, phases, cita
   }
 }
 
-/** Separates the texts in `inserted`, which the model didn't write, from the model's own texts with a blank line. */
+/** Separates the text parts in `inserted`, which the model didn't write, from the model's own text parts with a blank line. */
 export function separateParagraphs(
   parts: readonly AssistantPart[],
   inserted: ReadonlySet<AssistantPart>,

@@ -97,7 +97,7 @@ export function createReasoningMemory(): ReasoningMemory {
     return { ...turn, content: [...first, ...content] }
   }
 
-  /** Adds the stored phases to the texts before calls. Texts after the last call have none. */
+  /** Adds the stored phases to the text parts before calls. Text parts after the last call have none. */
   function addPhases(
     owner: string,
     getPositionKey: LazyPositionKey,
@@ -119,7 +119,7 @@ export function createReasoningMemory(): ReasoningMemory {
     keep: (conversation, parts) => keep(locateResponse(conversation), parts),
     listen(conversation, emit) {
       const { getPositionKey, ...answered } = locateResponse(conversation)
-      const positionKey = getPositionKey() // computed now, because the texts would otherwise stay in memory as long as the stream
+      const positionKey = getPositionKey() // computed now, because the text parts would otherwise stay in memory as long as the stream
       return collectParts((parts) => keep({ ...answered, getPositionKey: () => positionKey }, parts), emit)
     },
     recall(owner, turns, target) {
@@ -196,7 +196,7 @@ const isRandom = (id: string) => (id.match(/[A-Za-z0-9]{8,}/g) ?? []).some((run)
 
 const getSize = (state: OpaqueState | undefined) => state?.data.length ?? 0
 
-/** Collects the reasoning, phases, and calls of a stream, and reports them at its end. Doesn't keep texts and arguments. */
+/** Collects the reasoning, phases, and calls of a stream, and reports them at its end. Doesn't keep text parts and arguments. */
 function collectParts(onWhole: (parts: AssistantPart[]) => void, emit: (event: StreamEvent) => void) {
   const parts = new Map<number, RetainedPart>()
   const texts = new Map<number, TextBuffer>()

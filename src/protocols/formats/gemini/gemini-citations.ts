@@ -3,7 +3,7 @@ import type { Citation } from '../canonical/canonical-parts.ts'
 import { omitUndefined, readString } from '../canonical/canonical-values.ts'
 import type { WireChunk, WireGrounding, WireSource, WireSupport } from './gemini-wire.ts'
 
-/** A text of a response that sources may support. */
+/** A text part of a response that sources may support. */
 export interface CitedText {
   key: number
   text: string
@@ -13,7 +13,7 @@ export interface CitedText {
 
 type FoundCitation = { key: number; citation: Citation }
 
-/** Parses the sources of a candidate, as citations of the texts that they support. */
+/** Parses the sources of a candidate, as citations of the text parts that they support. */
 export function parseGrounding(candidate: JsonObject, texts: readonly CitedText[]): FoundCitation[] {
   const last = texts.at(-1)
   if (!last) return []
@@ -96,7 +96,7 @@ function locate(
   return { key: (own ?? last).key, span: undefined }
 }
 
-/** Finds the span of a source in a text. A missing start counts as 0. Without an end, there is no span. */
+/** Finds the span of a source in a text part. A missing start counts as 0. Without an end, there is no span. */
 function findSpan(holder: CitedText, { startIndex = 0, endIndex }: JsonObject, known: Map<CitedText, Offsets>) {
   if (typeof startIndex !== 'number' || typeof endIndex !== 'number' || endIndex <= startIndex) return undefined
   const offsets = known.get(holder) ?? createOffsets(holder.text)
@@ -158,14 +158,14 @@ function writeSegment(
   }
 }
 
-/** Converts offsets in a text. The canonical format counts UTF-16 units, and Google counts UTF-8 bytes. */
+/** Converts offsets in a text part. The canonical format counts UTF-16 units, and Google counts UTF-8 bytes. */
 interface Offsets {
   toByte(unit: number): number
   /** Returns the unit at a byte offset. Within a character, returns the beginning of the character. */
   toUnit(bytes: number): number
 }
 
-/** Computes the offsets of a text once for all of its citations. */
+/** Computes the offsets of a text part once for all of its citations. */
 function createOffsets(text: string): Offsets {
   const starts = new Uint32Array(text.length + 1) // the number of bytes before each unit
   let bytes = 0

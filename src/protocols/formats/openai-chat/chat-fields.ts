@@ -126,7 +126,7 @@ export function writeCall({ id, name, isFreeForm, state, ...call }: ToolCallPart
   return wireCall
 }
 
-/** Joins all texts or all refusals of a turn. */
+/** Joins all text parts or all refusals of a turn. */
 export const joinTexts = (content: readonly AssistantPart[], type: 'text' | 'refusal'): string =>
   content.map((part) => (part.type === type ? part.text : '')).join('')
 

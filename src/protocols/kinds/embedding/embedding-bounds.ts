@@ -9,7 +9,7 @@ export const OPENAI_TOKENS = 300_000
 /** Mistral rejects more than 16,384 with "Too many tokens overall, split into more batches". */
 export const MISTRAL_TOKENS = 16_000
 
-/** The context window of Cohere's newest model; older models truncate each text much earlier. */
+/** The context window of Cohere's newest model; older models truncate each string much earlier. */
 export const COHERE_TOKENS = 128_000
 
 /** Documented for Vertex AI; LangChain's clients apply it to the Gemini API, too. */

@@ -8,7 +8,7 @@ import { getDimensions, isVector, type Vector } from './vectors.ts'
 /** What the vectors are for. Some models return better vectors if they know it. */
 export type Task = 'query' | 'document' | 'similarity' | 'classification' | 'clustering' | 'question' | 'fact' | 'code'
 
-/** How to truncate a text that is too long; `none` rejects it. */
+/** How to truncate a string that is too long; `none` rejects it. */
 export type Truncation = 'none' | 'start' | 'end'
 
 /** One input to embed, with exactly one of its first three fields. */
@@ -16,14 +16,14 @@ export interface Input {
   text?: string
   /** Tokens from OpenAI's tokenizer. */
   tokens?: readonly number[]
-  /** Texts and images that share one vector. */
+  /** Strings and images that share one vector. */
   parts?: readonly InputPart[]
   /** Overrides the request's task. */
   task?: Task
   title?: string
 }
 
-/** A text, or an image as a URL or a data URL. */
+/** A string, or an image as a URL or a data URL. */
 export type InputPart = { text: string } | { image: string }
 
 /** An embedding request, independent of the client's format. */
@@ -94,7 +94,7 @@ function estimateMaxTokens({ text = '', tokens, parts = [{ text }], title = '' }
   )
 }
 
-/** The number of tokens in an image, and the number that vendors add to a text, for example for its task. */
+/** The number of tokens in an image, and the number that vendors add to a string, for example for its task. */
 const TOKENS_PER_IMAGE = 1_000
 const EXTRA_TOKENS = 10
 
@@ -147,7 +147,7 @@ export function noteDroppedTitles({ inputs }: EmbeddingRequest, warnings: Warnin
   if (inputs.some(({ title }) => title !== undefined)) warnings.noteDropped('title')
 }
 
-/** Returns the texts of all inputs, for vendors that only support text. Rejects tokens and images. */
+/** Returns all inputs as strings, for vendors that only support text. Rejects tokens and images. */
 export function getTexts({ inputs }: EmbeddingRequest, warnings: Warnings): string[] {
   return inputs.map(({ text, tokens, parts = [] }) => {
     if (tokens) warnings.reject('input', 'only OpenAI models accept tokens; send the text')

@@ -22,7 +22,7 @@ export interface RerankVendor
   maxDocuments?: number
   /** Supported options (`RerankRequest.options`); others are dropped. With `all`, the vendor gets every option. */
   supports?: readonly string[] | 'all'
-  /** Whether a document may be an image instead of a text (`alone`), or an image in addition to a text (`beside`); default: neither. */
+  /** Whether a document may be an image instead of a string (`alone`), or an image in addition to a string (`beside`); default: neither. */
   images?: 'alone' | 'beside'
   /** Writes the body; default: `writeCohereBody`. */
   writeBody?(plain: VendorInput, context: VendorContext): JsonObject
@@ -33,7 +33,7 @@ export interface RerankVendor
 /** A request with its documents and options as the vendor expects them. */
 export interface VendorInput extends RerankRequest {
   model: string
-  /** Texts, or objects with an image. */
+  /** Strings, or objects with an image. */
   vendorDocuments: ReadonlyArray<string | JsonObject>
   /** The options that the vendor supports. */
   options: JsonObject

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { KindResponse } from '../kind-adapters.ts'
 
-/** A document to rank: a text, or an object with text in some of its fields. */
+/** A document to rank: a string, or an object with text in some of its fields. */
 export type RankedDocument = string | JsonObject
 
 /** A rerank request, independent of the client's format. */

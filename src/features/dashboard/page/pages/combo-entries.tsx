@@ -182,13 +182,13 @@ export function toComboModel({ model, weight, when, params, promptCaching, more 
   }
 }
 
-/** Converts values to the texts of fields. */
+/** Converts values to the contents of fields. */
 export function toTexts(names: ReadonlyArray<readonly [string, string]>, values: object = {}): Record<string, string> {
   const typed = (value: unknown = '') => (typeof value === 'string' ? value : JSON.stringify(value))
   return Object.fromEntries(names.map(([name]) => [name, typed(Reflect.get(values, name))]))
 }
 
-/** Whether any of the texts isn't empty. */
+/** Whether any field isn't empty. */
 export const hasText = (values: object) => Object.values(values).some((text) => text.trim() !== '')
 
 /** Converts parameters. A single stop sequence doesn't need a JSON array. */

@@ -197,7 +197,7 @@ const splitLines = (text: string) => text.split('\n').flatMap((line) => line.tri
 /** Whether the field has numbers by name. */
 const isPairs = (shape: GuardOption['shape']) => shape.type === 'map' && shape.of.type === 'number'
 
-/** The API rejects a text that isn't JSON. */
+/** The API rejects a string that isn't JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

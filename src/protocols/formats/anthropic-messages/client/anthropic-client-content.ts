@@ -70,7 +70,7 @@ export function parseText(block: Fields, warnings: Warnings): TextPart | undefin
   return text || (cache && text === '') ? omitUndefined<TextPart>({ type: 'text', text, cache }) : undefined
 }
 
-/** Parses a list that may only contain texts: instructions, or the content of a search result. */
+/** Parses a list that may only contain text parts: instructions, or the content of a search result. */
 export function parseTexts(holder: Fields, name: string, warnings: Warnings): TextPart[] {
   return readBlocks(holder, name, warnings).flatMap((block) => {
     const type = block.string('type')

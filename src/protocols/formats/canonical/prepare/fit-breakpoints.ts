@@ -22,7 +22,7 @@ interface BreakpointCandidate {
 
 type CacheablePart = Extract<Part, { cache?: CacheBreakpoint }>
 
-/** Moves the breakpoint of each empty text to the item before it, which covers the same prefix. Empty texts are dropped later. */
+/** Moves the breakpoint of each empty text part to the item before it, which covers the same prefix. Empty text parts are dropped later. */
 export function moveBlankBreakpoints(turns: readonly Turn[], { traits, warnings }: TargetContext): readonly Turn[] {
   if (traits.cacheBreakpoints === 'none' || !hasBreakpoints({ tools: [], turns })) return turns
   const copy = copyItems({ tools: [], turns })
@@ -40,7 +40,7 @@ export function moveBlankBreakpoints(turns: readonly Turn[], { traits, warnings 
   return copy.turns
 }
 
-/** Returns whether the part is a text that will be dropped or can't have a breakpoint. */
+/** Returns whether the part is a text part that will be dropped or can't have a breakpoint. */
 const isBlank = (part: Part | undefined, { emptyText, cacheBreakpoints }: Traits): boolean =>
   part !== undefined && !isMeaningful(part, emptyText === 'refused' || cacheBreakpoints === 'cache_control')
 
@@ -161,7 +161,7 @@ const CACHEABLE: ReadonlySet<Part['type']> = new Set<CacheablePart['type']>([
   ...(['text', 'image', 'file', 'audio', 'search-result', 'tool-call'] as const),
 ])
 
-/** Copies each item. Breakpoints on the texts of a search result become one on the result. */
+/** Copies each item. Breakpoints on the text parts of a search result become one on the result. */
 function copyItems({ tools, turns }: CacheableItems): { tools: Tool[]; turns: Turn[] } {
   const copyTurn = (turn: Turn): Turn => {
     switch (turn.role) {

@@ -16,7 +16,7 @@ import { hidesReasoning, writeFinish, writePart } from './gemini-client-response
 interface BufferedPart {
   candidate: CandidateState
   part: AssistantPart
-  /** For a call, its text, which is written once it is complete. For a text, the text so far, for its citations. */
+  /** For a call, its text, which is written once it is complete. For a text part, the text so far, for its citations. */
   buffer: TextBuffer
   citations: Citation[]
   state: OpaqueState | undefined
@@ -150,7 +150,7 @@ export function createWriter(wholeContext: WriteContext, write: (event: string) 
   return { push, keepAlive: frame.keepAlive, contentType: frame.contentType }
 }
 
-/** The maximum length of text to keep for its citations. Sources of longer texts have no position. */
+/** The maximum length of text to keep for its citations. Sources of longer text parts have no position. */
 const MAX_CITED_CHARACTERS = 64 * 1024
 
 const createCandidate = (index: number): CandidateState => ({

@@ -103,7 +103,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
   const { candidate: index, keys, ids, origin, newId, responseWarnings, hasHosted } = context
   const assembler = createCallAssembler(() => responseWarnings.noteDropped('functionCall'))
   let open: OpenText | undefined
-  let closed: OpenText[] = [] // texts that ended in a chunk with sources for them
+  let closed: OpenText[] = [] // text parts that ended in a chunk with sources for them
   let code: JsonObject = {} // code that Google runs
   let isCiting = false
   let isEmpty = true
@@ -205,7 +205,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
     open = undefined
   }
 
-  /** Emits citations. Sources come last and may be for texts that have ended, so such texts stay open until then. */
+  /** Emits citations. Sources come last and may be for text parts that have ended, so such text parts stay open until then. */
   function cite(candidate: JsonObject) {
     const parts = open?.type === 'text' ? [...closed, open] : closed
     const texts = parts.map((part): CitedText => ({ ...part, text: part.texts.join('') }))

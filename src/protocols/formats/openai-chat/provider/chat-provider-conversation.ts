@@ -121,7 +121,7 @@ function warnAboutDroppedFields(content: readonly AssistantPart[], warnings: War
 }
 
 /**
- * Adds a blank line between texts that a call separated, because the format has one field for all text of a turn. Texts that already have white
+ * Adds a blank line between text parts that a call separated, because the format has one field for all text of a turn. Text parts that already have white
  * space there stay unchanged.
  */
 function separateParagraphs(content: readonly AssistantPart[]): readonly AssistantPart[] {

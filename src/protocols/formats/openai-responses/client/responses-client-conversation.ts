@@ -52,7 +52,7 @@ class InputReader {
   readonly #context: InputContext
   readonly #turns: Turn[] = []
   readonly #tools: OfferedTool[] = []
-  readonly #hostedTexts = new Set<AssistantPart>() // texts about tools that OpenAI ran
+  readonly #hostedTexts = new Set<AssistantPart>() // text parts about tools that OpenAI ran
   readonly #openCalls = new Set<string>() // calls without a result, in order, for results that don't name their call
 
   constructor(context: InputContext) {

@@ -120,7 +120,7 @@ function omitNull(object: JsonObject): JsonObject {
   return others
 }
 
-/** Writes the items of a response. Consecutive texts of the same phase become one message. The last item has the status of the response. */
+/** Writes the items of a response. Consecutive text parts of the same phase become one message. The last item has the status of the response. */
 function writeOutput(
   content: readonly AssistantPart[],
   status: WireItemStatus,
@@ -173,7 +173,7 @@ export function writeMessage(id: string, content: WireContent[], phase: TextPart
   return message
 }
 
-/** Writes a text or refusal as a part of a message. */
+/** Writes a text part or refusal as a part of a message. */
 export function writeContent(part: TextPart | RefusalPart, responseWarnings: ResponseWarnings): WireContent {
   const { type, text } = part
   if (type === 'refusal') return { type, refusal: text }

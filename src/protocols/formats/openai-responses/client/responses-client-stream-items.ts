@@ -79,7 +79,7 @@ interface OpenOutputText {
   logprobs: TokenLogprob[]
 }
 
-/** Creates a writer for a message with texts and refusals. A part begins with its first piece of text, so empty parts are omitted. */
+/** Creates a writer for a message with text parts and refusals. A part begins with its first piece of text, so empty parts are omitted. */
 export function createMessageWriter(
   first: TextPart | RefusalPart,
   { context, events, index }: ItemPosition,

@@ -140,7 +140,7 @@ function parseMessage({ content, phase }: JsonObject, responseWarnings: Response
   })
 }
 
-/** Warns about a part that is neither text nor a refusal. Some providers omit the type of texts. */
+/** Warns about a part that is neither text nor a refusal. Some providers omit the type of text parts. */
 export function dropUnknownPart({ type }: JsonObject, responseWarnings: ResponseWarnings): void {
   if (typeof type === 'string' && type !== 'output_text' && type !== 'refusal') responseWarnings.noteDropped(type)
 }

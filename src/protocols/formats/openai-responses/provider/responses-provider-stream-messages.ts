@@ -16,7 +16,7 @@ interface StreamText {
   isClosed: boolean
 }
 
-/** Creates a reader for a message with texts and refusals. A part begins with its first piece of text. */
+/** Creates a reader for a message with text parts and refusals. A part begins with its first piece of text. */
 export function createMessageReader(
   { start, responseWarnings }: ItemContext,
   emit: (event: ReaderEvent) => void,
@@ -95,7 +95,7 @@ export function createMessageReader(
     },
     observe,
     isPast: ({ content_index: partKey = 0, item }) => item === undefined && texts.get(partKey)?.isClosed === true,
-    /** Matches texts in order, because the indexes in some streams don't start at 0. */
+    /** Matches text parts in order, because the indexes in some streams don't start at 0. */
     complete(item) {
       phase ??= parsePhase(item.phase)
       const partKeys = [...texts.keys()]

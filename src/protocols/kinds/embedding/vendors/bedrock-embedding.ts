@@ -51,7 +51,7 @@ export const bedrockCohere = createBedrockAdapter({
   readResponse: readCohereResponse,
 })
 
-/** Amazon Nova. It accepts one text per call. */
+/** Amazon Nova. It accepts one string per call. */
 export const bedrockNova = createBedrockAdapter({
   name: 'bedrock-nova',
   models: /(?:^|\.)amazon\.nova/,
@@ -80,7 +80,7 @@ const NOVA_TASKS = {
   clustering: 'CLUSTERING',
 }
 
-/** Amazon Titan. It accepts one text per call, and rejects texts that are too long. */
+/** Amazon Titan. It accepts one string per call, and rejects strings that are too long. */
 export const bedrockTitan = createBedrockAdapter({
   name: 'bedrock-titan',
   models: /./,

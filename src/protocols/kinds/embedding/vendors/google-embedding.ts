@@ -14,7 +14,7 @@ import {
 } from '../embedding.ts'
 import { GOOGLE_TOKENS } from '../embedding-bounds.ts'
 
-/** https://ai.google.dev/api/embeddings. Google truncates the end of texts that are too long. */
+/** https://ai.google.dev/api/embeddings. Google truncates the end of strings that are too long. */
 export const google: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   name: 'google',
   matches: ({ format, cloud }) => format === 'gemini' && cloud === undefined,
@@ -83,7 +83,7 @@ export function writeGoogleInput(
 
 const TASK_IN_TEXT = /^gemini-embedding-(?:[2-9]|[1-9]\d)/
 
-/** Prefixes for texts: https://ai.google.dev/gemini-api/docs/embeddings */
+/** Prefixes for strings: https://ai.google.dev/gemini-api/docs/embeddings */
 const createPrefix = (task: string) => () => `task: ${task} | query: `
 const PREFIXES: Readonly<Record<Task, (title: string | undefined) => string>> = {
   query: createPrefix('search result'),

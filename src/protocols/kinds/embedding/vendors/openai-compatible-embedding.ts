@@ -28,7 +28,7 @@ export interface Dialect
   dimensions?: 'dimensions' | 'output_dimension'
   /** The vendor's names for tasks; `fallback` is the task if the client sets none. */
   task?: { name: 'input_type' | 'task'; words: Readonly<Partial<Record<Task, string>>>; fallback?: Task }
-  /** How the vendor truncates texts that are too long, and the fields that change that. Default: it rejects them. */
+  /** How the vendor truncates strings that are too long, and the fields that change that. Default: it rejects them. */
   truncation?: { own: Truncation; words: Readonly<Partial<Record<Truncation, JsonObject>>> }
   /** The fields that request base64; absent if the vendor returns only numbers. */
   base64?: JsonObject

@@ -1,4 +1,4 @@
 import { createOpenaiAdapter } from './openai-compatible-embedding.ts'
 
-/** Together accepts only a model and texts. */
+/** Together accepts only a model and strings. */
 export const together = createOpenaiAdapter({ name: 'together', providers: ['together'] })
