@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('.', import.meta.url))
 
 /** The sections of the pages outside the site, in the package's `files`. */
 const SECTIONS = {
-  'Start here': ['README.md', 'src/SIZES.md', 'examples/README.md'],
+  'Start here': ['README.md', 'examples/README.md'],
   Examples: () => below('examples'),
   Optional: ['CHANGELOG.md', 'SECURITY.md', 'NOTICES.md'],
 }

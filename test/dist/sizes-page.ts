@@ -2,20 +2,21 @@ import { readFile } from 'node:fs/promises'
 import { assert } from '../support/suite.ts'
 import { root } from './built.ts'
 
-/** The rows of the tables in src/SIZES.md: what is measured, and its size in bytes. */
+const page = 'docs/src/content/docs/reference/bundle-size.md'
+const text = await readFile(root + page, 'utf8')
+
+/** The rows of the page's tables: what is measured, and its size in bytes. */
 const rows = new Map(
-  [...(await readFile(`${root}src/SIZES.md`, 'utf8')).matchAll(/^\| (.+?) +\| ([\d.]+) kB +\|$/gm)].map(
-    ([, what = '', size]) => [what, Number(size) * 1_000],
-  ),
+  [...text.matchAll(/^\| (.+?) +\| ([\d.]+) kB +\|$/gm)].map(([, what = '', size]) => [what, Number(size) * 1_000]),
 )
 
-/** Asserts that src/SIZES.md lists this size. It may differ by 2%, and small ones by 0.15 kB. */
+/** Asserts that the page lists this size. It may differ by 2%, and small ones by 0.15 kB. */
 export function assertListed(what: string, size: number): void {
   const listed = rows.get(what)
-  assert.ok(listed !== undefined, `src/SIZES.md has no row for ${what}`)
+  assert.ok(listed !== undefined, `${page} has no row for ${what}`)
   const isClose = Math.abs(listed - size) <= Math.max(150, size * 0.02)
-  assert.ok(isClose, `src/SIZES.md says ${listed / 1_000} kB for ${what}, which has ${size} bytes`)
+  assert.ok(isClose, `${page} says ${listed / 1_000} kB for ${what}, which has ${size} bytes`)
 }
 
-/** The imports that src/SIZES.md lists. */
+/** The imports that the page lists. */
 export const listedImports = [...rows.keys()].flatMap((what) => /^`signalbox\/(.+)`$/.exec(what)?.[1] ?? [])

@@ -22,7 +22,7 @@ test("a file that doesn't belong in the package is detected", () => {
     'dist/index.js',
     'dist/storage/file.d.ts',
     'docs/src/content/docs/reference/cli.md',
-    'src/SIZES.md',
+    'docs/src/content/docs/reference/bundle-size.md',
     'docs/src/content/docs/guides/fallbacks.md',
     'examples/next/app/ai/[...path]/route.js',
   ]

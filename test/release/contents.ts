@@ -2,7 +2,7 @@ import { manifest } from '../dist/built.ts'
 
 /** The files that the package may have. */
 const KNOWN =
-  /^(?:dist\/(?:[\w-]+\/)*[\w.-]+\.(?:js|d\.ts)$|dist\/config\.schema\.json$|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|examples\/vercel\/(?:(?:app|lib)\/(?:[\w.[\]-]+\/)*[\w-]+\.(?:tsx?|css|svg)|(?:next\.config\.ts|tsconfig\.json))$|examples\/container\/(?:Dockerfile|compose\.yaml|[\w-]+\.(?:ya?ml|json)|[\w-]+\/[\w-]+\.ya?ml)$|(?:src\/features\/observe|dist)\/grafana\/[\w-]+\.(?:json|ya?ml)$|package\.json$|LICENSE$|docs\/src\/content\/docs\/(?:[a-z-]+\/)*[\w-]+\.md$|llms\.txt$|src\/SIZES\.md$|(?:examples\/)?[A-Z]+\.md$)/
+  /^(?:dist\/(?:[\w-]+\/)*[\w.-]+\.(?:js|d\.ts)$|dist\/config\.schema\.json$|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|examples\/vercel\/(?:(?:app|lib)\/(?:[\w.[\]-]+\/)*[\w-]+\.(?:tsx?|css|svg)|(?:next\.config\.ts|tsconfig\.json))$|examples\/container\/(?:Dockerfile|compose\.yaml|[\w-]+\.(?:ya?ml|json)|[\w-]+\/[\w-]+\.ya?ml)$|(?:src\/features\/observe|dist)\/grafana\/[\w-]+\.(?:json|ya?ml)$|package\.json$|LICENSE$|docs\/src\/content\/docs\/(?:[a-z-]+\/)*[\w-]+\.md$|llms\.txt$|(?:examples\/)?[A-Z]+\.md$)/
 
 /** The sizes that every user downloads and stores, in bytes. */
 export const PACKAGE_BUDGETS = { files: 430, packed: 1_450_000, unpacked: 5_250_000, installed: 12_000_000 }
