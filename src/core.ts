@@ -46,7 +46,7 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
 
   return {
     liveCatalog: live,
-    /** Returns the catalog as it is now, for a request whose prices must not change while it runs. */
+    /** Returns the current catalog, for a request whose prices must not change while it runs. */
     pinCatalog: (): Catalog => (live ? { ...catalog } : catalog),
     ...{ catalog, clock, limits, ownLimits, logger, hooks, background, onError, nextTurn },
     basePath: normalizeBasePath(options.basePath),

@@ -24,7 +24,7 @@ export interface Provider extends CatalogProvider {
  */
 export interface ProviderOperations<Input = never> {
   list(): Promise<{ providers: Provider[] }>
-  /** Rejects with `NOT_FOUND` unless the provider is in the catalog, is of a compatible kind, or has a connection; so does `update`. */
+  /** Rejects with `NOT_FOUND` unless the provider is in the catalog, is of a compatible kind, or has a connection. `update` does the same. */
   get(id: string): Promise<Provider>
   /** Replaces the strategy; `fallback` orders by priority. */
   update(id: string, input: ProviderChange | Input): Promise<Provider>

@@ -105,7 +105,7 @@ export interface CallSettings {
   headers?: Record<string, string | undefined> | undefined
 }
 
-/** The call options of a language model. All except those in `CallSettings` are sent unchanged. */
+/** The call options of a language model. All except the ones in `CallSettings` are sent unchanged. */
 export interface LanguageCall extends CallSettings {
   prompt: unknown
   includeRawChunks?: boolean | undefined

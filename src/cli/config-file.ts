@@ -275,7 +275,7 @@ async function tryConfig(config: ConfigFile, data: DataAccess): Promise<void> {
   await withManagement({ ...data, fetch, storage: await copyRecords(data.storage) }, (api) => apply(config, api))
 }
 
-/** Checks the records as those in code are checked, so that a mistake has the same message in both. */
+/** Checks the records like records defined in code, so that a mistake has the same message in both. */
 function checkConfig(config: ConfigFile, catalog: Catalog): void {
   try {
     for (const section of configSections) {

@@ -182,7 +182,7 @@ export function readCodeConfig(
     return record
   })
   for (const one of connections) {
-    const conflict = findPrefixConflict(catalog, one, connections) // skips those of the same provider
+    const conflict = findPrefixConflict(catalog, one, connections) // skips entries of the same provider
     if (!conflict) continue
     const { prefix, owner } = conflict
     const other = typeof owner === 'string' ? owner : owner.id

@@ -21,7 +21,7 @@ export interface BodyTime {
 }
 
 /**
- * Reads a request body. Rejects as `Exchange.body` does, and with `REQUEST_TIMEOUT` after the timeout, since not every platform ends stalled
+ * Reads a request body. Rejects like `Exchange.body`, and with `REQUEST_TIMEOUT` after the timeout, since not every platform ends stalled
  * requests. That response closes the connection, because the rest of the body may still arrive.
  */
 export function readTimedBody(

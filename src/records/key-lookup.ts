@@ -54,7 +54,7 @@ export class KeyLookup {
     return isUsable ? this.#findInMemory(entry.key) : this.#findInStorage(credential, entry)
   }
 
-  /** Reads the key with this digest from the storage. Rejects like `find`. */
+  /** Reads the key with this digest from the storage. Rejects with the same errors as `find`. */
   async read(digest: string): Promise<ClientKey | undefined> {
     const record = await this.#deps.records.get(digest)
     if (record) await this.#requireSigned(digest, record)

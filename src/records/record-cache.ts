@@ -36,12 +36,12 @@ export class RecordCache<T> {
     })
   }
 
-  /** Finds the record; resolves to `undefined` if there is no readable one. Rejects like `read`. */
+  /** Finds the record; resolves to `undefined` if there is no readable one. Rejects with the same errors as `read`. */
   find(id: string): Promise<T | undefined> {
     return this.#getCached(id).current()
   }
 
-  /** Reads the record from the storage and updates the cache. Rejects like `read`. */
+  /** Reads the record from the storage and updates the cache. Rejects with the same errors as `read`. */
   reread(id: string): Promise<T | undefined> {
     return this.#getCached(id).reread()
   }

@@ -49,7 +49,7 @@ export function createStoredRecords<T extends object>(
   function toStoredEntry(key: string, { value, version }: Stored): StoredEntry<T> | undefined {
     const { entry, problem } = parseRecord(key, value, { prefix, read })
     const isFromCode = version === CODE_VERSION
-    damage?.report(key, isFromCode ? undefined : problem) // those in code were checked at startup, and have no signature
+    damage?.report(key, isFromCode ? undefined : problem) // records defined in code were checked at startup, and have no signature
     if (entry && !isFromCode) Reflect.deleteProperty(entry.record, 'source') // only code can set it
     return entry && { ...entry, version }
   }
@@ -142,7 +142,7 @@ export interface DamagedRecord {
 export interface DamageLog {
   /** Sets a record's problem; `undefined` if it is valid or was removed. A new problem is passed to `onError`. */
   report(key: string, problem: string | undefined): void
-  /** Removes the problems of records with this prefix that no longer exist; `keys` are those of all that do. */
+  /** Removes the problems of records with this prefix that no longer exist; `keys` are the existing ones. */
   reportAll(prefix: string, keys: ReadonlySet<string>): void
   has(key: string): boolean
   /** Lists the damaged records, sorted by key. */

@@ -28,9 +28,9 @@ export interface SettingsStore {
    * requests are rejected, if the settings are missing from a storage that had some, can't be read, or are unsigned and may have had limits.
    */
   read(): Promise<StoredSettings>
-  /** Whether cloud sync may be on; `read` decides. Reads at most one record, and doesn't open the keyring. Rejects like `read`. */
+  /** Whether cloud sync may be on; `read` decides. Reads at most one record, and doesn't open the keyring. Rejects with the same errors as `read`. */
   mayUseCloudSync(): Promise<boolean>
-  /** Reads them from the storage even if they are in memory. Rejects like `read`. */
+  /** Reads them from the storage even if they are in memory. Rejects with the same errors as `read`. */
   reread(): Promise<StoredSettings>
   /** Used by `writableSettings` to change the settings. */
   readonly source: SettingsSource

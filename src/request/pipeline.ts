@@ -65,7 +65,7 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   /** The limits that the `limits` option sets. */
   ownLimits: Partial<PipelineLimits>
   events: RequestEvents
-  /** Returns the catalog as it is now, for the costs of one request. */
+  /** Returns the current catalog, for the costs of one request. */
   pinCatalog(): Catalog
 }
 

@@ -57,7 +57,7 @@ export class RequestEvents {
   /** Reports an event of a request, which is the last argument. */
   emit<Event extends keyof RequestListener>(event: Event, ...args: Parameters<Required<RequestListener>[Event]>): void {
     for (const listener of this.#byEvent[event])
-      this.call(() => Reflect.apply(listener[event] as () => unknown, listener, args), args.at(-1) as RequestLog) // the list contains those with this event
+      this.call(() => Reflect.apply(listener[event] as () => unknown, listener, args), args.at(-1) as RequestLog) // the list contains listeners of this event
   }
 
   /** Calls a listener of a request, and reports what it throws or rejects with. */

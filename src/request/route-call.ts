@@ -80,7 +80,7 @@ export interface RouteContext {
   /** The same as `key` of the request. */
   readonly key: RouteKey | undefined
   /**
-   * Lists the targets of these models, aliases, and combos that the caller may use. Default: those of the requested name, which is an empty list for
+   * Lists the targets of these models, aliases, and combos that the caller may use. Default: the requested name's targets, an empty list for
    * a name that only your function knows.
    */
   candidates(models?: string | readonly string[]): RouteCandidate[]

@@ -45,7 +45,7 @@ export interface CallChange {
   body?: JsonObject
   /** The models to use instead of the ones that the model name resolves to. */
   list?: Group
-  /** The text of the body, in place of `body`. Its other characters reach the provider as they are. */
+  /** The text of the body, in place of `body`. Its other characters reach the provider unchanged. */
   text?: string
 }
 

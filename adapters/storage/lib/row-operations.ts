@@ -20,7 +20,7 @@ export interface Stamp {
   readonly version: string
 }
 
-/** Implements `Storage.set` on rows in memory. Throws like `checkTtl`. */
+/** Implements `Storage.set` on rows in memory. Throws the same errors as `checkTtl`. */
 export function setRow(rows: Rows, key: string, write: { value: string } & SetOptions, stamp: Stamp): string | false {
   const { value, ifVersion, ttlMs } = write
   checkTtl(ttlMs)

@@ -8,7 +8,7 @@ const REPEATED = 'r.version = excluded.version'
 const ADDED = `value = CASE WHEN ${REPEATED} THEN r.value WHEN ${LIVE} THEN ${SUM}::text ELSE excluded.value END, expires_at = CASE WHEN ${REPEATED} OR ${LIVE} THEN r.expires_at ELSE excluded.expires_at END`
 const TEXT = "'=' || value" // PGlite drops a byte order mark at the start of a string
 
-/** Creates the statements for a table. Those that change it also notify the listeners of the channel. */
+/** Creates the statements for a table. Statements that change it also notify the listeners of the channel. */
 export function createStatements(table: string, channel: string) {
   const notify = (change: string, columns = 'key') =>
     `WITH changed AS (${change} RETURNING ${columns}) SELECT ${columns}, pg_notify('${channel}', key) FROM changed`

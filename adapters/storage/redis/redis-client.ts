@@ -86,7 +86,7 @@ export function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
 export const noop = () => {}
 
 /**
- * Matches a server's error replies, which start with a word in capitals, such as `ERR`. Excludes those of a server that may be ready a moment later.
+ * Matches a server's error replies, which start with a word in capitals, such as `ERR`. Excludes errors of a server that may be ready a moment later.
  */
 const REPLY = /^(?!(?:LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY) )[A-Z]+ /
 /** Matches error replies of a server that doesn't accept writes for now. */

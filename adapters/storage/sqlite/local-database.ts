@@ -38,7 +38,7 @@ export function prepareNumbered(database: LocalDatabase, sql: string): LocalStat
 const BUSY_TIMEOUT_MS = 2
 
 /**
- * Sets `journal_mode` to WAL, `synchronous` to NORMAL, and `busy_timeout`, except for those that the app has changed from SQLite's defaults.
+ * Sets `journal_mode` to WAL, `synchronous` to NORMAL, and `busy_timeout`, except for pragmas that the app has changed from SQLite's defaults.
  * Returns whether commits now reach the disk only with `synchronous = FULL`.
  */
 export function setPragmas(database: LocalDatabase): { isRelaxed: boolean } {

@@ -91,7 +91,7 @@ function parseEndpoint(path: string): { pathname: string; search: string } {
 
 function toHeaders(given: Record<string, string>): Map<string, string> {
   try {
-    return new Map(new Headers(given)) // validates them and lowercases their names
+    return new Map(new Headers(given)) // `Headers` validates them and lowercases their names
   } catch {
     throw createInputError('"headers" must contain only valid header names and values')
   }

@@ -34,7 +34,7 @@ export function toWords(names: readonly string[]): readonly [command: string, ac
   return WORDS[names.join('.')] ?? [command, action.slice(0, isNestedRead ? -1 : undefined).join(' ')]
 }
 
-/** Creates the commands for operations: first those in `details`, in that order, then those of other resources. */
+/** Creates the commands for operations: first the ones in `details`, in that order, then other resources' operations. */
 export function createCommands(
   operations: readonly NamedOperation[],
   details: Readonly<Record<string, CommandDetails>>,
@@ -77,6 +77,6 @@ function createCommand(
   }
 }
 
-/** Returns the sort rank of an action: first the resource's actions, then those of nested resources, then those of other resources. */
+/** Returns the sort rank of an action: first the resource's actions, then its nested resources' actions, then other resources' actions. */
 const rankOperation = (command: string, { names }: NamedOperation): number =>
   names[0] !== command ? 2 : names.length > 2 ? 1 : 0

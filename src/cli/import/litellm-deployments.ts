@@ -30,7 +30,7 @@ export interface Deployment {
   kind: string
   /** Whether the model is in the catalog. */
   isInCatalog: boolean
-  /** Deployments with a lower order are tried first. Those without one are tried last. */
+  /** Deployments with a lower order are tried first. Deployments without one are tried last. */
   order: number | undefined
   /** Its possible weights for `simple-shuffle`, in LiteLLM's order of precedence: `weight`, `rpm`, `tpm`. */
   weights: readonly (number | undefined)[]
@@ -93,7 +93,7 @@ function findPricedModel(
   return price && { name: `${vendor}/${of.model}`, price }
 }
 
-/** Reads `model_list`. Returns the deployments by `model_name`, and separately those with a `*` in their name. */
+/** Reads `model_list`. Returns the deployments by `model_name`, and separately the deployments with a `*` in their name. */
 export function readDeployments(config: JsonObject, router: JsonObject, plan: ImportPlan) {
   const entries = addCredentials(config, plan)
   const hasFallbacks = createFallbackCheck(router)

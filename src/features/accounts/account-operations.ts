@@ -52,7 +52,7 @@ export interface AccountOperations<Input = never> {
   /** Takes effect with the next request. Omitted fields stay the same; `null` removes a field. The account no longer expires. */
   update(id: string, input: AppAccountChange | Input): Promise<ShownAccount & WithWarnings>
   /**
-   * Rejects the account's requests with `ACCOUNT_PAUSED`, and ends those in flight within a second. Also works for an ID that the gateway has never
+   * Rejects the account's requests with `ACCOUNT_PAUSED`, and ends in-flight requests within a second. Also works for an ID that the gateway has never
    * seen.
    */
   pause(id: string): Promise<ShownAccount>
@@ -86,7 +86,7 @@ export interface AccountDeletion {
 
 /** An account, as the management API returns it. */
 export interface ShownAccount extends AppAccount {
-  /** The problem with the account's record, because of which its requests are rejected. Absent if there is none. */
+  /** The problem with the account's record that makes the gateway reject its requests. Absent if there is none. */
   error?: string
 }
 

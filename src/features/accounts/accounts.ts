@@ -39,7 +39,7 @@ export interface Accounts {
    */
   getAccount(identity: Identity): Promise<CallerAccount>
   /**
-   * Finds the account of a key, or, for a key that acts for accounts, the account with the ID `named`. Rejects as `getAccount` does, with
+   * Finds the account of a key, or, for a key that acts for accounts, the account with the ID `named`. Rejects like `getAccount`, with
    * `CALLER_UNUSABLE` if the key's account doesn't exist, and with `INVALID_REQUEST` if `named` isn't a valid ID.
    */
   getKeyAccount(key: Pick<ClientKey, 'name' | 'account' | 'actsFor'>, named?: string): Promise<CallerAccount>

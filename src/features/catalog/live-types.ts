@@ -82,7 +82,7 @@ export interface CatalogOperations<Input = never> {
   review(): Promise<CatalogReview>
   /** Fetches the source now. Rejects with `UPSTREAM_FAILED` if it can't be used. */
   refresh(): Promise<CatalogReview>
-  /** Applies held changes: those of the given models, or all of them, including a copy that was rejected as a whole. */
+  /** Applies the held changes of the given models, or all of them, including a copy that was rejected as a whole. */
   accept(input?: { models?: string[] } | Input): Promise<CatalogReview>
   /** Returns to the previous copy, and ignores the current one from then on. */
   rollback(): Promise<CatalogReview>

@@ -36,7 +36,7 @@ export async function callProxy(call: ProxyCall, options: CallOptions): Promise<
   return body
 }
 
-/** Checks that a proxy with this protocol version responds. Rejects like `callProxy`. */
+/** Checks that a proxy with this protocol version responds. Rejects with the same errors as `callProxy`. */
 export async function checkProxyVersion(options: CallOptions): Promise<void> {
   const hello: Partial<Record<keyof Hello, unknown>> = await callProxy({ method: 'GET', path: paths.hello }, options)
   if (hello.service !== ('signalbox-cloud' satisfies Hello['service']))
@@ -45,7 +45,7 @@ export async function checkProxyVersion(options: CallOptions): Promise<void> {
   throw createFailure(options, `uses a protocol version other than ${PROTOCOL}. Run the same release on both sides`)
 }
 
-/** Calls the proxy's `/v1/models` with an API key. Resolves to the status and whether the response is a model list. Rejects like `callProxy`. */
+/** Calls the proxy's `/v1/models` with an API key. Resolves to the status and whether the response is a model list. Rejects with the same errors as `callProxy`. */
 export async function probeModelList(key: string, options: CallOptions): Promise<{ status: number; isList: boolean }> {
   const headers = { authorization: `Bearer ${key}` }
   const { status, type, text } = await sendCall({ method: 'GET', path: '/v1/models', headers }, options)

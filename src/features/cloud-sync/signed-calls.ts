@@ -28,7 +28,7 @@ export interface SignedCallOptions extends CallOptions {
 export interface SignedCalls {
   /**
    * Makes a call; calls run one at a time. Opens a session if there is none, or if the proxy no longer knows the current one. Resolves to the
-   * response body. Rejects like `callProxy`.
+   * response body. Rejects with the same errors as `callProxy`.
    */
   call(call: SignedCall, options: SignedCallOptions): Promise<JsonObject>
   /** Returns the ID of the current session, if any. */

@@ -8,7 +8,7 @@ export interface ContentText {
   /** Whether it is a piece of a longer text that later events continue. */
   readonly isPiece: boolean
   readonly isReasoning: boolean
-  /** Pieces with the same channel are parts of one text. */
+  /** Pieces with the same channel are parts of one string. */
   readonly channel: string
   /** The choice that the string belongs to; empty if the format has only one choice. */
   readonly choice: string

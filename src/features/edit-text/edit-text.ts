@@ -14,7 +14,7 @@ import { toReply } from '../../request/call-steps.ts'
 import { toJsonArray } from '../../request/codec/json-array.ts'
 import { type ContentText, listContentTexts } from './content-texts.ts'
 
-/** Edits one text of a response: a message, its reasoning, a refusal, or the JSON of a tool call's arguments. */
+/** Edits one string of a response: a message, its reasoning, a refusal, or the JSON of a tool call's arguments. */
 export interface TextEditor {
   /** Gets the next piece, which may end within a word. Returns what the client gets now; the editor may hold back the rest. */
   push(piece: string): string | Promise<string>

@@ -53,7 +53,7 @@ export class EventQueue {
   readonly #rejectedChoices = new Set<string>()
   readonly #endedChoices = new Set<string>()
   #events: HeldEvent[] = []
-  /** Those with strings that haven't been checked. */
+  /** Calls with unchecked strings. */
   readonly #uncheckedEvents = new Set<HeldEvent>()
   /** The time since which something has been held without a check. */
   heldSince: number | undefined = undefined

@@ -67,7 +67,7 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
   return parts
 }
 
-/** Searches one text after another; much cheaper than a check of parts. */
+/** Searches one string after another; much cheaper than a check of parts. */
 export interface TextScreen {
   /** Returns the state after a string, which continues from the state after the previous text; -1 if the text needs a check. */
   scan(text: string, state: number): number

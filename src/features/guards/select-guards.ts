@@ -15,7 +15,7 @@ export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps 
   const codeNames = new Set(inCode.map(({ name }) => name))
   const applied = new WeakMap<object, { names: Set<string>; tally: GuardTally }>() // by the log of the request
 
-  /** Returns the guards that haven't checked the request yet: those in code, then the named ones in the order of `listGuardNames`. */
+  /** Returns the guards that haven't checked the request yet: guards defined in code, then named ones in the order of `listGuardNames`. */
   async function select(call: CallRequest): Promise<{ guards: Guard[]; tally: GuardTally }> {
     const before = applied.get(call.log)
     const { names: done, tally } = before ?? { names: new Set<string>(), tally: new GuardTally() }

@@ -1,4 +1,4 @@
-/** Joins strings that the events of a stream have in the same field, because a reader may see them as one text. */
+/** Joins strings that the events of a stream have in the same field, because a reader may see them as one string. */
 export class StringJoiner {
   readonly #fields = new Map<string, { last: string; tail: string }>()
 

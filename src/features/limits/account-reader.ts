@@ -28,7 +28,7 @@ export interface Account {
     models: string[] | null
     kinds: Kind[] | null
   } | null
-  /** All limits that apply: those of the key, its group, the account, its plan, and the gateway. */
+  /** All limits that apply, from the key, its group, the account, its plan, and the gateway. */
   limits: LimitState[]
 }
 

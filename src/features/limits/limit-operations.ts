@@ -11,7 +11,7 @@ import type { Ledger, LimitedScope, ScopeName } from './ledger/ledger.ts'
  */
 export interface LimitOperations<Input = never> {
   /**
-   * Returns all limits that apply: the resource's own limits, those of its group, account, or plan, and the gateway's. Doesn't include limits that
+   * Returns all limits that apply: the limits of the resource, of its group, account, or plan, and of the gateway. Doesn't include limits that
    * `identify` returns for an account. Rejects with `STORAGE_UNAVAILABLE` while the storage is unavailable.
    */
   get(id: string): Promise<LimitStates>

@@ -41,7 +41,7 @@ export function buildModelsCall(
   return { ...call, url: `${toModelsUrl(call.url)}?limit=1000` } // the default is 20
 }
 
-/** Fetches a server's model IDs. Returns `undefined` if the response doesn't contain a list. Rejects as `fetchJson` does. */
+/** Fetches a server's model IDs. Returns `undefined` if the response doesn't contain a list. Rejects with the same errors as `fetchJson`. */
 export async function fetchModelIds(
   { isGemini, ...call }: ModelsCall,
   query: ServerQuery,

@@ -28,7 +28,7 @@ export interface GatewayFacts {
   readonly isOneOfMany: boolean
   /** Targets that were called recently or are in cooldown. Rejects with `STORAGE_FAILED`. */
   targets(): Promise<TargetFact[]>
-  /** Usage of the gateway's limits and of the first 100 groups with limits. Rejects like `targets`. */
+  /** Usage of the gateway's limits and of the first 100 groups with limits. Rejects with the same errors as `targets`. */
   limits(): Promise<LimitState[]>
   /** How old the newest prices of the catalog are, in ms; `undefined` if the catalog has no date. */
   catalogAgeMs(): Promise<number | undefined>

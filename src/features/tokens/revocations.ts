@@ -12,7 +12,7 @@ export interface Revocations {
    * changed. Rejects with `STORAGE_FAILED` if the record is damaged, and with `STORAGE_UNAVAILABLE` if it was never read.
    */
   getRevokedUntil(ref: string): Promise<number>
-  /** Revokes all of the account's tokens. Rejects as the storage does. */
+  /** Revokes all of the account's tokens. Rejects with the storage's error. */
   revoke(ref: string): Promise<void>
 }
 

@@ -22,7 +22,7 @@ export interface TokenSettings {
   metadata?: Record<string, string>
 }
 
-/** A token with a valid signature. The same token yields the same object, as long as it is cached. */
+/** A token with a valid signature. While it is cached, the same token yields the same object. */
 export interface VerifiedToken extends Readonly<TokenSettings> {
   readonly id: string
   /** The account's ref. */

@@ -13,7 +13,7 @@ export interface TokenKeys {
   find(version: unknown): Promise<CryptoKey | undefined>
 }
 
-/** Derives the keys on first use. Rejects as the storage does if its own secret can't be read. */
+/** Derives the keys on first use. Rejects with the storage's error if its own secret can't be read. */
 export function createTokenKeys({
   secret,
   storage,

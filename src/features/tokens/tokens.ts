@@ -26,7 +26,7 @@ export interface TokenOptions {
 export interface TokenService {
   addToken: AddToken
   mint: TokenOperations<unknown>['mint']
-  /** Revokes all tokens of the account with this ref. Rejects as the storage does. */
+  /** Revokes all tokens of the account with this ref. Rejects with the storage's error. */
   revoke(ref: string): Promise<void>
 }
 

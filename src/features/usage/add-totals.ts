@@ -87,7 +87,7 @@ async function addToTotals(
   })
 }
 
-/** Adds totals of batches to the stored totals of their hours and days. Throws as `addToTotals` does. */
+/** Adds totals of batches to the stored totals of their hours and days. Throws the same errors as `addToTotals`. */
 export async function addTotalsByHour(
   options: AddTotalsOptions,
   { instanceId, days }: { instanceId: string; days: { requests: number; totals: number } },

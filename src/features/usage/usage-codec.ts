@@ -141,7 +141,7 @@ export function encodeRequests(requests: readonly StoredRequest[], at: number): 
 }
 
 /**
- * Decodes the requests in a stored value, or only those of one key, which is faster. Returns `undefined` if the value is damaged. An empty key ID
+ * Decodes the requests in a stored value, or only one key's requests, which is faster. Returns `undefined` if the value is damaged. An empty key ID
  * means no key.
  */
 export function decodeRequests(text: string, keyId?: string): StoredRequest[] | undefined {

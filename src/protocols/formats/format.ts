@@ -139,7 +139,7 @@ export interface ContentFields {
   findRepeatedItems?(event: JsonObject): RepeatedItems | undefined
 }
 
-/** `isComplete`: whether these are all items of the response, including those of earlier events. */
+/** `isComplete`: whether these are all items of the response, including items of earlier events. */
 interface RepeatedItems {
   items: unknown
   isComplete: boolean

@@ -15,7 +15,7 @@ const sharedFormats: Readonly<Record<WireFormat, SharedFormat>> = {
   gemini,
 }
 
-/** The formats for clients: the shared ones above, and those without providers. */
+/** The formats for clients: the shared ones above, and the client-only ones. */
 const clientFormats: Readonly<Record<ClientFormat, Format>> = { ...sharedFormats, 'ai-sdk': aiSdk }
 
 interface DeferredFormat {

@@ -4,7 +4,7 @@ import type { FailureClass, lacksCompaction } from './errors/error-kinds.ts'
 import { estimateTokens } from './estimate-tokens.ts'
 import type { ErrorReader, Format } from './format.ts'
 
-/** The names of the operations that formats define. Those of other kinds are in src/protocols/kinds. */
+/** The names of the operations that formats define. For other kinds, see src/protocols/kinds. */
 export type OperationName = 'generate' | 'count-tokens' | 'compact' | 'complete'
 
 /**
@@ -25,7 +25,7 @@ export interface Operation {
   readonly tryOthers?: true
   /** Set if requests are billed once a provider has started, so another target is only tried after failures that cost nothing. */
   readonly isPaidOnAcceptance?: true
-  /** Limits that replace the gateway's defaults. Those in the options or in a rule take precedence. */
+  /** Limits that replace the gateway's defaults. Limits in the options or in a rule take precedence. */
   readonly limits?: OperationLimits
   /** Handles providers without an endpoint for it. Absent: their error is treated like any other. */
   readonly missing?: MissingEndpoint

@@ -28,7 +28,7 @@ export function getErrorType(status: number): string {
   return 'invalid_request_error'
 }
 
-/** Maps the gateway's codes to those that OpenAI clients know. */
+/** Maps the gateway's codes to codes that OpenAI clients know. */
 const codeByGatewayCode: Record<string, string> = {
   CONTENT_REFUSED: 'content_filter',
   CONTEXT_OVERFLOW: 'context_length_exceeded',

@@ -21,7 +21,7 @@ const rows: readonly TargetDifference[] = [
   ...hosts,
 ]
 
-/** Returns the traits of a target: those of its format, with the differences of its vendor and model applied. */
+/** Returns the traits of a target: its format's, with the differences of its vendor and model applied. */
 export function getTraits(
   base: Traits,
   { provider, model, format }: { provider: string; model: string; format: ProviderFormat },

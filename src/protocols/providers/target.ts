@@ -55,7 +55,7 @@ export interface ProviderTarget<C extends TargetConnection = TargetConnection> {
 type TargetConnection = Pick<Connection, 'id' | 'provider' | 'providerSpecificData' | 'prices'>
 
 /**
- * Creates the target for a model of a connection. The connection's format and base URL replace those of the catalog; if it sets either, the catalog's
+ * Creates the target for a model of a connection. The connection's format and base URL replace the catalog's; if it sets either, the catalog's
  * `alsoSpeaks` doesn't apply. `customPrice` is the price of the custom model, used if the connection has none.
  */
 export function createTarget<C extends TargetConnection>(

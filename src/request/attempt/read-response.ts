@@ -15,7 +15,7 @@ import {
 import type { FailedResponse, WholeResponse } from '../codec/response.ts'
 import type { ReceiveOptions } from './receive.ts'
 
-/** Reads the bytes of a response. Rejects as its body does, and if it is too large. */
+/** Reads the bytes of a response. Rejects if reading its body fails, or if it is too large. */
 export const readBytes = ({ body }: UpstreamResponse, { limits }: ReceiveOptions): Promise<Uint8Array> =>
   readAll(body, limits.maxResponseBytes, createTooLargeError)
 

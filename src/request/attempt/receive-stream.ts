@@ -18,7 +18,7 @@ export interface UncommittedStream extends EmbeddedError {
   unread?: Uint8Array[]
 }
 
-/** Reads a stream up to its first content, or until it turns out not to be a stream. Rejects as its body does. */
+/** Reads a stream up to its first content, or until it turns out not to be a stream. Rejects if reading its body fails. */
 export async function receiveStream(
   head: UpstreamResponse,
   expected: ReceiveOptions,
@@ -35,7 +35,7 @@ export async function receiveStream(
 
 /**
  * Holds a stream back until its first content, or its end. Before that point, an error event or an early end fails the attempt, so that the next
- * target can be tried; after it, errors go to the client. Rejects as `body` does, and with `UPSTREAM_INVALID` if there is no content within 16 MiB.
+ * target can be tried; after it, errors go to the client. Rejects like `body`, and with `UPSTREAM_INVALID` if there is no content within 16 MiB.
  */
 async function commitStream(body: ByteStream, terms: ReceiveOptions): Promise<StreamStart | UncommittedStream> {
   const watchStream = await terms.answers.loadWatcher()

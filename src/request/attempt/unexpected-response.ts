@@ -15,7 +15,7 @@ import { createObserver, receiveStream, type UncommittedStream } from './receive
 
 type ReceivedOutcome = ReceivedResponse | FailedResponse
 
-/** Reads a response to a request without `stream` with a stream's content type. Rejects as its body does, and if it is too large. */
+/** Reads a response to a request without `stream` with a stream's content type. Rejects if reading its body fails, or if it is too large. */
 export async function receiveUnrequestedStream(
   head: UpstreamResponse,
   expected: ReceiveOptions,
@@ -27,7 +27,7 @@ export async function receiveUnrequestedStream(
     : receiveObject(response, expected)
 }
 
-/** Reads a response to a request with `stream` with a content type other than a stream's. Rejects as its body does, and if it is too large. */
+/** Reads a response to a request with `stream` with a content type other than a stream's. Rejects if reading its body fails, or if it is too large. */
 export async function receiveMislabelled(
   head: UpstreamResponse,
   expected: ReceiveOptions,
@@ -68,7 +68,7 @@ export async function receiveNonObject(
   return found.isEvents ? gatherBody(response, expected) : receiveObject(response, expected)
 }
 
-/** Reads a response that should be a JSON object. Rejects as its body does, and if it is too large. */
+/** Reads a response that should be a JSON object. Rejects if reading its body fails, or if it is too large. */
 async function receiveObject(head: UpstreamResponse, expected: ReceiveOptions): Promise<ReceivedOutcome> {
   const bytes = await readBytes(head, expected)
   return (await readResponse(bytes, head, expected)) ?? receiveNonObject(bytes, head, expected)

@@ -134,7 +134,7 @@ const isSame = (one: RouteTarget, other: RouteTarget) =>
   serializeParams(one) === serializeParams(other)
 
 /**
- * Returns the target to try when no other is left: among those in cooldown that weren't tried yet, the one that recovers first. Ignores mandatory
+ * Returns the target to try when no other is left: the untried one in cooldown that recovers first. Ignores mandatory
  * cooldowns.
  */
 export function findCoolingTarget(progress: Progress): Route | undefined {

@@ -63,7 +63,7 @@ const getTargetKey = ({ connection, model, format }: RouteTarget) => JSON.string
 /** Returns whether the provider rejected the request because of its content. */
 export const isBadRequest = ({ head }: FailedResponse): boolean => head?.status === 400 || head?.status === 422
 
-/** Returns the fields that a provider's error rejects as unknown, but not those with rejected values. */
+/** Returns the fields that a provider's error rejects as unknown, but not fields with rejected values. */
 export function findUnknownFields(failed: FailedResponse, fields: readonly string[]): string[] {
   if (!isBadRequest(failed)) return []
   const { failure } = failed

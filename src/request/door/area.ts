@@ -47,7 +47,7 @@ export function getPathBelow(basePath: string, path: string): string | undefined
 const MAX_AGE = 7_200
 
 /**
- * Serves a request to an area, including those of pages on allowed origins, which may send requests and read the replies, including errors. Echoes
+ * Serves a request to an area, including requests from pages on allowed origins, which may send requests and read the replies, including errors. Echoes
  * the preflight's header names, because `*` doesn't cover `Authorization` (Fetch standard, CORS protocol). Cookies are allowed only for origins
  * that are listed with `credentials`.
  */

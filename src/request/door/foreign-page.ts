@@ -13,7 +13,7 @@ export function isCrossSite(exchange: Exchange, publicOrigin?: string): boolean 
   return getUrlHost(origin) !== getUrlHost(`${origin.startsWith('https:') ? 'https' : 'http'}://${getHost(exchange)}`)
 }
 
-/** Returns the host and port in `Host`; in process, where that header is missing, those in the URL. */
+/** Returns the host and port in `Host`; in process, where that header is missing, uses the URL. */
 export const getHost = (exchange: Exchange): string =>
   (exchange.header('host') ?? new URL(exchange.toRequest().url).host).toLowerCase()
 

@@ -23,7 +23,7 @@ const loadErrorReply = once(async () => {
 export interface KeyAreaOptions {
   /** Finds the caller of a request, and stores it in the request's client. Rejects with the error that the client gets. */
   authenticate(exchange: Exchange, client: Client | undefined): Promise<Caller>
-  /** Finds the callers that your app identifies: those with an `authenticator` and, if `isDefault` is set, all other clients. */
+  /** Finds the callers that your app identifies: callers with an `authenticator` and, if `isDefault` is set, all other clients. */
   identity?: { identify: IdentifyCaller; isDefault: boolean; toPrivate(reply: Reply): Promise<Reply> }
   /** Starts the log of a request to a recorded route; absent if another gateway keeps it. */
   openLog?(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog

@@ -8,7 +8,7 @@ export interface Explanation {
   model: string
   /** The decision of the `route` function; absent if there is none. */
   route?: RouteDecision
-  /** All targets that the name resolves to; those that would be called come first, in order. */
+  /** All targets that the name resolves to, starting with the ones that would be called, in order. */
   targets: ExplainedTarget[]
   /** Combo entries that are excluded for this request. */
   leftOut: SkippedEntry[]

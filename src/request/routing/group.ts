@@ -52,7 +52,7 @@ export interface Group {
   rules?: RequestRules | undefined
 }
 
-/** The order of one entry's targets: by rank, lowest first; those of the same rank by the strategy, or as they are. */
+/** The order of one entry's targets: by rank, lowest first; within a rank, by the strategy or unchanged. */
 export interface TargetOrder {
   getRank(target: RouteTarget): number
   strategy: Strategy | undefined

@@ -14,7 +14,7 @@ export type ProbeEnding = 'answered' | 'failed' | 'dropped'
 interface ProbedTarget {
   /** The records of cooldowns that apply to the target. */
   unhealthy: readonly HealthRecord[]
-  /** Those of `unhealthy` that this call probes. */
+  /** The members of `unhealthy` that this call probes. */
   probed: readonly HealthRecord[]
   now: number
 }
@@ -92,7 +92,7 @@ export interface HealthRecord {
 export interface HealthRecords {
   isEmpty(): boolean
   /**
-   * Finds the records that apply to a target: at most one per level among those for all requests, and among those of `combo`. A combo with its own
+   * Finds the records that apply to a target: at most one per level for all requests, and one for `combo`. A combo with its own
    * terms ignores records for all requests that aren't certain.
    */
   findRecords(target: HealthTarget, combo?: string): HealthRecord[]

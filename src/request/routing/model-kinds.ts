@@ -76,7 +76,7 @@ export function requireKind(
   })
 }
 
-/** Returns whether the target serves the kind at its chat endpoint: Google does so for images and audio, and so do resellers of its models. */
+/** Returns whether the target serves the kind at its chat endpoint: Google and resellers of its models do so for images and audio. */
 const isServedAsChat = (
   { operation }: RequestedEndpoint,
   kind: Kind,

@@ -10,7 +10,7 @@ export interface Representatives {
 
 /** Lookups for the entries of a group. */
 export interface GroupReach extends Representatives {
-  /** Lists the targets that the entry can resolve to, as far as they are found within a hundred steps. */
+  /** Lists the targets that the entry can resolve to, if they are found within a hundred steps. */
   listTargets(entry: GroupEntry): Iterable<RouteTarget>
 }
 

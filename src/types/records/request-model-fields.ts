@@ -6,7 +6,7 @@ import { type RecordField, settable } from './record-fields.ts'
 import { choice, flag, integer, list, text } from './shapes.ts'
 
 /**
- * The fields of a per-request model list (docs/src/content/docs/reference/request-options.md): those of a combo, except its name and anything that outlives the request.
+ * The fields of a per-request model list (docs/src/content/docs/reference/request-options.md): a combo's fields, except its name and anything that outlives the request.
  */
 export const requestModelsFields = {
   models: { shape: list(entry, { items: 'entries', max: 100, isNonEmpty: true }), inputs: { create: 'required' } },

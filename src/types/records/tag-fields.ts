@@ -3,5 +3,5 @@ import { map, tag, text } from './shapes.ts'
 /** The pattern of a tag's name. */
 export const TAG_NAME = /^[A-Za-z][\w.-]{0,63}$/
 
-/** Tags by name, at most 16: those of a connection, or those that a request requires. */
+/** Tags by name, at most 16: a connection's tags, or the tags that a request requires. */
 export const dataTags = map({ name: text({ pattern: TAG_NAME, form: 'tagName' }), of: tag, max: 16 })

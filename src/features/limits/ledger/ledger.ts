@@ -61,9 +61,9 @@ export interface Ledger {
   reserve(scopes: readonly LimitedScope[], wanted: RequestedAmounts): Promise<Reservation | LimitRejection>
   /** Reads the counters of scopes that aren't in memory, because `reserve` will probably need them soon. Never throws. */
   prepare(scopes: readonly LimitedScope[]): void
-  /** Returns why `reserve` would currently reject, without reserving anything. Rejects as `reserve` does. */
+  /** Returns why `reserve` would currently reject, without reserving anything. Rejects with the same errors as `reserve`. */
   preview(scopes: readonly LimitedScope[], wanted: RequestedAmounts): Promise<LimitRejection | undefined>
-  /** Returns the current limits of a scope. Rejects as `reserve` does. */
+  /** Returns the current limits of a scope. Rejects with the same errors as `reserve`. */
   state(scope: LimitedScope): Promise<LimitState[]>
   /** Resets the counters, even if they are damaged; in-flight requests stay reserved. */
   reset(scope: ScopeName): Promise<void>
@@ -78,7 +78,7 @@ export interface Ledger {
    * page. `mirror` is the replica's ID. Rejects with `STORAGE_FAILED`.
    */
   listSpending(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpendingPage>
-  /** Counts a scope's usage on the other side, replacing its earlier usage. Rejects as `reserve` does. */
+  /** Counts a scope's usage on the other side, replacing its earlier usage. Rejects with the same errors as `reserve`. */
   applySpending(mirror: string, spending: ScopeSpending): Promise<void>
   /**
    * Returns the limits that are at least 80% used, the fullest first, as last written; some settlements may not be written yet. Reads at most 10,000
@@ -220,7 +220,7 @@ class StoredLedger implements Ledger {
     return counters
   }
 
-  /** Drops scopes that this process no longer needs: those that weren't used recently, and others if that isn't enough. */
+  /** Drops scopes that this process no longer needs. Starts with ones that weren't used recently. */
   #sweep(now: number): void {
     for (const [name, counters] of this.#counters)
       if (counters.isIdle && Math.abs(now - counters.usedAt) > RECENT_MS) this.#counters.delete(name)

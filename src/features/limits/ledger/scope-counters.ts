@@ -42,7 +42,7 @@ const MAX_BLOCKED_MS = 1_000
 export const HEARTBEAT_MS = 15_000
 const MAX_RETRY_MS = 30_000
 /**
- * How long counters of accounts and tokens are kept after the last write, in ms. Those of accounts outlast any window, and never expire under a total limit.
+ * How long counters of accounts and tokens are kept after the last write, in ms. Counters of accounts outlast any window, and never expire under a total limit.
  */
 const RETENTION_MS = { account: 62 * 24 * 60 * 60 * 1_000, run: 2 * 24 * 60 * 60 * 1_000 }
 /** The maximum number of conflicts in a row; enough for this many concurrent writers. */
@@ -136,7 +136,7 @@ export class ScopeCounters {
     this.#add({ kind: 'change', change })
   }
 
-  /** Decides on amounts without reserving them. Rejects as `hold` does. */
+  /** Decides on amounts without reserving them. Rejects with the same errors as `hold`. */
   evaluate(wanted: Omit<HoldRequest, 'name'>): Promise<Decision> {
     return this.#task(({ view }) => decide({ ...wanted, name: this.#name }, view))
   }
@@ -153,7 +153,7 @@ export class ScopeCounters {
     if (this.#queue.length > 0 || this.#mustWrite) this.#start()
   }
 
-  /** Returns the current limits. Rejects as `hold` does. */
+  /** Returns the current limits. Rejects with the same errors as `hold`. */
   getStates(limits: UsageLimits): Promise<LimitState[]> {
     return this.#task(({ view }) => getLimitStates(this.#name, limits, view))
   }
@@ -168,7 +168,7 @@ export class ScopeCounters {
     return this.#task((draft) => draft.settleLost(as))
   }
 
-  /** Stores usage from the other side of a replica. Rejects as `hold` does. */
+  /** Stores usage from the other side of a replica. Rejects with the same errors as `hold`. */
   applySpending(side: string, spent: SideSpending): Promise<void> {
     return this.#task((draft) => draft.applySpending(side, spent))
   }

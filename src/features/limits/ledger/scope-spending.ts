@@ -21,7 +21,7 @@ export interface SpendingPage {
 export const SCOPES_PREFIX = 'limits/'
 
 /**
- * The storage key after which the counters of keys, groups, and the gateway are listed. Those of accounts come before it. There can be
+ * The storage key after which the counters of keys, groups, and the gateway are listed. Counters of accounts come before it. There can be
  * millions of them, and they aren't synced with a replica.
  */
 export const ACCOUNTS_END = 'limits/account0'

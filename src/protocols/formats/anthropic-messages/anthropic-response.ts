@@ -31,7 +31,7 @@ export function parseMessageUsage(usage: unknown): TokenUsage | undefined {
   }
 }
 
-/** Reads the model runs that a response took, such as those of a compaction or an advisor. The top-level counts don't include them. */
+/** Reads the model runs that a response took, such as a compaction or an advisor. The top-level counts don't include them. */
 const readIterations = (list: readonly unknown[]): Iteration[] =>
   list.flatMap((entry) => {
     const { iterations: _, ...counts } = parseMessageUsage(entry) ?? NO_TOKENS

@@ -31,7 +31,7 @@ export interface Warnings {
   label(path: string, label: string): void
   /** Gets the path of an object or of one of its fields. If the object has no path, returns `fallback` and the canonical name of the field. */
   getPath(part: object, fallback: string, field?: string): string
-  /** Lists each loss once, in the order of discovery: `dropped:seed`, `clamped:temperature`. */
+  /** Lists each dropped or changed field once, in the order of discovery: `dropped:seed`, `clamped:temperature`. */
   list(): string[]
 }
 
@@ -122,7 +122,7 @@ export interface ResponseWarnings {
   noteDropped(name: string): void
   /** Notes a part that was replaced by the closest equivalent in the client's format. `name`: the provider's name for it (`pause_turn`). */
   noteReplaced(name: string): void
-  /** Lists each loss once, in the order of discovery: `dropped:answer.citations`, `replaced:answer.pause_turn`. */
+  /** Lists each dropped or changed field once, in the order of discovery: `dropped:answer.citations`, `replaced:answer.pause_turn`. */
   list(): readonly string[]
 }
 

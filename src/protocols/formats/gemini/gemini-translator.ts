@@ -63,7 +63,7 @@ export const geminiTranslator: Translator = {
   writeError,
 }
 
-/** Creates the traits of the Gemini API (google-traits.ts has those of its models with levels). Vertex accepts labels and stores nothing. */
+/** Creates the traits of the Gemini API (for models with levels, see google-traits.ts). Vertex accepts labels and stores nothing. */
 function createTraits(): Traits {
   return {
     ...baseTraits,

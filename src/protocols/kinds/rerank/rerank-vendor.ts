@@ -8,7 +8,7 @@ import { getImage, getText, type RankedResult, type RerankRequest, type RerankRe
 
 type RerankAdapter = VendorAdapter<RerankRequest, RerankResponse>
 
-/** The properties of a rerank vendor. The defaults are those of most vendors. */
+/** The properties of a rerank vendor. The defaults fit most vendors. */
 export interface RerankVendor
   extends Pick<
     RerankAdapter,

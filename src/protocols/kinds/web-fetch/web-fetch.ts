@@ -26,7 +26,7 @@ export interface FetchRequest {
   options?: JsonObject
 }
 
-/** The pages that a vendor could read, and those that it couldn't. */
+/** The pages that a vendor could and couldn't read. */
 export interface FetchResponse extends KindResponse {
   id?: string | undefined
   pages: readonly FetchedPage[]

@@ -27,7 +27,7 @@ const OPENAI_ONLY_OPTIONS: readonly OptionName[] = [
 ]
 
 /**
- * All other providers of OpenAI's formats. A known vendor gets the options that all of them accept, and those in its own row. A server added by a
+ * All other providers of OpenAI's formats. A known vendor gets the options that all of them accept, and the ones in its own row. A server added by a
  * user gets all options that clients send, because it is unknown which ones it accepts.
  */
 export const compatibleProviders: readonly TargetDifference[] = [

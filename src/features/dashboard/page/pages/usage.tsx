@@ -212,7 +212,7 @@ function toChart(summary: Summary & { isHourly: boolean }, names: Names) {
   return { title: `${measures[measure]} over time`, labels: times.map(label), parts, format: getFormat(measure) }
 }
 
-/** Lists all hours or days of the summary, including those without requests. */
+/** Lists all hours or days of the summary, including ones without requests. */
 function listTimes({ from, to }: Summary, isHourly: boolean): string[] {
   const [step, length] = isHourly ? [HOUR, 24] : [DAY, 10]
   const times: string[] = []

@@ -10,7 +10,7 @@ const APPLIED = [
   ...['zeroDataRetention', 'disallowPromptTraining'],
 ]
 
-/** Marks the options for the AI SDK's own gateway that have been applied, and warns about those that were only applied in part. */
+/** Marks the options for the AI SDK's own gateway that have been applied, and warns about options that were only partly applied. */
 export function noteGatewayOptions(gateway: Fields, warnings: Warnings): void {
   const { sort, tags = [] } = gateway.value
   gateway.ignore(...APPLIED)

@@ -119,7 +119,7 @@ function camelCaseKeys(value: unknown): unknown {
   )
 }
 
-/** Converts names such as `displayWidthPx` to `display_width_px`, including those in inner objects, except HTTP headers. */
+/** Converts names such as `displayWidthPx` to `display_width_px`, including names in inner objects, but not in HTTP headers. */
 export function snakeCaseKeys(value: unknown): JsonObject {
   const convert = (name: string, inner: unknown): unknown => {
     if (Array.isArray(inner)) return inner.map((item) => convert(name, item))

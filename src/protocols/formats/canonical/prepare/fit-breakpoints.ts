@@ -97,7 +97,7 @@ function rankBreakpoints(withBreakpoints: readonly BreakpointCandidate[]): Break
   return [...new Set([...lastOfEach.reverse(), ...withBreakpoints.toReversed()])]
 }
 
-/** Limits the lifetimes to those that the target supports, of the two that Anthropic has. A longer one must not follow a shorter one. */
+/** Limits the lifetimes to the ones that the target supports; Anthropic has two. A longer one must not follow a shorter one. */
 function fitLifetimes(items: readonly { cache?: CacheBreakpoint }[], { traits, warnings }: TargetContext): void {
   let isShort = traits.maxCacheTtl === '5m'
   for (const item of items) {

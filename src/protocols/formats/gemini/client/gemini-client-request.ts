@@ -122,7 +122,7 @@ function parseOutput(config: Fields, warnings: Warnings): OutputFormat | undefin
   return toOutputFormat(schema, config, 'responseMimeType', warnings)
 }
 
-/** Parses `responseFormat` and uses the format of text. Drops those of images, audio, and video with a warning. */
+/** Parses `responseFormat` and uses the format of text. Drops the formats of images, audio, and video with a warning. */
 function parseFormats(config: Fields, warnings: Warnings): Fields | undefined {
   const formats = readEntries(config, 'responseFormat', warnings).map((format) => {
     const text = format.fields('text')

@@ -229,7 +229,7 @@ export function parseAudio(
   })
 }
 
-/** Parses `logprobs` of a choice, and warns about those of a refusal, which are dropped. */
+/** Parses `logprobs` of a choice, and warns about a refusal's, which are dropped. */
 export function parseLogprobs(logprobs: unknown, responseWarnings: ResponseWarnings): TokenLogprob[] | undefined {
   if (!isObject(logprobs)) return undefined
   if (parseTokens(logprobs.refusal)) responseWarnings.noteDropped('logprobs')

@@ -32,7 +32,7 @@ interface Conversation {
   tools: OfferedTool[]
 }
 
-/** Parses `input`: a string, or items. Consecutive model items become one turn, and so do consecutive tool results. */
+/** Parses `input`: a string, or items. Consecutive model items become one turn, as do consecutive tool results. */
 export function parseInput(body: Fields, context: InputContext): Conversation {
   const { warnings } = context
   const input = body.any('input')

@@ -69,7 +69,7 @@ export const jina: VendorAdapter<SearchRequest, SearchResponse> = {
   findError: findJinaError,
 }
 
-/** Reads the tokens of the entire search, or adds up those of its pages. */
+/** Reads the tokens of the entire search, or adds up its pages' tokens. */
 function countTokens(json: JsonObject, list: readonly unknown[]): number | undefined {
   const whole = getAmount(getObject(getObject(json, 'meta'), 'usage').tokens)
   const pages = list.filter(isObject).flatMap((item) => getAmount(getObject(item, 'usage').tokens) ?? [])
