@@ -1,6 +1,6 @@
 import { words } from '../../src/features/guards/guards.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
-import { chatChunk } from '../pipeline/support/answers.ts'
+import { chatChunk } from '../pipeline/support/responses.ts'
 import { assert, suite } from '../support/suite.ts'
 import { findLeaks } from './find-leaks.ts'
 import { type ClientName, openWorld, WORD } from './world.ts'
