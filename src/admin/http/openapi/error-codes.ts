@@ -57,7 +57,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
   ],
   ACCOUNT_PAUSED: ['The account is paused.', 'Ask the operator to resume it.'],
   ACCOUNT_NOT_ALLOWED: ['The request names another account.', 'Remove the name from the request.'],
-  CROSS_SITE: ['A page of another site sent the request.', 'Operators: see `allowedOrigins`.'],
+  CROSS_SITE: ['A page on another site sent the request.', 'Operators: see `allowedOrigins`.'],
   FORBIDDEN: ['The request is not allowed.', 'Follow the message.'],
   NOT_FOUND: ['The path or the record does not exist.', 'Check the base URL, the path, and the ID.'],
   MODEL_NOT_FOUND: ['The model name is unknown or has no active connection.', 'Choose a model from `GET /v1/models`.'],
@@ -74,7 +74,7 @@ export const errorCodes: Readonly<Record<ErrorCode, readonly [cause: string, fix
     'Send less, or ask the operator to raise the limit.',
   ],
   UNSUPPORTED_MEDIA_TYPE: [
-    'The request body is not uncompressed JSON in UTF-8.',
+    'The request body is compressed, or is not JSON in UTF-8.',
     'Send `content-type: application/json`.',
   ],
   WEBSOCKETS_NOT_SERVED: ['The client tried to open a WebSocket.', 'Send the request over HTTP.'],
