@@ -6,6 +6,7 @@ import starlightTypeDoc from 'starlight-typedoc'
 import { BASE, relativeLinks, SITE } from './links.mjs'
 import { llms } from './llms.mjs'
 import { readSitePages, SECTIONS } from './pages.mjs'
+import { pictures } from './pictures.mjs'
 import { REDIRECTS } from './redirects.mjs'
 import { search } from './search.mjs'
 
@@ -38,6 +39,7 @@ export default defineConfig({
   markdown: { processor: satteri({ hastPlugins: [relativeLinks], features: { smartPunctuation: false } }) },
   integrations: [
     search,
+    pictures,
     starlight({
       title: 'Signalbox',
       logo: { src: './public/favicon.svg' },

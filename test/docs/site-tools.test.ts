@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { assert, suite } from '../support/suite.ts'
 import { isOfSite, readPages, SITE } from './pages.ts'
 
@@ -47,6 +47,21 @@ test('the page about the config file lists the fields of its JSON Schema', async
     read(describeConfigFile()).trim(),
     'Run `node docs/config-file-page.ts`, then `npm run format`.',
   )
+})
+
+test('the site serves the images of the dashboard itself', async () => {
+  const { useOwnPictures } = await load('pictures.mjs')
+  const urls = readPages()
+    .filter(isOfSite)
+    .flatMap(({ text }) => text.match(/https:\/\/raw\.githubusercontent\.com\/[^"\s)]+/g) ?? [])
+  assert.ok(urls.length > 0, 'no page has an image of the dashboard')
+  for (const url of urls) {
+    const path = new URL(
+      `../../src/features/dashboard/${useOwnPictures(url).replace('/signalbox/', '')}`,
+      import.meta.url,
+    )
+    assert.ok(existsSync(path), url)
+  }
 })
 
 test('the search ranks generated pages below written ones', async () => {
