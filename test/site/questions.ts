@@ -30,7 +30,7 @@ export const QUESTIONS: [question: string, page: string][] = [
   ['providerOptions', 'reference/ai-sdk-provider'],
   ['export usage as csv', 'guides/usage-and-cost-reports'],
   ['x-signalbox-attempts', 'reference/headers'],
-  ['circuit breaker cooldown', 'reference/failures'],
+  ['circuit breaker cooldown', 'concepts/failures-and-cooldowns'],
   ['unsupported parameters', 'reference/formats'],
   ['compaction', 'reference/responses-api'],
   ['data residency', 'guides/data-policies'],
