@@ -75,9 +75,9 @@ for (const [method, path] of routes)
             } as RequestInit)
           : request
       const look = app.asked.push.bind(app.asked)
-      app.asked.push = (...asked) => {
+      app.asked.push = (...requested) => {
         reads.push(wasRead())
-        return look(...asked)
+        return look(...requested)
       }
       const response = await app.gateway.fetch(sent)
       app.asked.push = look

@@ -42,7 +42,7 @@ test(
     inFolder((full) =>
       inFolder(async (empty) => {
         const fill = async (path: string, warmUp: number, accounts: number): Promise<Filled> => {
-          const line = await program?.start(path, String(warmUp), String(accounts)).said('filled ')
+          const line = await program?.start(path, String(warmUp), String(accounts)).output('filled ')
           return JSON.parse(line?.slice('filled '.length) ?? '')
         }
         for (const path of [full, empty]) await setUp(path)

@@ -107,8 +107,8 @@ for (const [name, { create }] of Object.entries(clients))
           assert.is(status, 401, code)
           continue
         }
-        const told = readError(thrown)
-        assert.is(told.status, status, `${code}: ${thrown}`)
-        assert.match(told.message, error.message)
+        const recorded = readError(thrown)
+        assert.is(recorded.status, status, `${code}: ${thrown}`)
+        assert.match(recorded.message, error.message)
       }
   })

@@ -20,8 +20,8 @@ async function openGateway({
   ...options
 }: Partial<GatewayOptions> & { clock?: ReturnType<typeof fakeClock> } = {}) {
   const up = fakeUpstream(() => json(chatAnswer()))
-  const told: unknown[] = []
-  const tell = (...what: unknown[]) => void told.push(what)
+  const recorded: unknown[] = []
+  const tell = (...what: unknown[]) => void recorded.push(what)
   const storage = options.storage ?? memoryStorage({ clock })
   const gateway = createGateway({
     storage,
@@ -56,7 +56,7 @@ async function openGateway({
     plant(minted.token)
     return minted
   }
-  return { gateway, api, clock, storage, up, told, send, chat, mint }
+  return { gateway, api, clock, storage, up, recorded, send, chat, mint }
 }
 
 async function outcomeOf(response: Response): Promise<string> {
@@ -216,7 +216,7 @@ test('check 74: a single-request token is accepted once in 100 concurrent reques
 })
 
 test('check 77: records, logs, errors, and provider requests contain neither the token nor its claims', async () => {
-  const { chat, mint, told, up, storage, clock, gateway, send } = await openGateway()
+  const { chat, mint, recorded, up, storage, clock, gateway, send } = await openGateway()
   const { token, id } = await mint({ account: 'alice-in-the-token', origins: [ORIGIN], expiresIn: 60 })
   const [header = '', payload = '', signature = ''] = token.slice(4).split('.')
   const model = JSON.stringify({ model: token, messages: [] })
@@ -228,7 +228,7 @@ test('check 77: records, logs, errors, and provider requests contain neither the
   await chat(token, { origin: ORIGIN })
   await gateway.close()
   const stored = await storage.list('')
-  const shown = JSON.stringify([told, stored, up.calls])
+  const shown = JSON.stringify([recorded, stored, up.calls])
   for (const secret of [token, payload, signature, header]) assert.not.ok(shown.includes(secret))
   assert.not.ok(JSON.stringify(stored).includes('alice-in-the-token'))
   assert.ok(id.length === 24)

@@ -54,23 +54,23 @@ for (const [name, open] of Object.entries(clients)) {
 
   async function opened() {
     const up = fakeUpstream(answer)
-    const { gateway, told } = await openWorld({ fetch: up, connections: ['one', 'two'] })
-    return { up, told, ...open(gateway) }
+    const { gateway, recorded } = await openWorld({ fetch: up, connections: ['one', 'two'] })
+    return { up, recorded, ...open(gateway) }
   }
 
   const signalbox: SignalboxCallOptions = {
     models: ['one/x', { model: 'two/x', params: { maxTokens: 7 } }],
     user: 'me',
   }
-  const asked = { providerOptions: { signalbox }, maxRetries: 0 }
+  const requestOptions = { providerOptions: { signalbox }, maxRetries: 0 }
 
   test("the call's models generate and stream text", async () => {
     const { ai, models, up } = await opened()
     const model = models.languageModel('said')
-    const whole = await ai.generateText({ ...asked, model, prompt: 'Hi' })
+    const whole = await ai.generateText({ ...requestOptions, model, prompt: 'Hi' })
     assert.equal([whole.text, whole.warnings], ['Hello', []])
     assert.is(Object(whole.providerMetadata?.signalbox).target, 'two/x')
-    const streamed = ai.streamText({ ...asked, model, prompt: 'Hi' })
+    const streamed = ai.streamText({ ...requestOptions, model, prompt: 'Hi' })
     assert.is(await streamed.text, 'Hello there, world')
     assert.equal(up.providers, ['one', 'two', 'one', 'two'])
     assert.equal(
@@ -80,16 +80,22 @@ for (const [name, open] of Object.entries(clients)) {
   })
 
   test("every step of a tool call loop uses the call's models", async () => {
-    const { ai, models, up, told } = await opened()
+    const { ai, models, up, recorded } = await opened()
     const tools = {
       look: ai.tool({ inputSchema: ai.jsonSchema<object>({ type: 'object' }), execute: async () => 'seen' }),
     }
     const model = models.languageModel('said')
-    const { text, steps } = await ai.generateText({ ...asked, model, prompt: 'Hi', tools, stopWhen: ai.isStepCount(3) })
+    const { text, steps } = await ai.generateText({
+      ...requestOptions,
+      model,
+      prompt: 'Hi',
+      tools,
+      stopWhen: ai.isStepCount(3),
+    })
     assert.equal([text, steps.length], ['Hello', 2])
     assert.equal(up.providers, ['one', 'two', 'one', 'two'])
     assert.equal(
-      told.requests.map(({ model }) => model),
+      recorded.requests.map(({ model }) => model),
       ['said', 'said'],
     )
   })

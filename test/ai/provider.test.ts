@@ -32,9 +32,9 @@ for (const { name, ai, specification } of generations) {
 
   async function opened() {
     const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer()))
-    const { gateway, told } = await openWorld({ fetch: up, connections: ['one'], combos: { fast: ['one/m'] } })
+    const { gateway, recorded } = await openWorld({ fetch: up, connections: ['one'], combos: { fast: ['one/m'] } })
     const signalbox = createSignalbox(gateway, { specification }) as Signalbox // by the types of AI SDK 7
-    return { signalbox, names: () => told.requests.map(({ model }) => model) }
+    return { signalbox, names: () => recorded.requests.map(({ model }) => model) }
   }
 
   /** Calls a model of each kind by name. */

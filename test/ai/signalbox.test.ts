@@ -90,25 +90,25 @@ for (const [way, open] of Object.entries(ways))
       const { signalbox } = await opened(fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer())))
       const { embedding } = await ai.embed({ model: signalbox.embeddingModel('one/e'), value: 'Hi' })
       assert.equal(embedding, [0.25, -0.5, 1])
-      const asked = { query: 'red fruit', documents: ['a tree', 'a red fruit'], topN: 1 }
-      const { ranking } = await ai.rerank({ ...asked, model: signalbox.rerankingModel('one/r') })
+      const requestOptions = { query: 'red fruit', documents: ['a tree', 'a red fruit'], topN: 1 }
+      const { ranking } = await ai.rerank({ ...requestOptions, model: signalbox.rerankingModel('one/r') })
       assert.is(ranking[0]?.originalIndex, 1)
     })
 
     test('image generation, text-to-speech, and transcription work', async () => {
       const { signalbox } = await opened(fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({})))
-      const asked = { n: 12, size: '1024x1024' as const, maxRetries: 0 }
+      const requestOptions = { n: 12, size: '1024x1024' as const, maxRetries: 0 }
       const prompt = { text: 'a walk', images: [bytesOf(png)] }
-      const made = await ai.generateImage({ ...asked, model: signalbox.imageModel('one/i'), prompt })
+      const made = await ai.generateImage({ ...requestOptions, model: signalbox.imageModel('one/i'), prompt })
       assert.equal([made.image.base64, made.responses.length], [png, 2])
       assert.is(Object(made.providerMetadata.signalbox).images.length, 2)
       const { audio } = await speak({ model: signalbox.speechModel('one/s'), text: 'Hi', maxRetries: 0 })
       assert.is(new TextDecoder().decode(audio.uint8Array), 'sound')
       const model = signalbox.transcriptionModel('one/t')
-      const heard = await transcribe({ model, audio: wav, maxRetries: 0 })
-      assert.equal([heard.text, heard.segments, heard.durationInSeconds], ['Hi', [], 0.2])
-      assert.ok(heard.responses[0]?.timestamp instanceof Date)
-      assert.is(heard.responses[0]?.modelId, 't')
+      const received = await transcribe({ model, audio: wav, maxRetries: 0 })
+      assert.equal([received.text, received.segments, received.durationInSeconds], ['Hi', [], 0.2])
+      assert.ok(received.responses[0]?.timestamp instanceof Date)
+      assert.is(received.responses[0]?.modelId, 't')
     })
 
     test("a model list is tried in order with its entries' parameters, for every kind", async () => {
@@ -116,7 +116,7 @@ for (const [way, open] of Object.entries(ways))
         if (provider === 'one') return json({ error: { message: 'It broke.' } }, 500)
         return answerAt(url.pathname) ?? (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer()))
       })
-      const { signalbox, told } = await opened(up)
+      const { signalbox, recorded } = await opened(up)
       const model = signalbox(['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/ü'])
       assert.is(model.modelId, 'one/m, two/m, three/ü')
       const { text, providerMetadata } = await ai.generateText({ model, prompt: 'Hi', maxRetries: 0 })
@@ -127,7 +127,7 @@ for (const [way, open] of Object.entries(ways))
         ['one/m', 'two/m'],
       )
       assert.is(JSON.parse(up.calls[1]?.body ?? '').max_tokens, 7)
-      assert.is(told.requests[0]?.model, 'one/m, two/m, three/?')
+      assert.is(recorded.requests[0]?.model, 'one/m, two/m, three/?')
       const streamed = ai.streamText({ model, prompt: 'Hi', maxRetries: 0 })
       assert.ok((await streamed.text).length > 0)
       const embedded = signalbox.embeddingModel(['one/e', 'two/e'])
@@ -147,9 +147,9 @@ for (const [way, open] of Object.entries(ways))
       const properties = { city: { type: 'string' } } as const
       const schema = ai.jsonSchema<{ city: string }>({ type: 'object', properties, required: ['city'] })
       const model = signalbox(['one/m', 'two/m'], { on: ['content', 'schema'] })
-      const asked = { model, prompt: 'Hi', maxRetries: 0, output: ai.Output.object({ schema }) }
-      assert.equal((await ai.generateText(asked)).output, { city: 'Ulm' })
-      assert.equal(await ai.streamText(asked).output, { city: 'Ulm' })
+      const callOptions = { model, prompt: 'Hi', maxRetries: 0, output: ai.Output.object({ schema }) }
+      assert.equal((await ai.generateText(callOptions)).output, { city: 'Ulm' })
+      assert.equal(await ai.streamText(callOptions).output, { city: 'Ulm' })
       assert.equal(up.providers, ['one', 'two', 'one', 'two'])
 
       const filtering = fakeUpstream(({ provider }) =>
@@ -215,19 +215,19 @@ for (const [way, open] of Object.entries(ways))
       const up = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
       const { signalbox } = await opened(up)
       const leave = new AbortController()
-      const told: string[] = []
+      const recorded: string[] = []
       const { fullStream } = ai.streamText({
         model: signalbox('one/m'),
         prompt: 'Hi',
         abortSignal: leave.signal,
         maxRetries: 0,
-        onAbort: () => void told.push('told'),
+        onAbort: () => void recorded.push('told'),
       })
       for await (const part of fullStream) {
         if (part.type === 'text-delta') setTimeout(() => leave.abort(new Error('left')), 1)
-        if (part.type === 'abort') told.push(String(part.reason).replace('Error: ', ''))
+        if (part.type === 'abort') recorded.push(String(part.reason).replace('Error: ', ''))
       }
-      assert.equal([told, up.open], [['told', 'left'], 0])
+      assert.equal([recorded, up.open], [['told', 'left'], 0])
     })
 
     test('an abort rejects with its reason and ends the provider call', async () => {
@@ -237,8 +237,8 @@ for (const [way, open] of Object.entries(ways))
         return never()
       })
       const { signalbox } = await opened(up)
-      const asked = { model: signalbox('one/m'), prompt: 'Hi', abortSignal: leave.signal, maxRetries: 0 }
-      const thrown = await ai.generateText(asked).catch((error: unknown) => error)
+      const callOptions = { model: signalbox('one/m'), prompt: 'Hi', abortSignal: leave.signal, maxRetries: 0 }
+      const thrown = await ai.generateText(callOptions).catch((error: unknown) => error)
       assert.equal([String(thrown), up.open], ['Error: left', 0])
     })
   }

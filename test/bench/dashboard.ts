@@ -112,11 +112,11 @@ async function pagesUnderLoad(served: Served): Promise<void> {
 /** Asks as often as is wanted; how many requests that were. */
 async function keepAsking(served: Served, until: AbortSignal): Promise<number> {
   const from = performance.now()
-  let asked = 0
+  let requestCount = 0
   while (!until.aborted) {
     const due = ((performance.now() - from) / 1_000) * perSecond
-    for (; asked < due; asked++) void ask(served)
+    for (; requestCount < due; requestCount++) void ask(served)
     await sleep(10)
   }
-  return asked
+  return requestCount
 }

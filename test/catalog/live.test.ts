@@ -255,11 +255,11 @@ test('check P16: a request uses the price at its start, even if the price change
     gateway.fetch(
       new Request('http://gateway/v1/chat/completions', { method: 'POST', body: '{"model":"one/a","messages":[]}' }),
     )
-  const asked = ask()
+  const pending = ask()
   await world.settle()
   await gateway.api.catalog.refresh()
   release()
-  await (await asked).text()
+  await (await pending).text()
   await (await ask()).text()
   assert.equal(costs, [
     [11, 9],

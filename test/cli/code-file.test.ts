@@ -78,11 +78,11 @@ test('a missing file is reported', async ({ folder }) => {
 
 test('the command serves the records of the file without storing them', async ({ folder }) => {
   const path = await write(folder, 'served.ts', CONFIG)
-  const said: string[] = []
+  const output: string[] = []
   const running = await start(parseOptions(['--port', '0', '--data', join(folder, 'data'), '--config', path]), {
     environment: { adminToken: 'a-token-of-at-least-32-characters', secret: undefined },
     variables: {},
-    logger: { warn: (text) => void said.push(text), error: (text) => void said.push(text) },
+    logger: { warn: (text) => void output.push(text), error: (text) => void output.push(text) },
     terminal: { out: () => {}, err: () => {} },
   })
   try {

@@ -64,9 +64,9 @@ test('the container becomes healthy, serves metrics only with their token, and e
   const scrape = (headers: Record<string, string>) => fetch(new URL('/metrics', url), { headers })
   assert.is((await scrape({})).status, 401)
   assert.match(await (await scrape({ authorization: `Bearer ${token}` })).text(), /signalbox_build_info/)
-  const asked = await fetch(new URL('/v1/models', url))
-  assert.is(asked.status, 401, 'a key is required')
-  await asked.text()
+  const requested = await fetch(new URL('/v1/models', url))
+  assert.is(requested.status, 401, 'a key is required')
+  await requested.text()
   assert.equal(await running.stop('SIGTERM'), { code: 0, signal: null })
   assert.is(
     await health(port).then(

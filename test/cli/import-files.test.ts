@@ -27,11 +27,11 @@ test("writes only new files, in an existing directory, and doesn't follow links"
     ['/proc/none.yaml', /^Cannot write /],
   ]
   for (const [out, says] of cases) {
-    const { code, err, out: said } = await run('litellm', config, '--out', out)
+    const { code, err, out: output } = await run('litellm', config, '--out', out)
     assert.is(code, 1, out)
     assert.match(err, says)
     assert.is(err.trim().split('\n').length, 1)
-    assert.is(said, '')
+    assert.is(output, '')
   }
   assert.is(await readFile(file, 'utf8'), 'mine')
   assert.is(await readlink(dangling), target)
@@ -124,11 +124,11 @@ test('reads the files that a LiteLLM configuration includes', async ({ folder })
     '.yaml',
     `include: [${names}]\nmodel_list: [{ model_name: n, litellm_params: { model: gpt-4o-mini } }]\n`,
   )
-  const { api, chat, said } = await started(folder, ['litellm', path], {
+  const { api, chat, output } = await started(folder, ['litellm', path], {
     OPENAI_API_KEY: 'openai-key-1234567',
     OPENAI_API_KEY_2: 'included-key-1234567',
   })
-  assert.not.match(said, /canary|^ {2}include/m)
+  assert.not.match(output, /canary|^ {2}include/m)
   assert.is((await api.settings.get()).maxAttempts, 5)
   assert.is((await chat('m')).asked[0]?.key, 'included-key-1234567')
   assert.is((await chat('n')).asked[0]?.model, 'gpt-4o-mini')

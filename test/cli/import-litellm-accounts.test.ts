@@ -82,7 +82,7 @@ test('gives a server that is named like a provider its own prefix, and recognize
 test('reads listed credentials, URLs, and versions from variables, and parses routes in names like LiteLLM', async ({
   folder,
 }) => {
-  const { said, file, chat } = await importedLiteLlm(folder, {
+  const { output, file, chat } = await importedLiteLlm(folder, {
     ...litellmConfig([
       ['one', { model: 'azure/gpt-4o', litellm_credential_name: 'eu' }],
       [
@@ -105,17 +105,20 @@ test('reads listed credentials, URLs, and versions from variables, and parses ro
       },
     ],
   })
-  assert.not.match(said + file, /canary/)
-  assert.match(said, /model_list\[0\]\.litellm_params\.litellm_credential_name -> credential_list "eu"/)
-  assert.match(said, /model_list\[4\]\.litellm_params\.litellm_credential_name -> "none" is not in credential_list/)
-  const asked = async (name: string) => (await chat(name)).asked[0]
-  assert.match((await asked('one'))?.url ?? '', /^https:\/\/two\.openai\.azure\.com\/.*2025-01-01-preview/)
-  assert.match((await asked('two'))?.url ?? '', /^https:\/\/one\.openai\.azure\.com\/openai\/deployments\/.*2024-10-21/)
-  assert.is((await asked('three'))?.model, 'gpt-5-mini')
-  assert.is((await asked('four'))?.url, 'https://claude.test/v1/messages')
+  assert.not.match(output + file, /canary/)
+  assert.match(output, /model_list\[0\]\.litellm_params\.litellm_credential_name -> credential_list "eu"/)
+  assert.match(output, /model_list\[4\]\.litellm_params\.litellm_credential_name -> "none" is not in credential_list/)
+  const requested = async (name: string) => (await chat(name)).asked[0]
+  assert.match((await requested('one'))?.url ?? '', /^https:\/\/two\.openai\.azure\.com\/.*2025-01-01-preview/)
+  assert.match(
+    (await requested('two'))?.url ?? '',
+    /^https:\/\/one\.openai\.azure\.com\/openai\/deployments\/.*2024-10-21/,
+  )
+  assert.is((await requested('three'))?.model, 'gpt-5-mini')
+  assert.is((await requested('four'))?.url, 'https://claude.test/v1/messages')
 })
 
-const names: [params: object, said: RegExp][] = [
+const names: [params: object, output: RegExp][] = [
   [{ model: 'us.anthropic.claude-x-v1:0' }, /model bedrock\/us\.anthropic\.claude-x-v1:0/],
   [{ model: 'bedrock/converse/eu-west-1/anthropic.m' }, /model bedrock\/anthropic\.m$/m],
   [{ model: 'my-model', api_base: 'http://lab.test/v1' }, /model lab\.test\/my-model/],
@@ -135,14 +138,14 @@ const names: [params: object, said: RegExp][] = [
   [{ model: 'hosted_vllm/m' }, /HOSTED_VLLM_API_BASE: a base URL/],
   [{ model: 'm', custom_llm_provider: 'deepseek' }, /model deepseek\/m/],
 ]
-for (const [params, said] of names)
+for (const [params, output] of names)
   test(`reports the provider that it chose for ${JSON.stringify(params)}`, async ({ folder }) => {
     const { code, out, err } = await run(
       'litellm',
       await written(folder, '.json', JSON.stringify(litellmConfig([['m', params]]))),
     )
     assert.is(code, 0, err)
-    assert.match(out, said)
+    assert.match(out, output)
   })
 
 test('does not mistake built-in property names for providers', async ({ folder }) => {
@@ -181,15 +184,15 @@ test('replaces each Vertex AI key file with a variable for its JSON', async ({ f
     client_email: `${name}@p-1.iam.gserviceaccount.com`,
   })
   const env = Object.fromEntries(names.map((name) => [name, JSON.stringify(planSampleAccount(name), undefined, 2)]))
-  const { said, api, warnings } = await started(folder, ['litellm', path], env)
+  const { output, api, warnings } = await started(folder, ['litellm', path], env)
   const what = 'the JSON key of a service account (the contents of the key file, not its path)'
-  for (const name of names) assert.ok(said.includes(`  ${name}: ${what}\n`), said)
+  for (const name of names) assert.ok(output.includes(`  ${name}: ${what}\n`), output)
   const why = 'The key file is not read. Put its contents into the variable'
   assert.ok(
-    said.includes(`model_list[0].litellm_params.vertex_credentials (and 1 more like it) -> ${why} ${names[0]}.`),
-    said,
+    output.includes(`model_list[0].litellm_params.vertex_credentials (and 1 more like it) -> ${why} ${names[0]}.`),
+    output,
   )
-  assert.ok(said.includes(`model_list[1].litellm_params.vertex_credentials -> ${why} ${names[1]}.`), said)
+  assert.ok(output.includes(`model_list[1].litellm_params.vertex_credentials -> ${why} ${names[1]}.`), output)
   assert.equal(warnings, [])
   assert.is((await api.connections.list()).connections.length, 4)
 })
@@ -239,9 +242,9 @@ test('never prints or writes a possible secret, wherever a LiteLLM configuration
   const path = await written(folder, '.yaml', JSON.stringify(content))
   const out = join(folder, 'secrets.yaml')
   for (const args of [[], ['--json'], ['--out', out]]) {
-    const { code, out: said, err } = await run('litellm', path, ...args)
+    const { code, out: output, err } = await run('litellm', path, ...args)
     assert.is(code, 0, err)
-    assert.not.match(said + err, /canary/)
+    assert.not.match(output + err, /canary/)
   }
 })
 
@@ -249,7 +252,7 @@ test('reports each field of a deployment that its account does not use', async (
   const vertex = { model: 'vertex_ai/gemini-2.5-pro', vertex_project: 'p-1', vertex_location: 'us-central1' }
   const aws = { aws_access_key_id: 'AKIA-canary', aws_secret_access_key: 'canary', aws_region_name: 'eu-west-1' }
   const azure = { model: 'azure/m', api_base: 'https://one.openai.azure.com' }
-  const { said, file } = await importedLiteLlm(
+  const { output, file } = await importedLiteLlm(
     folder,
     litellmConfig(
       [
@@ -265,8 +268,8 @@ test('reports each field of a deployment that its account does not use', async (
       },
     ),
   )
-  assert.not.match(said + file, /canary/)
-  const left = [...said.matchAll(/model_list\[(\d)\]\.litellm_params\.(\w+) -> (?!The default)/g)]
+  assert.not.match(output + file, /canary/)
+  const left = [...output.matchAll(/model_list\[(\d)\]\.litellm_params\.(\w+) -> (?!The default)/g)]
   assert.equal(
     left.map(([, at, name]) => `${at} ${name}`),
     [
@@ -274,13 +277,13 @@ test('reports each field of a deployment that its account does not use', async (
       ...['1 aws_access_key_id', '1 aws_secret_access_key', '1 aws_region_name', '1 base_url'],
       ...['2 azure_ad_token', '3 api_version'],
     ],
-    said,
+    output,
   )
   assert.match(
-    said,
+    output,
     /model_list\[2\]\.litellm_params\.api_key -> The default value is not imported\. Set AZURE_API_KEY\./,
   )
-  assert.match(said, /credential_list: spare -> No deployment in the file uses it\./)
+  assert.match(output, /credential_list: spare -> No deployment in the file uses it\./)
 })
 
 test('keeps variables in URLs, and removes usernames and queries, which the gateway rejects', async ({ folder }) => {
@@ -298,13 +301,13 @@ test('keeps variables in URLs, and removes usernames and queries, which the gate
       ]),
     ),
   )
-  const { said, file, chat } = await started(folder, ['litellm', path], {
+  const { output, file, chat } = await started(folder, ['litellm', path], {
     ...{ KEY: 'key-1234567', HOST: 'a.test', TENANT: 'us', PORT: '8080', SERVER: 'http://s.test' },
     ...{ B_TEST_BASE_URL: 'https://b.test/v1', C_TEST_BASE_URL: 'https://c.test/v1' },
   })
-  assert.not.match(said + file, /canary/)
-  assert.match(said, /^ {2}HOST: part of a base URL$/m)
-  assert.match(said, /^ {2}B_TEST_BASE_URL: the base URL from the file, without username, password, and query/m)
+  assert.not.match(output + file, /canary/)
+  assert.match(output, /^ {2}HOST: part of a base URL$/m)
+  assert.match(output, /^ {2}B_TEST_BASE_URL: the base URL from the file, without username, password, and query/m)
   const url = async (name: string) => (await chat(name)).asked[0]?.url
   assert.is(await url('a'), 'https://a.test/us/v1/chat/completions')
   assert.is(await url('p'), 'http://p.test:8080/v1/chat/completions')

@@ -9,7 +9,7 @@ test('uses catalog prices, and reports models without a price if there is a budg
     api_base: 'https://one.openai.azure.com',
     api_key: 'os.environ/AZURE_API_KEY',
   })
-  const { api, said } = await importedLiteLlm(
+  const { api, output } = await importedLiteLlm(
     folder,
     litellmConfig(
       [
@@ -29,12 +29,15 @@ test('uses catalog prices, and reports models without a price if there is a budg
     mine: { input: 0.15, output: 0.6, cacheRead: 0.075 },
     paid: { input: 1 },
   })
-  assert.match(said, /model_list\[1\]: price -> the catalog price of openai\/gpt-4o-mini$/m)
-  assert.match(said, /max_budget: other, unknown -> These models, or some of their deployments, have no known price\./)
+  assert.match(output, /model_list\[1\]: price -> the catalog price of openai\/gpt-4o-mini$/m)
+  assert.match(
+    output,
+    /max_budget: other, unknown -> These models, or some of their deployments, have no known price\./,
+  )
 })
 
 test('converts prices of long requests to price tiers', async ({ folder }) => {
-  const { api, said } = await importedLiteLlm(
+  const { api, output } = await importedLiteLlm(
     folder,
     litellmConfig([
       [
@@ -60,12 +63,12 @@ test('converts prices of long requests to price tiers', async ({ folder }) => {
       { above: 200_000, input: 2.5, output: 15, cacheRead: 0.25 },
     ],
   })
-  assert.not.match(said, /above_200k_tokens ->/)
-  assert.match(said, /above_200k_tokens_priority/)
+  assert.not.match(output, /above_200k_tokens ->/)
+  assert.match(output, /above_200k_tokens_priority/)
 })
 
 test('converts price ranges to one tiered price', async ({ folder }) => {
-  const { api, said } = await importedLiteLlm(
+  const { api, output } = await importedLiteLlm(
     folder,
     litellmConfig([
       [
@@ -97,6 +100,6 @@ test('converts price ranges to one tiered price', async ({ folder }) => {
     },
     unread: { input: 1 },
   })
-  assert.match(said, /model_list\[1\].*tiered_pricing/)
-  assert.not.match(said, /model_list\[0\].*tiered_pricing/)
+  assert.match(output, /model_list\[1\].*tiered_pricing/)
+  assert.not.match(output, /model_list\[0\].*tiered_pricing/)
 })

@@ -26,7 +26,7 @@ test('converts the order of deployments to fallbacks', async ({ folder }) => {
 })
 
 test('appends nested fallbacks, which can be aliases or match a wildcard', async ({ folder }) => {
-  const { said, combos, aliases } = await importedLiteLlm(
+  const { output, combos, aliases } = await importedLiteLlm(
     folder,
     litellmConfig(
       [
@@ -60,7 +60,7 @@ test('appends nested fallbacks, which can be aliases or match a wildcard', async
     'model_group_alias.other.hidden -> Aliases are always listed, like models',
     'content_policy_fallbacks of c -> "on": ["content"] of combo c',
   ])
-    assert.ok(said.includes(line), line)
+    assert.ok(output.includes(line), line)
 })
 
 test('follows nested fallbacks as deep as LiteLLM does', async ({ folder }) => {
@@ -71,17 +71,17 @@ test('follows nested fallbacks as deep as LiteLLM does', async ({ folder }) => {
     [{}, 'f'],
     [{ max_fallbacks: 2 }, 'c'],
   ] as const) {
-    const { combos, said } = await importedLiteLlm(
+    const { combos, output } = await importedLiteLlm(
       folder,
       litellmConfig(models, { router_settings: { fallbacks, ...more } }),
     )
     assert.is(combos.a?.models.at(-1), `lab.test/${last}`)
-    assert.not.match(said, /max_fallbacks/)
+    assert.not.match(output, /max_fallbacks/)
   }
 })
 
 test('counts only priced models in a budget and allows models without a price, like LiteLLM', async ({ folder }) => {
-  const { api, chat, said } = await importedLiteLlm(
+  const { api, chat, output } = await importedLiteLlm(
     folder,
     litellmConfig([['m', lab('m')]], {
       litellm_settings: { max_budget: 10, budget_duration: '7d' },
@@ -91,13 +91,13 @@ test('counts only priced models in a budget and allows models without a price, l
   const { limits, whenPriceUnknown } = await api.settings.get()
   assert.equal([limits, whenPriceUnknown], [{ usd: { week: 10 } }, 'allow'])
   assert.is((await chat('m')).status, 200)
-  assert.match(said, /router_settings\.num_retries -> Must be a number, not a variable/)
+  assert.match(output, /router_settings\.num_retries -> Must be a number, not a variable/)
 })
 
 test("uses the deployments' timeouts for their combo, never shorter for non-streaming responses than in LiteLLM", async ({
   folder,
 }) => {
-  const { api, combos, said } = await importedLiteLlm(
+  const { api, combos, output } = await importedLiteLlm(
     folder,
     litellmConfig(
       [
@@ -116,8 +116,8 @@ test("uses the deployments' timeouts for their combo, never shorter for non-stre
   assert.is(combos.o?.timeouts, undefined)
   const { headersMs, totalMs } = (await api.settings.get()).timeouts
   assert.equal({ headersMs, totalMs }, ms(600, 600))
-  assert.match(said, /^ {2}stream_timeout -> Signalbox has one timeout/m)
-  assert.match(said, /model_list\[3\]: timeout, stream_timeout -> Set timeouts on combos/)
+  assert.match(output, /^ {2}stream_timeout -> Signalbox has one timeout/m)
+  assert.match(output, /model_list\[3\]: timeout, stream_timeout -> Set timeouts on combos/)
 })
 
 const NAMES = [
@@ -137,7 +137,7 @@ test('keeps every model name that LiteLLM accepts', async ({ folder }) => {
     [name, lab(`a${at}`)],
     [name, lab(`b${at}`)],
   ])
-  const { said, warnings, chat } = await importedLiteLlm(
+  const { output, warnings, chat } = await importedLiteLlm(
     folder,
     litellmConfig([...models, ['m', lab('c')], ['m', lab('d')], ['..', lab('e')], ['n'.repeat(300), lab('f')]], {
       router_settings: { fallbacks: [{ m: ['constructor'] }], routing_strategy: 'constructor' },
@@ -153,11 +153,11 @@ test('keeps every model name that LiteLLM accepts', async ({ folder }) => {
     )
   }
   assert.is((await chat('m')).status, 200)
-  assert.match(said, /An alias must have 1 to 200 characters/)
+  assert.match(output, /An alias must have 1 to 200 characters/)
 })
 
 test('calls models of other kinds at the endpoint of their kind', async ({ folder }) => {
-  const { ask, api, said } = await importedLiteLlm(
+  const { ask, api, output } = await importedLiteLlm(
     folder,
     litellmConfig([
       [
@@ -180,8 +180,8 @@ test('calls models of other kinds at the endpoint of their kind', async ({ folde
       ['ranker', 'rerank'],
     ],
   )
-  assert.match(said, /model_list\[0\]\.model_info\.access_groups -> Set "models" on keys and groups/)
-  assert.match(said, /model_list\[0\]\.model_info: max_input_tokens -> /)
+  assert.match(output, /model_list\[0\]\.model_info\.access_groups -> Set "models" on keys and groups/)
+  assert.match(output, /model_list\[0\]\.model_info: max_input_tokens -> /)
 })
 
 test("infers the kind of a model from the catalog or the model's name if the file doesn't contain it", async ({
@@ -222,18 +222,18 @@ for (const content of [
   { environment_variables: { LITELLM_MASTER_KEY: 'sk-canary' }, model_list: [] },
 ])
   test(`requires an API key after importing ${JSON.stringify(content)}`, async ({ folder }) => {
-    const { api, said } = await importedLiteLlm(folder, content)
+    const { api, output } = await importedLiteLlm(folder, content)
     assert.is((await api.settings.get()).requireApiKey, true)
     assert.equal(
       (await api.keys.list()).keys.map(({ name }) => name),
       ['imported'],
     )
-    assert.match(said, /Clients need the new API keys: npx signalbox keys list --json --values all$/m)
-    assert.not.match(said, /canary/)
+    assert.match(output, /Clients need the new API keys: npx signalbox keys list --json --values all$/m)
+    assert.not.match(output, /canary/)
   })
 
 test('converts wildcard names to aliases for catalog models, except names with another meaning', async ({ folder }) => {
-  const { aliases, chat, said, warnings } = await importedLiteLlm(
+  const { aliases, chat, output, warnings } = await importedLiteLlm(
     folder,
     litellmConfig(
       [
@@ -253,18 +253,18 @@ test('converts wildcard names to aliases for catalog models, except names with a
     ['openai/gpt-5-mini', 'anthropic/claude-opus-4-5', 'lab.test/own', 'lab.test/own'],
   )
   assert.equal((await chat('claude-opus-4-5')).asked[0]?.model, 'claude-opus-4-5')
-  assert.match(said, /model_list\[0\]: \* -> aliases for the models in the catalog: \S+ and \d+ more/)
+  assert.match(output, /model_list\[0\]: \* -> aliases for the models in the catalog: \S+ and \d+ more/)
   assert.match(
-    said,
+    output,
     /model_list\[0\]: \* -> Other names are not imported\. Connection openai serves .* openai\/<model>/,
   )
-  assert.match(said, /model_list\[4\]: vertex\/gemini-\* -> connection vertex, which serves every vertex\/gemini-\*/)
-  assert.match(said, /rpm -> Targets can't have limits\. After a 429/)
-  assert.match(said, /model_list\[3\]: mine-\* -> Names with \* are not imported/)
+  assert.match(output, /model_list\[4\]: vertex\/gemini-\* -> connection vertex, which serves every vertex\/gemini-\*/)
+  assert.match(output, /rpm -> Targets can't have limits\. After a 429/)
+  assert.match(output, /model_list\[3\]: mine-\* -> Names with \* are not imported/)
 })
 
 test("converts LiteLLM's defaults for new keys to limits of the imported key", async ({ folder }) => {
-  const { api, said } = await importedLiteLlm(folder, {
+  const { api, output } = await importedLiteLlm(folder, {
     litellm_settings: {
       default_key_generate_params: { max_budget: 5, tpm_limit: 1_000, models: ['m'], duration: '30d' },
     },
@@ -273,11 +273,11 @@ test("converts LiteLLM's defaults for new keys to limits of the imported key", a
   const { keys } = await api.keys.list()
   assert.equal(keys[0]?.limits, { usd: { total: 5 }, tokens: { minute: 1_000 }, parallel: 20 })
   assert.match(
-    said,
+    output,
     /default_key_generate_params, max_parallel_requests -> limits of the key "imported", shared by everyone who uses it/,
   )
-  assert.match(said, /default_key_generate_params\.models -> Set "models" on keys/)
-  assert.match(said, /default_key_generate_params\.duration -> Set "expiresAt" on keys/)
+  assert.match(output, /default_key_generate_params\.models -> Set "models" on keys/)
+  assert.match(output, /default_key_generate_params\.duration -> Set "expiresAt" on keys/)
 })
 
 test('uses the same deployment field as the weight as LiteLLM does', async ({ folder }) => {
@@ -300,7 +300,7 @@ test('uses the same deployment field as the weight as LiteLLM does', async ({ fo
 })
 
 test("reports the parts of fallbacks that it doesn't import", async ({ folder }) => {
-  const { said, combos, file } = await importedLiteLlm(
+  const { output, combos, file } = await importedLiteLlm(
     folder,
     litellmConfig(
       [
@@ -315,7 +315,7 @@ test("reports the parts of fallbacks that it doesn't import", async ({ folder })
       },
     ),
   )
-  assert.not.match(said + file, /canary/)
+  assert.not.match(output + file, /canary/)
   assert.equal(combos.a?.models, ['lab.test/a', 'lab.test/b'])
   for (const line of [
     'fallbacks: a to b.api_key -> Has no equivalent.',
@@ -323,5 +323,5 @@ test("reports the parts of fallbacks that it doesn't import", async ({ folder })
     'fallbacks -> Each entry must be an object such as { name: [others] }; other entries are not imported.',
     'fallbacks: b -> Must be a list; not imported.',
   ])
-    assert.ok(said.includes(line), `${line}\n${said}`)
+    assert.ok(output.includes(line), `${line}\n${output}`)
 })

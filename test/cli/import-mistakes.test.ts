@@ -23,9 +23,9 @@ test('converts the weights of other gateways to valid weights of entries', async
     [['litellm', litellm], [/model_list\[1\]\.litellm_params\.weight -> Weights must be at least 0/], [1_000, 0]],
   ]
   for (const [args, unmapped, weights] of cases) {
-    const { said, warnings, api } = await started(folder, args, ENV)
+    const { output, warnings, api } = await started(folder, args, ENV)
     assert.equal(warnings, [])
-    for (const line of unmapped) assert.match(said, line)
+    for (const line of unmapped) assert.match(output, line)
     const { combos } = await api.combos.list()
     assert.equal(
       combos[0]?.models.map((entry) => typeof entry === 'object' && entry.weight),
@@ -71,7 +71,7 @@ test('renames 9router combos and keys that share a name', async ({ folder }) => 
     apiKeys: [{ name: 'laptop', isActive: false }, { name: 'laptop' }],
   }
   const path = await written(folder, '.json', JSON.stringify(data))
-  const { said, api } = await started(folder, ['9router', path], ENV)
+  const { output, api } = await started(folder, ['9router', path], ENV)
   const { combos } = await api.combos.list()
   assert.equal(
     combos.map(({ name, models }) => [name, models]),
@@ -82,7 +82,7 @@ test('renames 9router combos and keys that share a name', async ({ folder }) => 
       ['best-4', ['best']],
     ],
   )
-  assert.match(said, /combos\[2\] -> Another combo is already named "best", so this one is named best-3/)
+  assert.match(output, /combos\[2\] -> Another combo is already named "best", so this one is named best-3/)
   const { keys } = await api.keys.list()
   assert.equal(
     keys.map(({ name, isActive }) => [name, isActive]),
@@ -91,7 +91,7 @@ test('renames 9router combos and keys that share a name', async ({ folder }) => 
       ['laptop-2', true],
     ],
   )
-  assert.match(said, /apiKeys\[1\] -> Another key is already named "laptop", so this one is named laptop-2/)
+  assert.match(output, /apiKeys\[1\] -> Another key is already named "laptop", so this one is named laptop-2/)
 })
 
 test('lists omitted LiteLLM models with the names that clients use', async ({ folder }) => {

@@ -30,13 +30,13 @@ async function imported(folder: string, data: object, names: readonly string[]) 
     ),
   )
   const found = await started(folder, ['9router', path], env)
-  assert.not.match(found.said + found.file, /canary/)
+  assert.not.match(found.output + found.file, /canary/)
   const { combos } = await found.api.combos.list()
   return { ...found, combos: Object.fromEntries(combos.map((combo) => [combo.name, combo])) }
 }
 
 test('uses keys with the URL for their plan and country, like 9router', async ({ folder }) => {
-  const { chat, said } = await imported(
+  const { chat, output } = await imported(
     folder,
     {
       providerConnections: ['glm', 'ollama', 'alicode', 'kimi', 'hyperbolic', 'openai', 'cloudflare-ai'].map(
@@ -58,8 +58,8 @@ test('uses keys with the URL for their plan and country, like 9router', async ({
     'https://api.openai.com/v1/chat/completions',
     'https://api.cloudflare.com/client/v4/accounts/a1/ai/v1/chat/completions',
   ])
-  assert.match(said, /kimi \(kimi\) -> Older versions of 9router call https:\/\/api\.kimi\.com\/coding\/v1/)
-  assert.match(said, /glm \(glm\) -> connection zai at https:\/\/api\.z\.ai\/api\/anthropic\/v1, as in 9router/)
+  assert.match(output, /kimi \(kimi\) -> Older versions of 9router call https:\/\/api\.kimi\.com\/coding\/v1/)
+  assert.match(output, /glm \(glm\) -> connection zai at https:\/\/api\.z\.ai\/api\/anthropic\/v1, as in 9router/)
 })
 
 test('changes the prefixes of servers that share one', async ({ folder }) => {
@@ -92,7 +92,7 @@ test('changes the prefixes of servers that share one', async ({ folder }) => {
 })
 
 test('resolves aliases, names without a provider, and combos to the same models as 9router', async ({ folder }) => {
-  const { said, combos, chat, api } = await imported(
+  const { output, combos, chat, api } = await imported(
     folder,
     {
       providerConnections: [account('openai'), account('anthropic')],
@@ -129,12 +129,12 @@ test('resolves aliases, names without a provider, and combos to the same models 
     'settings.rtkEnabled -> ',
     'settings.oidcClientSecret -> ',
   ])
-    assert.ok(said.includes(line), line)
-  assert.not.match(said, /tunnelUrl|providerStrategies/)
+    assert.ok(output.includes(line), line)
+  assert.not.match(output, /tunnelUrl|providerStrategies/)
 })
 
 test('reports invalid connections, prices, and models, and the file still starts', async ({ folder }) => {
-  const { said, api } = await imported(
+  const { output, api } = await imported(
     folder,
     {
       providerConnections: [
@@ -150,10 +150,10 @@ test('reports invalid connections, prices, and models, and the file still starts
     },
     ['AZURE', 'OPENAI'],
   )
-  assert.match(said, /azure \(azure\) -> Has no azureEndpoint/)
-  assert.match(said, /azure \(azure\): apiVersion -> Has an invalid value/)
-  assert.match(said, /customModels: openai\/ -> Has no imported connection/)
-  assert.not.match(said, /prices of connection/)
+  assert.match(output, /azure \(azure\) -> Has no azureEndpoint/)
+  assert.match(output, /azure \(azure\): apiVersion -> Has an invalid value/)
+  assert.match(output, /customModels: openai\/ -> Has no imported connection/)
+  assert.not.match(output, /prices of connection/)
   const noPrice = 'Not a valid price. Use a number of at least 0, in USD per million tokens.'
   for (const line of [
     'pricing.openai: gpt-4o -> Has no prices.',
@@ -162,7 +162,7 @@ test('reports invalid connections, prices, and models, and the file still starts
     `pricing.openai: o3-mini.cached -> ${noPrice}`,
     'pricing.azure -> Has no prices.',
   ])
-    assert.ok(said.includes(line), `${line}\n${said}`)
+    assert.ok(output.includes(line), `${line}\n${output}`)
   const { connections } = await api.connections.list()
   assert.equal(
     connections.map(({ id, prices }) => [id, prices]),
@@ -186,7 +186,7 @@ test('rejects an encrypted database, and suggests exporting it', async ({ folder
 })
 
 test('keeps the expiry of a key, and reports its other restrictions', async ({ folder }) => {
-  const { api, said } = await imported(
+  const { api, output } = await imported(
     folder,
     {
       providerConnections: [account('openai')],
@@ -209,7 +209,7 @@ test('keeps the expiry of a key, and reports its other restrictions', async ({ f
       ['odd', undefined],
     ],
   )
-  assert.match(said, /apiKeys: ci -> key ci, with a new value, until 2026-01-30T23:00:00\.000Z/)
+  assert.match(output, /apiKeys: ci -> key ci, with a new value, until 2026-01-30T23:00:00\.000Z/)
   for (const place of [
     'apiKeys: ci.groupId',
     'apiKeys: odd.expiresAt',
@@ -219,13 +219,13 @@ test('keeps the expiry of a key, and reports its other restrictions', async ({ f
     'apiKeyLimits',
     'models without a provider',
   ])
-    assert.ok(said.includes(`  ${place} -> `), place)
-  assert.not.match(said, /laptop\./)
+    assert.ok(output.includes(`  ${place} -> `), place)
+  assert.not.match(output, /laptop\./)
 })
 
 test('reports the other fields of connections, servers, and combos', async ({ folder }) => {
   const proxy = { connectionProxyEnabled: true, connectionProxyUrl: 'http://u:canary@proxy.test:3128' }
-  const { said, file } = await imported(
+  const { output, file } = await imported(
     folder,
     {
       providerConnections: [
@@ -241,7 +241,7 @@ test('reports the other fields of connections, servers, and combos', async ({ fo
     },
     ['OPENAI'],
   )
-  assert.not.match(said + file, /canary/)
+  assert.not.match(output + file, /canary/)
   for (const line of [
     'openai (openai).defaultModel -> Clients set the model',
     "openai (openai).connectionProxyUrl -> Connections can't have a proxy.",
@@ -250,6 +250,6 @@ test('reports the other fields of connections, servers, and combos', async ({ fo
     'combo best.timeout -> Has no equivalent.',
     '-> No connection uses this server.',
   ])
-    assert.ok(said.includes(line), `${line}\n${said}`)
-  assert.not.match(said, /testStatus|lastError|createdAt/)
+    assert.ok(output.includes(line), `${line}\n${output}`)
+  assert.not.match(output, /testStatus|lastError|createdAt/)
 })

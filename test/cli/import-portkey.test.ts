@@ -27,7 +27,7 @@ async function imported(folder: string, config: object, more: readonly string[] 
 const openai = (model: string, more: object = {}) => ({ provider: 'openai', override_params: { model }, ...more })
 
 test('finds the provider in a catalog model name, and keeps each key with its targets', async ({ folder }) => {
-  const { said, combos, chat, down } = await imported(folder, {
+  const { output, combos, chat, down } = await imported(folder, {
     strategy: { mode: 'fallback' },
     targets: [
       { override_params: { model: '@openai-prod/gpt-5-mini' } },
@@ -35,7 +35,7 @@ test('finds the provider in a catalog model name, and keeps each key with its ta
       openai('gpt-b', { api_key: 'sk-canary' }),
     ],
   })
-  assert.not.match(said, /canary|Has no provider/)
+  assert.not.match(output, /canary|Has no provider/)
   assert.equal(combos.portkey?.models, ['openai-1/gpt-5-mini', 'openai-2/gpt-a', 'openai-3/gpt-b'])
   for (const model of ['gpt-5-mini', 'gpt-a']) down.add(model)
   assert.equal(
@@ -49,17 +49,17 @@ test('finds the provider in a catalog model name, and keeps each key with its ta
 })
 
 test('imports the attempts and timeout of a config with one provider', async ({ folder }) => {
-  const { said, combos } = await imported(folder, { ...openai('m'), retry: { attempts: 3 }, request_timeout: 9_000 })
+  const { output, combos } = await imported(folder, { ...openai('m'), retry: { attempts: 3 }, request_timeout: 9_000 })
   assert.equal(
     [combos.portkey?.models, combos.portkey?.maxAttempts, combos.portkey?.timeouts],
     [['openai/m'], 4, { headersMs: 9_000, totalMs: 9_000 }],
   )
-  assert.match(said, /the config: request_timeout -> timeouts/)
-  assert.match(said, /Point your clients to .*\/v1\. Use the model "portkey"\.$/m)
+  assert.match(output, /the config: request_timeout -> timeouts/)
+  assert.match(output, /Point your clients to .*\/v1\. Use the model "portkey"\.$/m)
 })
 
 test('tries all models of nested combos, and sets a timeout if every target has one', async ({ folder }) => {
-  const { said, combos } = await imported(folder, {
+  const { output, combos } = await imported(folder, {
     strategy: { mode: 'fallback', other: 1 },
     retry: { use_retry_after_header: true },
     targets: [
@@ -74,10 +74,10 @@ test('tries all models of nested combos, and sets a timeout if every target has 
   })
   assert.equal([combos.portkey?.maxAttempts, combos.portkey?.timeouts?.totalMs], [4, 7_000])
   assert.is(combos.spread?.timeouts?.totalMs, 5_000)
-  assert.match(said, /targets\[0\] -> The attempts, timeouts, and health of spread apply to requests for this combo/)
-  assert.match(said, /targets\[1\]: retry -> Signalbox tries the next target/)
-  assert.match(said, /^ {2}strategy\.other -> Has no equivalent/m)
-  assert.match(said, /^ {2}retry\.use_retry_after_header -> /m)
+  assert.match(output, /targets\[0\] -> The attempts, timeouts, and health of spread apply to requests for this combo/)
+  assert.match(output, /targets\[1\]: retry -> Signalbox tries the next target/)
+  assert.match(output, /^ {2}strategy\.other -> Has no equivalent/m)
+  assert.match(output, /^ {2}retry\.use_retry_after_header -> /m)
 })
 
 const conditions: [what: string, query: object, whens: object[] | undefined][] = [
@@ -102,7 +102,7 @@ const conditions: [what: string, query: object, whens: object[] | undefined][] =
 ]
 for (const [what, query, whens] of conditions)
   test(`converts or reports a condition on ${what}`, async ({ folder }) => {
-    const { said, combos } = await imported(folder, {
+    const { output, combos } = await imported(folder, {
       strategy: {
         mode: 'conditional',
         conditions: [
@@ -119,7 +119,7 @@ for (const [what, query, whens] of conditions)
       JSON.stringify(combos.portkey?.models),
       JSON.stringify([...(whens ?? []).map((when) => ({ model: 'openai/a', when })), 'openai/b']),
     )
-    assert.is(/conditions\[0\] -> Signalbox supports only \$eq and \$in/.test(said), whens === undefined)
+    assert.is(/conditions\[0\] -> Signalbox supports only \$eq and \$in/.test(output), whens === undefined)
   })
 
 test("reads configs as returned by Portkey's API and in the first format version", async ({ folder }) => {
@@ -139,7 +139,7 @@ test("reads configs as returned by Portkey's API and in the first format version
 })
 
 test("calls the user's servers and clouds at their URLs", async ({ folder }) => {
-  const { combos, chat, said } = await imported(folder, {
+  const { combos, chat, output } = await imported(folder, {
     strategy: { mode: 'fallback' },
     targets: [
       openai('a', { custom_host: 'https://api.openai.com/v1', api_key: '$LAB_KEY' }),
@@ -155,12 +155,12 @@ test("calls the user's servers and clouds at their URLs", async ({ folder }) => 
       { provider: 'azure-openai', api_key: 'sk-canary', resource_name: 'os.environ/X', deployment_id: 'd' },
     ],
   })
-  assert.not.match(said, /canary/)
+  assert.not.match(output, /canary/)
   assert.equal(combos.portkey?.models, ['openai/a', 'ollama-server/b', 'claude.test/c', 'bedrock/d'])
   assert.is((await chat('ollama-server/b')).asked[0]?.url, 'http://ollama/v1/chat/completions')
   assert.is((await chat('claude.test/c')).asked[0]?.url, 'https://claude.test/v1/messages')
-  assert.match(said, /targets\[4\] -> Signalbox has no provider "constructor"/)
-  assert.match(said, /targets\[5\] -> Has an invalid resource_name/)
+  assert.match(output, /targets\[4\] -> Signalbox has no provider "constructor"/)
+  assert.match(output, /targets\[5\] -> Has an invalid resource_name/)
 })
 
 test("uses the provider that the user gives for a name in Portkey's store, and a separate URL for Azure", async ({
@@ -174,14 +174,14 @@ test("uses the provider that the user gives for a name in Portkey's store, and a
       { override_params: { model: '@other/c' } },
     ],
   }
-  const { said, combos, chat } = await imported(folder, config, [
+  const { output, combos, chat } = await imported(folder, config, [
     '--provider',
     'house=anthropic',
     '--provider',
     '@other=openai',
   ])
   assert.equal(combos.portkey?.models, ['anthropic/a', 'azure/b', 'openai/c'])
-  assert.match(said, /^ {2}AZURE_EU_BASE_URL: a base URL, https:/m)
+  assert.match(output, /^ {2}AZURE_EU_BASE_URL: a base URL, https:/m)
   assert.equal(
     [(await chat('anthropic/a')).asked[0]?.key, new URL((await chat('azure/b')).asked[0]?.url ?? '').host],
     ['house-key-1234567', 'eu.openai.azure.com'],
@@ -198,7 +198,7 @@ test("uses the provider that the user gives for a name in Portkey's store, and a
 test('converts the integrations of a self-hosted gateway to connections, and keeps the model names', async ({
   folder,
 }) => {
-  const { said, file, chat, combos } = await imported(folder, {
+  const { output, file, chat, combos } = await imported(folder, {
     plugins_enabled: ['default'],
     credentials: { portkey: { apiKey: 'canary' } },
     cache: false,
@@ -216,16 +216,16 @@ test('converts the integrations of a self-hosted gateway to connections, and kee
       { provider: 'nobody', slug: 'lost' },
     ],
   })
-  assert.not.match(said + file, /canary/)
+  assert.not.match(output + file, /canary/)
   assert.equal(combos, {})
   const { asked } = await chat('@dev_team/claude-x')
   assert.equal(
     asked.map(({ url, key, model }) => [url, key, model]),
     [['https://api.anthropic.com/v1/messages', 'anthropic-key-1234567', 'claude-x']],
   )
-  assert.match(said, /integrations\[0\]\.rate_limits -> Keys, groups, and the gateway can have limits/)
-  assert.match(said, /integrations\[1\] -> Signalbox has no provider "nobody"/)
-  assert.not.match(said, /claude-y/)
+  assert.match(output, /integrations\[0\]\.rate_limits -> Keys, groups, and the gateway can have limits/)
+  assert.match(output, /integrations\[1\] -> Signalbox has no provider "nobody"/)
+  assert.not.match(output, /claude-y/)
 })
 
 test('keeps the model names that clients send if conditions test the model', async ({ folder }) => {
@@ -288,7 +288,7 @@ test('uses a key only with its own provider', async ({ folder }) => {
 })
 
 test('reports a target without a condition, and says where to send metadata', async ({ folder }) => {
-  const { combos, said } = await imported(folder, {
+  const { combos, output } = await imported(folder, {
     strategy: JSON.parse(`{
       "mode": "conditional",
       "conditions": [
@@ -307,9 +307,9 @@ test('reports a target without a condition, and says where to send metadata', as
     { model: 'openai/gpt-large', when: { metadata: { plan: 'paid' } } },
     'openai/gpt-small',
   ])
-  assert.match(said, /targets\[1\] -> Combo portkey never uses this target\. To use it, request openai\/gpt-wild\./)
-  assert.not.match(said, /targets\[1\]\.override_params: temperature -> "params"/)
-  assert.match(said, /conditions on metadata -> They check "metadata" in the request body\. .* x-portkey-metadata/)
+  assert.match(output, /targets\[1\] -> Combo portkey never uses this target\. To use it, request openai\/gpt-wild\./)
+  assert.not.match(output, /targets\[1\]\.override_params: temperature -> "params"/)
+  assert.match(output, /conditions on metadata -> They check "metadata" in the request body\. .* x-portkey-metadata/)
 })
 
 test('reports each field of a target that its account does not use', async ({ folder }) => {
@@ -355,8 +355,8 @@ test('keeps variables in the URL of a target', async ({ folder }) => {
     }),
   )
   const addresses = { LAB: 'https://one.test/v1', LAB_HOST: 'two.test', LAB_SERVER: 'https://three.test' }
-  const { said, chat, down } = await started(folder, ['portkey', path], { ...KEYS, ...addresses })
-  assert.match(said, /^ {2}LAB: a base URL$/m)
+  const { output, chat, down } = await started(folder, ['portkey', path], { ...KEYS, ...addresses })
+  assert.match(output, /^ {2}LAB: a base URL$/m)
   for (const model of ['m0', 'm1']) down.add(model)
   assert.equal(
     (await chat('portkey')).asked.map(({ url }) => new URL(url).host),

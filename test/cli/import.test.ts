@@ -20,11 +20,11 @@ test('converts a LiteLLM configuration to a file with which the gateway starts a
   folder,
 }) => {
   const path = await written(folder, '.yaml', LITELLM)
-  const { said, file, warnings, chat, failing, api } = await started(folder, ['litellm', path], LITELLM_ENV)
+  const { output, file, warnings, chat, failing, api } = await started(folder, ['litellm', path], LITELLM_ENV)
   assert.equal(warnings, [])
-  for (const text of [said, file]) assert.not.match(text, /canary/)
+  for (const text of [output, file]) assert.not.match(text, /canary/)
   for (const name of Object.keys(LITELLM_ENV).filter((one) => /^[A-Z]/.test(one)))
-    assert.match(said, new RegExp(`^  ${name}: `, 'm'))
+    assert.match(output, new RegExp(`^  ${name}: `, 'm'))
 
   const settings = await api.settings.get()
   assert.equal(settings.limits, { usd: { month: 100 }, parallel: 50 })
@@ -52,7 +52,7 @@ test('converts a LiteLLM configuration to a file with which the gateway starts a
   assert.equal(shown.claude?.models, ['claude-deployments', 'gpt-4o-deployments', '10.0.0.5/qwen3'])
   const params = { maxTokens: 4_000, temperature: 0.2, stopSequences: ['END'] }
   assert.equal(shown['claude-deployments']?.models, [{ model: 'anthropic/claude-sonnet-4-5', params }])
-  assert.match(said, /model_list\[2\]: maxTokens, temperature, stopSequences -> "params" of its combo entry/)
+  assert.match(output, /model_list\[2\]: maxTokens, temperature, stopSequences -> "params" of its combo entry/)
   const { aliases } = await api.aliases.list()
   const ofStar = Object.entries(aliases).filter(([name, model]) => model === `openai/${name}`)
   assert.ok(ofStar.length > 10)
@@ -103,12 +103,12 @@ const PORTKEY_ENV = {
 
 test('converts a Portkey config to a combo "portkey" with nested combos, and starts', async ({ folder }) => {
   const path = await written(folder, '.json', JSON.stringify(PORTKEY))
-  const { said, file, warnings, chat, failing, api } = await started(folder, ['portkey', path], PORTKEY_ENV)
+  const { output, file, warnings, chat, failing, api } = await started(folder, ['portkey', path], PORTKEY_ENV)
   assert.equal(warnings, [])
-  for (const text of [said, file]) assert.not.match(text, /canary/)
-  assert.match(said, /targets\[3\] -> Has no override_params\.model .*--model/)
-  assert.match(said, /targets\[4\] -> "house" is a name in Portkey's store/)
-  assert.match(said, /cache -> Signalbox has no response cache/)
+  for (const text of [output, file]) assert.not.match(text, /canary/)
+  assert.match(output, /targets\[3\] -> Has no override_params\.model .*--model/)
+  assert.match(output, /targets\[4\] -> "house" is a name in Portkey's store/)
+  assert.match(output, /cache -> Signalbox has no response cache/)
   const { combos } = await api.combos.list()
   const [top, inner] = ['portkey', 'shared'].map((name) => combos.find((combo) => combo.name === name))
   const mistral = { model: 'mistral/mistral-large-latest', params: { temperature: 0 } }
@@ -140,8 +140,8 @@ test('converts a Portkey config to a combo "portkey" with nested combos, and sta
 
 test('converts a conditional Portkey strategy to entries with conditions', async ({ folder }) => {
   const path = await written(folder, '.json', PORTKEY_CONDITIONS)
-  const { said, chat } = await started(folder, ['portkey', path], PORTKEY_ENV)
-  assert.match(said, /conditions\[1\] -> Signalbox supports only \$eq and \$in/)
+  const { output, chat } = await started(folder, ['portkey', path], PORTKEY_ENV)
+  assert.match(output, /conditions\[1\] -> Signalbox supports only \$eq and \$in/)
   assert.is((await chat('portkey', { metadata: { team: 'b' } })).asked[0]?.model, 'gpt-4o')
   assert.is((await chat('portkey', { metadata: { plan: 'paid' } })).asked[0]?.model, 'gpt-4o')
   assert.is((await chat('portkey', { metadata: { team: 'c' } })).asked[0]?.model, 'gpt-4o-mini')
@@ -166,13 +166,13 @@ test('converts override_params of a Portkey config to parameters of entries, inc
     ],
   }
   const path = await written(folder, '.json', JSON.stringify(config))
-  const { said, api } = await started(folder, ['portkey', path], PORTKEY_ENV)
+  const { output, api } = await started(folder, ['portkey', path], PORTKEY_ENV)
   assert.match(
-    said,
+    output,
     /targets\[0\]\.override_params: maxTokens, temperature, stopSequences -> "params" of its combo entry/,
   )
-  assert.match(said, /targets\[0\]\.override_params\.top_p -> Has no equivalent/)
-  assert.match(said, /targets\[1\]\.targets\[0\]\.override_params\.user -> Has no equivalent/)
+  assert.match(output, /targets\[0\]\.override_params\.top_p -> Has no equivalent/)
+  assert.match(output, /targets\[1\]\.targets\[0\]\.override_params\.user -> Has no equivalent/)
   const { combos } = await api.combos.list()
   assert.equal(Object.fromEntries(combos.map(({ name, models }) => [name, models])), {
     portkey: [
@@ -205,14 +205,14 @@ for (const kind of ['db.json', 'db/data.sqlite'] as const) {
     if (kind === 'db.json') await writeFile(join(path, kind), JSON.stringify(NINE_ROUTER))
     else writeSqlite(join(path, kind))
     const before = await readFile(join(path, kind))
-    const { said, file, warnings, chat, api } = await started(folder, ['9router', path], NINE_ROUTER_ENV)
+    const { output, file, warnings, chat, api } = await started(folder, ['9router', path], NINE_ROUTER_ENV)
     assert.equal(await readFile(join(path, kind)), before, 'the data of 9router are left as they are')
     assert.equal(warnings, [])
-    for (const text of [said, file]) assert.not.match(text, /canary/)
-    assert.match(said, /\(claude\) -> Signs in with a personal account/)
-    assert.match(said, /combo best: cc\/claude-opus -> Has no imported connection/)
-    assert.match(said, /modelAliases\.lost -> /)
-    assert.match(said, /settings\.cloudEnabled -> /)
+    for (const text of [output, file]) assert.not.match(text, /canary/)
+    assert.match(output, /\(claude\) -> Signs in with a personal account/)
+    assert.match(output, /combo best: cc\/claude-opus -> Has no imported connection/)
+    assert.match(output, /modelAliases\.lost -> /)
+    assert.match(output, /settings\.cloudEnabled -> /)
     const { connections } = await api.connections.list()
     assert.equal(
       connections.map(({ id, provider, isActive, prices }) => [id, provider, isActive, prices]),
@@ -294,10 +294,10 @@ test('does not give a plain-text key the name of a variable that LiteLLM reads',
     AWS_SECRET_ACCESS_KEY: 'b',
     AWS_REGION: 'eu-central-1',
   }
-  const { said, file, chat } = await started(folder, ['litellm', path], env)
+  const { output, file, chat } = await started(folder, ['litellm', path], env)
   assert.is((await chat('one')).asked[0]?.key, 'written-1234567')
   assert.is((await chat('two')).asked[0]?.key, 'read-1234567')
-  assert.not.match(said, /BEDROCK_API_KEY/, 'a variable that nothing in the file needs')
+  assert.not.match(output, /BEDROCK_API_KEY/, 'a variable that nothing in the file needs')
   assert.not.match(file, /\{\}/)
 })
 
@@ -311,10 +311,10 @@ test('keeps strings from another gateway that look like variables', async ({ fol
       '$',
     ),
   )
-  const { said, api } = await started(folder, ['litellm', path], {
+  const { output, api } = await started(folder, ['litellm', path], {
     LAB_TEST_API_KEY: 'lab-key-1234567',
     LAB_TEST_BASE_URL: 'https://lab.test/v1',
   })
-  assert.not.match(said, /canary/)
+  assert.not.match(output, /canary/)
   assert.equal(await api.aliases.list(), { aliases: { [`a-${home}`]: `lab.test/x${home}` } })
 })

@@ -62,14 +62,14 @@ function requestModel(pathname: string): object {
  */
 export async function started(folder: string, args: string[], env: Record<string, string>) {
   const out = fresh(folder, '.yaml')
-  const { code, out: said, err } = await run(...args, '--out', out)
+  const { code, out: output, err } = await run(...args, '--out', out)
   assert.is(code, 0, err)
   const file = await readFile(out, 'utf8')
   const data = { storage: memoryStorage(), catalog: defaultCatalog, secret: 'a secret of at least 32 characters' }
   assert.equal(new Validator(createConfigSchema(), '2020-12').validate(parseYaml(file)).errors, [])
   const config = await readConfigFile(out, env)
   const warnings = [...(await applyConfig(config, data)), ...(await listConfigWarnings(config, data))]
-  const asked: { url: string; key: string | null; model: unknown }[] = []
+  const requests: { url: string; key: string | null; model: unknown }[] = []
   const gateway = createGateway({
     ...data,
     logger: false,
@@ -80,8 +80,8 @@ export async function started(folder: string, args: string[], env: Record<string
         request.headers.get('authorization')?.replace('Bearer ', '') ??
         request.headers.get('api-key') ??
         request.headers.get('x-api-key')
-      asked.push({ url: request.url, key, model })
-      return down.has(String(model)) || (asked.length % 2 === 1 && failing.has(String(model)))
+      requests.push({ url: request.url, key, model })
+      return down.has(String(model)) || (requests.length % 2 === 1 && failing.has(String(model)))
         ? new Response('{"error":{"message":"overloaded"}}', {
             status: 503,
             headers: { 'content-type': 'application/json' },
@@ -92,18 +92,18 @@ export async function started(folder: string, args: string[], env: Record<string
   const failing = new Set<string>()
   const down = new Set<string>()
   async function ask(path: string, body: object) {
-    asked.length = 0
+    requests.length = 0
     const response = await gateway.fetch(`http://gateway.test${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
     await response.text()
-    return { status: response.status, asked: [...asked] }
+    return { status: response.status, asked: [...requests] }
   }
   const chat = (model: string, body: object = {}) =>
     ask('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hello' }], ...body })
-  return { said, file, warnings, ask, chat, failing, down, api: gateway.api }
+  return { output, file, warnings, ask, chat, failing, down, api: gateway.api }
 }
 
 /** The variables that deployments of LiteLLM read. */

@@ -170,9 +170,9 @@ async function answer(
   if (key && request.headers.authorization !== `Bearer ${key[0]}`) return send(401, key[1])
   if (name === 'llama' && all.isLoading)
     return send(503, { error: { message: 'Loading model', type: 'unavailable_error', code: 503 } })
-  const asked = `${request.method} ${request.url}`
-  if (asked === 'GET /v1/models') return send(200, list(all.models[name]))
-  if (asked !== 'POST /v1/chat/completions') return send(...unknownPath)
+  const requested = `${request.method} ${request.url}`
+  if (requested === 'GET /v1/models') return send(200, list(all.models[name]))
+  if (requested !== 'POST /v1/chat/completions') return send(...unknownPath)
   if (unknownModel && !all.models[name].includes(model)) return send(404, unknownModel(model))
   send(200, {
     id: 'chatcmpl-1',

@@ -35,10 +35,10 @@ test.before(async (context) => {
     })
     for (const one of [socket, tunnel]) one.on('error', () => tunnel.destroy())
   })
-  proxy.on('request', (asked, response) => {
-    context.proxied.push(new URL(asked.url ?? '').host)
-    asked.pipe(
-      request({ ...to, method: asked.method, path: asked.url, headers: asked.headers }, (answer) => {
+  proxy.on('request', (requested, response) => {
+    context.proxied.push(new URL(requested.url ?? '').host)
+    requested.pipe(
+      request({ ...to, method: requested.method, path: requested.url, headers: requested.headers }, (answer) => {
         response.writeHead(answer.statusCode ?? 500, answer.headers)
         answer.pipe(response)
       }),

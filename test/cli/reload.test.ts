@@ -26,8 +26,8 @@ const createConfig = (combo: string, settings = '{}') => `export default {
 
 /** Starts a gateway in this process, with a config file. */
 async function serve(folder: string, path: string, args: string[] = [], variables: Record<string, string> = {}) {
-  const said: string[] = []
-  const note = (text: string) => void said.push(text)
+  const output: string[] = []
+  const note = (text: string) => void output.push(text)
   const options = parseOptions([
     '--port',
     '0',
@@ -51,7 +51,7 @@ async function serve(folder: string, path: string, args: string[] = [], variable
   }
   return {
     running,
-    said,
+    output,
     listCombos: () => listNames('combos', 'name'),
     listConnections: () => listNames('connections', 'id'),
   }
@@ -66,24 +66,24 @@ async function waitUntil(isTrue: () => boolean): Promise<void> {
 test('applies a changed module, and keeps the configuration if the file has a mistake', async ({ folder }) => {
   const path = join(folder, 'watched.mjs')
   await writeFile(path, createConfig('first'))
-  const { running, said, listCombos } = await serve(folder, path)
+  const { running, output, listCombos } = await serve(folder, path)
   try {
     assert.equal(await listCombos(), ['first'])
-    said.length = 0
+    output.length = 0
     await writeFile(path, createConfig('second'))
-    await waitUntil(() => said.length === 1)
-    assert.match(said[0] ?? '', /^Applied the changes in .*watched\.mjs\.$/)
+    await waitUntil(() => output.length === 1)
+    assert.match(output[0] ?? '', /^Applied the changes in .*watched\.mjs\.$/)
     assert.equal(await listCombos(), ['second'])
 
     await writeFile(path, "export default { combos: { a: ['a'] } }")
-    await waitUntil(() => said.length === 2)
+    await waitUntil(() => output.length === 2)
     assert.match(
-      said[1] ?? '',
+      output[1] ?? '',
       /watched\.mjs: combos\.a\.models\[0\] must not lead back to the combo itself \(a → a\)\. Remove it or use another model\. The gateway keeps the previous configuration\.$/,
     )
     await writeFile(path, 'export default {')
-    await waitUntil(() => said.length === 3)
-    assert.match(said[2] ?? '', /watched\.mjs is not valid: Unexpected end of input\. The gateway keeps/)
+    await waitUntil(() => output.length === 3)
+    assert.match(output[2] ?? '', /watched\.mjs is not valid: Unexpected end of input\. The gateway keeps/)
     assert.equal(await listCombos(), ['second'])
   } finally {
     await running.stop({ graceMs: 0 })
@@ -111,20 +111,20 @@ test('rejects a change that would let other machines in without an API key', asy
   const path = join(folder, 'open.mjs')
   const keys = '{ requireApiKey: true }'
   await writeFile(path, createConfig('first', keys))
-  const { running, said } = await serve(folder, path, ['--host', '0.0.0.0'])
+  const { running, output } = await serve(folder, path, ['--host', '0.0.0.0'])
   try {
     for (const settings of ['{ requireApiKey: false }', '{}']) {
       await writeFile(path, createConfig('second', settings))
-      said.length = 0
+      output.length = 0
       await running.reload?.()
       assert.match(
-        said[0] ?? '',
+        output[0] ?? '',
         /open\.mjs: clients would no longer need an API key, and --host 0\.0\.0\.0 opens the gateway/,
       )
     }
     await writeFile(path, createConfig('second', keys))
     await running.reload?.()
-    assert.match(said.at(-1) ?? '', /^Applied the changes/)
+    assert.match(output.at(-1) ?? '', /^Applied the changes/)
   } finally {
     await running.stop({ graceMs: 0 })
   }

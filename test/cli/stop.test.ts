@@ -39,9 +39,9 @@ stop('signalbox exits immediately after a signal if no requests are in flight', 
   const command = signalbox(['--data', await temporaryFolder()])
   const baseUrl = await command.baseUrl()
   await (await fetch(`${baseUrl}/v1/models`)).arrayBuffer() // leaves a connection open
-  const toldAt = performance.now()
+  const recordedAt = performance.now()
   assert.equal(await command.stop(), { code: 0, signal: null })
-  assert.ok(performance.now() - toldAt < 5_000, `it took ${performance.now() - toldAt} ms`)
+  assert.ok(performance.now() - recordedAt < 5_000, `it took ${performance.now() - recordedAt} ms`)
 })
 
 stop('signalbox exits immediately if the signal is repeated a second later', async () => {
@@ -55,15 +55,15 @@ stop('signalbox exits immediately if the signal is repeated a second later', asy
   await manage(`${baseUrl}/api/connections`, findToken(command), {
     body: { provider: 'mine', providerSpecificData: { baseUrl: `http://127.0.0.1:${port}/v1` } },
   })
-  const asked = new Promise((resolve) => silent.once('request', resolve))
+  const requested = new Promise((resolve) => silent.once('request', resolve))
   const answer = chat(baseUrl, 'mine/model').catch(() => 'cut')
-  await asked
+  await requested
   command.kill('SIGTERM')
   await command.printed(/Stopping/)
   await new Promise((resolve) => setTimeout(resolve, 1_050))
-  const toldAt = performance.now()
+  const recordedAt = performance.now()
   assert.equal(await command.stop(), { code: 1, signal: null })
-  assert.ok(performance.now() - toldAt < 5_000)
+  assert.ok(performance.now() - recordedAt < 5_000)
   assert.is(await answer, 'cut')
   silent.closeAllConnections()
   silent.close()

@@ -49,7 +49,7 @@ const fields = {
   paused: { type: 'boolean', member: 'isActive', value: false, help: '', read: () => false },
 } as const
 
-for (const [message, said] of [
+for (const [message, output] of [
   ['"models[3]" must not be blank', '--model must not be blank'],
   ['"models[3].weight" must be a number', '"models[3].weight" must be a number'],
   ['Bedrock needs "providerSpecificData.region".', 'Bedrock needs "providerSpecificData.region" of --data.'],
@@ -65,5 +65,5 @@ for (const [message, said] of [
   ],
 ] as const)
   test(`rewrites: ${message}`, () => {
-    assert.is(rewordForCli(message, fields), said)
+    assert.is(rewordForCli(message, fields), output)
   })

@@ -73,12 +73,12 @@ const follow = (client: Client, options: Parameters<Client['live']>[0] = {}) =>
 test('reconnects after a cut connection, and continues after the last event', async () => {
   const { gateway, ask } = await openGateway()
   const { client, state } = connected(gateway)
-  const told: Array<string | undefined> = []
+  const recorded: Array<string | undefined> = []
   const stop = new AbortController()
   const events = follow(client, {
     types: ['running', 'finished', 'lost'],
     signal: stop.signal,
-    onConnection: (error) => void told.push(error?.code),
+    onConnection: (error) => void recorded.push(error?.code),
   })
   const running = await next(events)
   assert.is(running.type, 'running')
@@ -91,7 +91,7 @@ test('reconnects after a cut connection, and continues after the last event', as
   const finished = await waiting
   assert.is(finished.type === 'finished' && finished.data.id, id)
   assert.equal([...new Set(state.asked)], [null, running.id])
-  assert.equal([told[0], told[1], told.at(-1)], [undefined, 'UNREACHABLE', undefined])
+  assert.equal([recorded[0], recorded[1], recorded.at(-1)], [undefined, 'UNREACHABLE', undefined])
 
   const other = await openGateway() // as after a restart
   const later = next(events)

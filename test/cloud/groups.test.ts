@@ -17,8 +17,8 @@ test('groups and key permissions are the same on both sides, regardless of which
     const [one, other] = [await api.groups.list(), await cloud.groups.list()]
     assert.equal(one, other)
     const [key, mirrored] = [(await api.keys.get(id)).key, (await cloud.keys.get(id)).key]
-    const said = ({ group, limits, models, expiresAt }: typeof key) => ({ group, limits, models, expiresAt })
-    assert.equal(said(key), said(mirrored))
+    const output = ({ group, limits, models, expiresAt }: typeof key) => ({ group, limits, models, expiresAt })
+    assert.equal(output(key), output(mirrored))
     return { groups: one.groups, key }
   }
   const first = await both()

@@ -24,7 +24,7 @@ async function startEnd(program: Program, { side, folder }: { side: Side; folder
   let last = 0
   async function start() {
     child = program.start(side, join(folder, side), SECRETS[side], ENROLLMENT_TOKEN, port)
-    port = (await child.said('ready ')).slice('ready '.length)
+    port = (await child.output('ready ')).slice('ready '.length)
   }
   await start()
 
@@ -35,7 +35,7 @@ async function startEnd(program: Program, { side, folder }: { side: Side; folder
     async call<Result = unknown>(name: string, ...args: unknown[]): Promise<Result> {
       const number = ++last
       child.go(JSON.stringify([number, name, ...args]))
-      const line = await child.said(`${number} `)
+      const line = await child.output(`${number} `)
       const result = JSON.parse(line.slice(line.indexOf(' ') + 1))
       if (typeof result?.failed === 'string') throw new Error(result.failed)
       return result
@@ -114,13 +114,13 @@ test(
     inFolder(async (folder) => {
       const program = context.program as Program // `before` made it
       const random = createRandom()
-      const told = `seed ${random.seed}`
+      const recorded = `seed ${random.seed}`
       const cloud = await startEnd(program, { side: 'cloud', folder })
       const home = await startEnd(program, { side: 'home', folder })
       const first = await home.call<{ key: string }>('keys.create', { name: 'first' })
       await home.call('settings.update', { cloudUrl: cloud.url })
       const enabled = await home.call<{ verified: boolean }>('cloud.enable', { enrollmentToken: ENROLLMENT_TOKEN })
-      assert.is(enabled.verified, true, told)
+      assert.is(enabled.verified, true, recorded)
 
       const possible: Possible = new Map()
       const counts = { acknowledged: 0, unanswered: 0, synced: 0, unsynced: 0 }
@@ -151,14 +151,14 @@ test(
 
       for (let quiet = 0; quiet < 2; quiet++) await home.call('cloud.sync')
       const [atHome, atCloud] = [await recordsOf(home), await recordsOf(cloud)]
-      assert.equal([...atCloud].toSorted(), [...atHome].toSorted(), `both are equal in the end, ${told}`)
+      assert.equal([...atCloud].toSorted(), [...atHome].toSorted(), `both are equal in the end, ${recorded}`)
       const lost = [...possible].filter(([record, values]) => !values.has(atHome.get(record) ?? GONE))
-      assert.equal(lost, [], `lost or resurrected, ${told}`)
+      assert.equal(lost, [], `lost or resurrected, ${recorded}`)
       const { conflicts } = await home.call<{ conflicts: unknown[] }>('cloud.get')
-      assert.equal(conflicts, [], `no record was changed on both sides, ${told}`)
+      assert.equal(conflicts, [], `no record was changed on both sides, ${recorded}`)
       assert.ok(
         counts.acknowledged > ROUNDS && counts.unsynced > ROUNDS / 4 && counts.synced > 0,
-        `${JSON.stringify(counts)}, ${told}`,
+        `${JSON.stringify(counts)}, ${recorded}`,
       )
 
       const { keys } = await home.call<{ keys: Array<{ key: string; isActive: boolean }> }>('keys.list')
@@ -166,7 +166,7 @@ test(
       for (const { key, isActive } of keys) {
         const headers = { authorization: `Bearer ${key}` }
         const { status } = await fetch(`${cloud.url}/v1/models`, { headers })
-        assert.is(status, isActive ? 200 : 403, told)
+        assert.is(status, isActive ? 200 : 403, recorded)
       }
       await Promise.all([home.end(), cloud.end()])
     }),

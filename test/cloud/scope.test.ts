@@ -44,16 +44,16 @@ test('scopes report only their own changes, with one watch on the storage', asyn
     },
   }
   const { scope, watch } = createScopes(watched)
-  const told: string[] = []
+  const recorded: string[] = []
   const stops = [
-    scope('tenants/a/').watch?.((key) => told.push(`a ${key}`)),
-    scope('tenants/b/').watch?.((key) => told.push(`b ${key}`)),
-    watch('tenants/', (key) => told.push(`all ${key}`)),
+    scope('tenants/a/').watch?.((key) => recorded.push(`a ${key}`)),
+    scope('tenants/b/').watch?.((key) => recorded.push(`b ${key}`)),
+    watch('tenants/', (key) => recorded.push(`all ${key}`)),
   ]
   await storage.set('tenants/a/keys/1', '')
   await storage.set('other/a/keys/1', '')
   await storage.set('tenants/b/x', '')
-  assert.equal(told, ['all a/keys/1', 'a keys/1', 'all b/x', 'b x'])
+  assert.equal(recorded, ['all a/keys/1', 'a keys/1', 'all b/x', 'b x'])
   assert.is(watches, 1)
   for (const stop of stops) stop?.()
   assert.is(watches, 0)

@@ -84,9 +84,9 @@ test('no message, storage, or log line contains a secret, except the enrollment 
     const isClients = message.path === '/v1/models'
     assert.equal(inText(isOpening({ ...message, status }) ? enrolling : isClients ? verifying : text), [], where)
   }
-  const told = ends.recorded.filter(({ body }) => body.includes(ENROLLMENT_TOKEN))
+  const recorded = ends.recorded.filter(({ body }) => body.includes(ENROLLMENT_TOKEN))
   assert.equal(
-    told.map(({ path, status }) => [path, status]),
+    recorded.map(({ path, status }) => [path, status]),
     [['/cloud/1/sessions', 200]],
     'the enrollment token is told once',
   )

@@ -100,19 +100,19 @@ test('creates another client if the provider rejects its token', async () => {
 })
 
 test('sends the token of an Azure credential to Azure OpenAI as a bearer token', async () => {
-  const asked: unknown[] = []
+  const requests: unknown[] = []
   const apiKey = azureCredentials({
     scope: 'https://ai.azure.com/.default',
     credential: () => ({
       getToken: async (scope, { abortSignal }) => {
-        asked.push(scope, abortSignal.aborted)
+        requests.push(scope, abortSignal.aborted)
         return { token: 'eyJhbGciOi.eyJhdWQi.c2ln', expiresOnTimestamp: clock.now() + HOUR }
       },
     }),
   })
   const { ask, calls, clock } = open({ azure: { apiKey, providerSpecificData: { resource: 'r1' } } })
   assert.is((await ask('azure/gpt-5.5')).status, 200)
-  assert.equal(asked, ['https://ai.azure.com/.default', false])
+  assert.equal(requests, ['https://ai.azure.com/.default', false])
   assert.is(calls[0]?.headers.get('authorization'), 'Bearer eyJhbGciOi.eyJhdWQi.c2ln')
   assert.is(calls[0]?.headers.get('api-key'), null)
 })

@@ -15,10 +15,10 @@ const withCondition = (when: When, more: GatewayOptions = {}): GatewayOptions =>
 })
 
 test('a function decides whether a request uses an entry', async () => {
-  const asked: unknown[] = []
+  const requests: unknown[] = []
   const { chat, up, records } = openRouted(
     withCondition(async ({ model, body, header }) => {
-      asked.push([model, header('x-tier')])
+      requests.push([model, header('x-tier')])
       return body.user === 'gold'
     }),
   )
@@ -29,7 +29,7 @@ test('a function decides whether a request uses an entry', async () => {
   ])
     assert.is((await chat({ model, user }, { headers: { 'x-tier': String(user) } })).status, 200)
   assert.equal(up.providers, ['one', 'two', 'two'])
-  assert.equal(asked, [
+  assert.equal(requests, [
     ['picky', 'gold'],
     ['picky', 'iron'],
     ['outer', 'iron'],

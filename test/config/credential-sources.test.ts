@@ -53,24 +53,24 @@ function open(
 const unauthorized = (text = 'no') => Response.json({ error: { message: text } }, { status: 401 })
 
 test('check 61: 100 concurrent requests call the function once, and again after the credential expires', async () => {
-  const asked: CredentialRequest[] = []
+  const requests: CredentialRequest[] = []
   const { ask, calls, clock } = open(async (about) => {
-    asked.push(about)
-    return { apiKey: `key-number-${asked.length}`, expiresAt: clock.now() + 10 * 60_000 }
+    requests.push(about)
+    return { apiKey: `key-number-${requests.length}`, expiresAt: clock.now() + 10 * 60_000 }
   })
   const replies = await Promise.all(Array.from({ length: 100 }, () => ask()))
   assert.ok(replies.every(({ status }) => status === 200))
-  assert.equal([asked.length, calls.length], [1, 100])
-  const { signal, ...about } = asked[0] ?? ({} as CredentialRequest)
+  assert.equal([requests.length, calls.length], [1, 100])
+  const { signal, ...about } = requests[0] ?? ({} as CredentialRequest)
   assert.equal(about, { connectionId: 'first', reason: 'first', model: 'm', account: 'alice' })
   assert.not(signal.aborted)
   await clock.advance(8 * 60_000)
   await ask()
-  assert.is(asked.length, 1)
+  assert.is(requests.length, 1)
   await clock.advance(61_000) // less than a minute before it expires
   await ask()
   assert.equal(
-    asked.map(({ reason }) => reason),
+    requests.map(({ reason }) => reason),
     ['first', 'expired'],
   )
   assert.is(calls.at(-1)?.authorization, 'Bearer key-number-2')

@@ -185,11 +185,11 @@ test('a request whose records are being read during a reload uses the new record
   }
   const old = { connections: connect('last'), combos: { smart: ['openai-compatible-last/m'] } }
   const { gateway, ask, calls } = open(old, { storage })
-  const asked = ask('smart')
+  const pending = ask('smart')
   while (held.length === 0) await new Promise((resolve) => setImmediate(resolve))
   await gateway.reload({ connections: connect('a-first'), combos: { smart: ['openai-compatible-a-first/m'] } })
   held[0]?.()
-  assert.is((await asked).status, 200)
+  assert.is((await pending).status, 200)
   assert.equal(
     calls.map(({ host }) => host),
     ['a-first.test'],
@@ -197,9 +197,9 @@ test('a request whose records are being read during a reload uses the new record
 })
 
 test('a changed credential function replaces the old one, and an unchanged one keeps its credential', async () => {
-  const asked: string[] = []
+  const requests: string[] = []
   const create = (name: string) => () => {
-    asked.push(name)
+    requests.push(name)
     return `the-key-of-${name}`
   }
   const [first, second] = [create('first'), create('second')]
@@ -207,17 +207,17 @@ test('a changed credential function replaces the old one, and an unchanged one k
   await ask('openai-compatible-lab/m')
   await gateway.reload({ connections: connect('lab', { apiKey: first }), combos: { a: ['openai-compatible-lab/m'] } })
   await ask('a')
-  assert.equal(asked, ['first'])
+  assert.equal(requests, ['first'])
   await gateway.reload({ connections: connect('lab', { apiKey: second }) })
   await ask('openai-compatible-lab/m')
   await gateway.reload({ connections: connect('lab', { apiKey: { resolve: second, shared: true } }) })
   await ask('openai-compatible-lab/m')
   await gateway.reload({ connections: connect('lab', { apiKey: { resolve: second, shared: true } }) })
   await ask('openai-compatible-lab/m')
-  assert.equal(asked, ['first', 'second', 'second'])
+  assert.equal(requests, ['first', 'second', 'second'])
   await gateway.reload({ connections: connect('lab', { apiKey: first }) })
   await ask('openai-compatible-lab/m')
-  assert.equal(asked, ['first', 'second', 'second', 'first'], 'the former credential of the function is forgotten')
+  assert.equal(requests, ['first', 'second', 'second', 'first'], 'the former credential of the function is forgotten')
   assert.equal(
     calls.map(({ authorization }) => authorization?.replace('Bearer the-key-of-', '')),
     ['first', 'first', 'second', 'second', 'second', 'first'],
@@ -254,7 +254,7 @@ test('an in-flight request falls back with the credentials it started with', asy
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'both', messages: [{ role: 'user', content: 'Hi' }] }),
     })
-  const asked = ask()
+  const pending = ask()
   while (calls.length === 0) await new Promise((resolve) => setImmediate(resolve))
   await gateway.reload({
     connections: connect('two', { apiKey: 'new-key-of-two' }),
@@ -266,7 +266,7 @@ test('an in-flight request falls back with the credentials it started with', asy
   })
   assert.is((await ask()).status, 200)
   release()
-  assert.is((await asked).status, 200)
+  assert.is((await pending).status, 200)
   assert.is((await ask()).status, 200)
   assert.equal(
     calls.map(({ host, authorization }) => `${host} ${authorization}`),
@@ -288,14 +288,14 @@ test('an in-flight request evaluates the conditions it started with', async () =
     },
     { route: () => new Promise<undefined>((resolve) => held.push(() => resolve(undefined))) },
   )
-  const asked = ask('smart')
+  const pending = ask('smart')
   while (held.length === 0) await new Promise((resolve) => setImmediate(resolve))
   await gateway.reload({
     connections: { ...connect('old'), ...connect('new') },
     combos: { smart: [{ model: 'openai-compatible-old/m', when: () => false }, 'openai-compatible-new/m'] },
   })
   held[0]?.()
-  assert.is((await asked).status, 200)
+  assert.is((await pending).status, 200)
   const next = ask('smart')
   while (held.length === 1) await new Promise((resolve) => setImmediate(resolve))
   held[1]?.()
@@ -319,7 +319,7 @@ test('old credentials are dropped once no in-flight request can use them', async
   }
   const { gateway, store } = createGatewayWith(options)
   const listSecrets = () => [...store.code.records.secrets.values()]
-  const asked = gateway.fetch('http://gateway/v1/chat/completions', {
+  const pending = gateway.fetch('http://gateway/v1/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'openai-compatible-lab/m', messages: [{ role: 'user', content: 'Hi' }] }),
@@ -328,7 +328,7 @@ test('old credentials are dropped once no in-flight request can use them', async
   await gateway.reload({ connections: connect('lab', { apiKey: 'the-second-key' }) })
   assert.equal(listSecrets(), ['the-second-key', 'the-first-key'])
   held[0]?.()
-  await (await asked).text()
+  await (await pending).text()
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(listSecrets(), ['the-second-key'])
   await gateway.reload({})

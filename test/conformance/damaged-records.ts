@@ -262,7 +262,7 @@ async function manage<T>(world: World, method: string, path: string): Promise<T>
 
 /** Every route that reads records answers, with all that is good; what is no record is named. */
 async function answersWith(world: World, { key, text, client }: { key: string; text: string; client: string }) {
-  const { gateway, api, chat, told } = world
+  const { gateway, api, chat, recorded } = world
   const headers = { 'x-api-key': client }
   const statusOf = async (model: string) => (await chat({ model }, { headers })).status
   const listed = await gateway.fetch(new Request('http://gateway/v1/models', { headers }))
@@ -287,7 +287,7 @@ async function answersWith(world: World, { key, text, client }: { key: string; t
   const { damaged } = await manage<{ damaged: Array<{ key: string }> }>(world, 'GET', '')
   for (const one of damaged) assert.is(one.key, key, text)
   if (isNoRecord(text)) assert.is(damaged.length, 1, text)
-  for (const error of told.errors.splice(0))
+  for (const error of recorded.errors.splice(0))
     assert.ok(isGatewayError(error, 'RECORD_DAMAGED') || isGatewayError(error, 'STORAGE_FAILED'), text)
   assert.is(Reflect.get({}, 'polluted'), undefined)
 }

@@ -40,11 +40,11 @@ test('the built gateway handles a request', async ({ node }) => {
 
 test('the built CLI runs, or says which Node version it needs', async ({ node }) => {
   const { stdout: version } = await execute(node, ['--version'])
-  const said = await execute(node, ['dist/cli.js', '--help'], { cwd: root }).catch((error) => error)
-  if (!version.startsWith('v20.')) assert.match(said.stdout, /signalbox/i)
+  const output = await execute(node, ['dist/cli.js', '--help'], { cwd: root }).catch((error) => error)
+  if (!version.startsWith('v20.')) assert.match(output.stdout, /signalbox/i)
   else
     assert.equal(
-      [said.code, said.stderr],
+      [output.code, output.stderr],
       [1, `signalbox: Node.js ${version.trim().slice(1)} is too old. Install 22.13.0 or later: https://nodejs.org\n`],
     )
 })

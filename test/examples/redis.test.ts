@@ -29,7 +29,8 @@ test('two gateways share the port, and rotate through the models of a combo with
 }) => {
   await bothAnswer(served)
   const targets = []
-  for (let asked = 0; asked < 8; asked++) targets.push((await chat(served)).headers.get('x-signalbox-target'))
+  for (let requestCount = 0; requestCount < 8; requestCount++)
+    targets.push((await chat(served)).headers.get('x-signalbox-target'))
   const turns = ['openai/gpt-5-mini', 'openai/gpt-5-nano']
   if (targets[0] !== turns[0]) turns.reverse()
   assert.equal(targets, [...turns, ...turns, ...turns, ...turns])
@@ -38,12 +39,12 @@ test('two gateways share the port, and rotate through the models of a combo with
 test('both gateways immediately reject a key that one of them has paused', async ({ served }) => {
   await bothAnswer(served)
   const { id, key } = await (await served.manage('POST', '/keys', { name: 'paused' })).json()
-  for (let asked = 0; asked < 4; asked++) assert.is((await served.models(key)).status, 200)
+  for (let requestCount = 0; requestCount < 4; requestCount++) assert.is((await served.models(key)).status, 200)
   assert.is((await served.manage('PUT', `/keys/${id}`, { isActive: false })).status, 200)
   const isRefused = async () => (await served.models(key)).status === 403
   // A busy process may leave several connections in a row to the other, so that two refusals do not show that both know of the pause.
   const isRefusedByAll = async () => {
-    for (let asked = 0; asked < 8; asked++) if (!(await isRefused())) return false
+    for (let requestCount = 0; requestCount < 8; requestCount++) if (!(await isRefused())) return false
     return true
   }
   await until(served.started, isRefusedByAll, 5_000)
@@ -54,7 +55,7 @@ test('the port still responds after one gateway is killed, and a new gateway rep
   const [killed = 0, other] = await bothAnswer(served)
   process.kill(killed, 'SIGKILL')
   await until(served.started, () => !isRunning(killed))
-  for (let asked = 0; asked < 20; asked++) assert.is((await chat(served)).status, 200)
+  for (let requestCount = 0; requestCount < 20; requestCount++) assert.is((await chat(served)).status, 200)
   const now = await bothAnswer(served)
   assert.ok(now.includes(other ?? 0) && !now.includes(killed), `${now} after ${killed} was killed, with ${other}`)
 })

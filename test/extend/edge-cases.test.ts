@@ -159,9 +159,9 @@ test('a route that never replies ends when its client disconnects', async () => 
     },
   ])
   const leaving = new AbortController()
-  const asked = send('GET', '/hang', undefined, undefined, { signal: leaving.signal })
+  const pending = send('GET', '/hang', undefined, undefined, { signal: leaving.signal })
   while (!signal) await turn()
   leaving.abort()
-  assert.is((await asked).status, 499)
+  assert.is((await pending).status, 499)
   assert.equal([records[0]?.end, signal.aborted, (await gateway.api.info()).inFlight], ['aborted', true, 0])
 })

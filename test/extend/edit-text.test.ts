@@ -104,12 +104,12 @@ async function open(
 function readTexts(text: string, isStream: boolean): string {
   const events =
     isStream && !text.startsWith('[') ? [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, data = '']) => data) : [text]
-  let said = ''
+  let message = ''
   JSON.parse(`[${events.join()}]`, (key, value) => {
-    if (['content', 'text', 'delta'].includes(key) && typeof value === 'string') said += value
+    if (['content', 'text', 'delta'].includes(key) && typeof value === 'string') message += value
     return value
   })
-  return said
+  return message
 }
 
 for (const name of Object.keys(clients)) {
@@ -227,15 +227,15 @@ test('text in choices, reasoning, and tool calls is edited separately, and names
       }),
   }
   const text = await (await open([selective], { events }))('openai-chat', true)
-  const said: Record<string, string> = {}
+  const output: Record<string, string> = {}
   for (const [, data = ''] of text.matchAll(/^data: (\{.*\})$/gm)) {
     const { id, choices } = JSON.parse(data)
     assert.is(id, 'SESAME')
     for (const { index, delta } of choices)
       for (const [field, value] of Object.entries<unknown>({ ...delta, ...delta.tool_calls?.[0]?.function }))
-        if (typeof value === 'string') said[`${index} ${field}`] = `${said[`${index} ${field}`] ?? ''}${value}`
+        if (typeof value === 'string') output[`${index} ${field}`] = `${output[`${index} ${field}`] ?? ''}${value}`
   }
-  assert.equal(said, {
+  assert.equal(output, {
     '0 reasoning_content': 'think SESAME',
     '1 content': '******',
     '0 content': '****** said',

@@ -54,8 +54,8 @@ test('the word filter masks a word in responses, streamed or not', async () => {
   const { chat } = await openExtended([createWordFilter('Hello')], chatEvents('Hell no, Hello there'))
   assert.is((await (await chat({})).json()).choices[0].message.content, '*****')
   const text = await (await chat({ stream: true })).text()
-  const said = Array.from(text.matchAll(/"content":"([^"]*)"/g), ([, piece]) => piece).join('')
-  assert.is(said, 'Hell no, ***** there')
+  const output = Array.from(text.matchAll(/"content":"([^"]*)"/g), ([, piece]) => piece).join('')
+  assert.is(output, 'Hell no, ***** there')
 })
 
 test('a feature route needs a key, counts toward limits, and appears in records and the OpenAPI document', async () => {

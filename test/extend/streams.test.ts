@@ -129,10 +129,10 @@ test("when the client disconnects while a step waits, the request ends immediate
   }
   const { chat, records } = await openExtended([waiting])
   const leaving = new AbortController()
-  const asked = chat({ stream: true }, undefined, { signal: leaving.signal })
+  const pending = chat({ stream: true }, undefined, { signal: leaving.signal })
   while (!signal) await turn()
   leaving.abort()
-  assert.is((await asked).status, 499)
+  assert.is((await pending).status, 499)
   assert.equal([records[0]?.end, signal.aborted], ['aborted', true])
   bring(streamed(body))
   await turn()

@@ -14,10 +14,10 @@ const test = suite('generated images')
 
 const url = `data:image/png;base64,${PNG}`
 const chatImage = { type: 'image_url', image_url: { url } }
-const chat = (said: JsonObject) => ({
+const chat = (content: JsonObject) => ({
   messages: [
     { role: 'user', content: 'Draw' },
-    { role: 'assistant', content: 'Here', ...said },
+    { role: 'assistant', content: 'Here', ...content },
     { role: 'user', content: 'More' },
   ],
 })
@@ -112,42 +112,47 @@ const shown = {
 }
 
 /** The content after the first question, and whether the image moved; nothing if it is rejected. */
-const targets: readonly [provider: string, model: string, format: ProviderFormat, said: unknown, isMoved?: boolean][] =
+const targets: readonly [
+  provider: string,
+  model: string,
+  format: ProviderFormat,
+  output: unknown,
+  isMoved?: boolean,
+][] = [
+  ['openai', 'gpt-5.6', 'openai-chat', shown.chat, true],
+  ['custom', 'm', 'openai-chat', shown.chat, true],
   [
-    ['openai', 'gpt-5.6', 'openai-chat', shown.chat, true],
-    ['custom', 'm', 'openai-chat', shown.chat, true],
+    'openrouter',
+    'gemini-3-pro-image',
+    'openai-chat',
     [
-      'openrouter',
-      'gemini-3-pro-image',
-      'openai-chat',
-      [
-        { role: 'assistant', content: 'Here', images: [chatImage] },
-        { role: 'user', content: 'More' },
-      ],
+      { role: 'assistant', content: 'Here', images: [chatImage] },
+      { role: 'user', content: 'More' },
     ],
-    ['openai', 'gpt-5.6', 'openai-responses', shown.responses, true],
-    ['anthropic', 'claude-opus-4-8', 'anthropic-messages', shown.messages, true],
+  ],
+  ['openai', 'gpt-5.6', 'openai-responses', shown.responses, true],
+  ['anthropic', 'claude-opus-4-8', 'anthropic-messages', shown.messages, true],
+  [
+    'google',
+    'gemini-3-pro-image',
+    'gemini',
     [
-      'google',
-      'gemini-3-pro-image',
-      'gemini',
-      [
-        {
-          role: 'model',
-          parts: [
-            { text: 'Here', thoughtSignature },
-            { inlineData: { mimeType: 'image/png', data: PNG }, thoughtSignature },
-          ],
-        },
-        { role: 'user', parts: [{ text: 'More' }] },
-      ],
+      {
+        role: 'model',
+        parts: [
+          { text: 'Here', thoughtSignature },
+          { inlineData: { mimeType: 'image/png', data: PNG }, thoughtSignature },
+        ],
+      },
+      { role: 'user', parts: [{ text: 'More' }] },
     ],
-    ['bedrock', 'anthropic.claude-sonnet-4-5', 'bedrock-converse', shown.converse, true],
-    ['bedrock', 'amazon.nova-micro-v1:0', 'bedrock-converse', undefined],
-  ]
+  ],
+  ['bedrock', 'anthropic.claude-sonnet-4-5', 'bedrock-converse', shown.converse, true],
+  ['bedrock', 'amazon.nova-micro-v1:0', 'bedrock-converse', undefined],
+]
 
 for (const [name, from, path, body] of original)
-  for (const [provider, model, format, said, isMoved = false] of targets)
+  for (const [provider, model, format, output, isMoved = false] of targets)
     test(`a generated image (${name}, ${from}) is converted or rejected for ${provider}/${model} (${format})`, async () => {
       const source = await getTranslator(from)
       const translator = await (await loadUpstreamFormat(format)).loadTranslator()
@@ -159,7 +164,7 @@ for (const [name, from, path, body] of original)
         const { request } = prepareRequest(parsed, { ...target, supportedOptions: translator.supportedOptions })
         return translator.writeRequest(request, target).body
       }
-      if (said === undefined) {
+      if (output === undefined) {
         assert.throws(write, (error: unknown) => {
           assert.ok(isGatewayError(error, 'INVALID_REQUEST'))
           assert.is(error.data.param, path)
@@ -170,7 +175,7 @@ for (const [name, from, path, body] of original)
       }
       const { messages, input, contents } = write()
       const turns = [messages, input, contents].find(Array.isArray) ?? []
-      assert.equal(JSON.parse(JSON.stringify(turns.slice(1))), said)
+      assert.equal(JSON.parse(JSON.stringify(turns.slice(1))), output)
       assert.equal(
         warnings.list().filter((warning) => warning.includes(path)),
         isMoved ? [`moved:${path}`] : [],

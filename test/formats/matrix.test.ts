@@ -8,7 +8,7 @@ import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clients, type Understood, wholeClients } from './support/clients.ts'
 import { getShare, getTranslator } from './support/matrix.ts'
-import { type Heard, recordedStreams } from './support/recordings.ts'
+import { type Received, recordedStreams } from './support/recordings.ts'
 
 const test = suite('every recorded stream for clients of every format')
 
@@ -99,19 +99,19 @@ const understoodBy = (format: WireFormat, stream: string): Promise<Understood | 
   clients[format](new Response(stream, { headers: { 'content-type': 'text/event-stream' } })).catch(String)
 
 /** Whether it ended normally. Google's chunks were only merged, so an error or a truncation shows as a missing finish. */
-const isWhole = (api: WireFormat, { ok, finish }: Heard) => ok && (api !== 'gemini' || typeof finish === 'string')
+const isWhole = (api: WireFormat, { ok, finish }: Received) => ok && (api !== 'gemini' || typeof finish === 'string')
 
 /** The result of the vendor's own client, in the common vocabulary, without reasoning and counts that it does not know. */
-function wanted(api: WireFormat, heard: Heard): Partial<Understood> {
-  const heardCalls = heard.tool_calls ?? []
+function wanted(api: WireFormat, received: Received): Partial<Understood> {
+  const heardCalls = received.tool_calls ?? []
   const calls = heardCalls.map(({ name, args, arguments: text }) => ({ name, args: args ?? parsed(text) }))
   const isInPieces = heardCalls.some((call) => 'partial' in call) // which a plain merge leaves as they are
   return {
-    text: heard.text ?? '',
-    ...(heard.reasoning !== undefined && { reasoning: heard.reasoning }),
+    text: received.text ?? '',
+    ...(received.reasoning !== undefined && { reasoning: received.reasoning }),
     ...(!isInPieces && { calls }),
-    finish: getFinish(heard.finish ?? '', calls.length > 0),
-    ...(isObject(heard.usage) && getTokens(api, heard.usage)),
+    finish: getFinish(received.finish ?? '', calls.length > 0),
+    ...(isObject(received.usage) && getTokens(api, received.usage)),
   }
 }
 
@@ -153,8 +153,8 @@ for (const from of wireFormats) {
       assert.ok(all.length > 20)
       const recorded = getShare(all, from, to)
       let seed = 0
-      for (const { name, sse, heard } of recorded) {
-        const expected = isWhole(from, heard) ? wanted(from, heard) : undefined
+      for (const { name, sse, received } of recorded) {
+        const expected = isWhole(from, received) ? wanted(from, received) : undefined
         const unasked = findDifference(await gathered(sse, from, to).catch(String), expected)
         if (unasked) failures.push(`${name}, gathered: ${unasked}`)
         const known = new Map<string, Understood | string>() // the same stream is understood in the same way

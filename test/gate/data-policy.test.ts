@@ -85,9 +85,9 @@ test('the policies of an identity, its plan, its key, and the header all apply',
   const { message } = await refusal(await ask({ 'x-signalbox-require': 'region=us' }))
   assert.match(message, 'requires "region=us"')
   await api.groups.update(plan, { require: { region: 'moon' } })
-  const { status, message: said } = await refusal(await ask())
+  const { status, message: output } = await refusal(await ask())
   assert.equal([status, up.calls.length], [403, 3])
-  assert.match(said, 'your account requires "region=moon"')
+  assert.match(output, 'your account requires "region=moon"')
 })
 
 test('"as" and in-process calls follow the policy of their identity', async () => {

@@ -12,9 +12,9 @@ const test = suite('rejected requests in the official clients')
 async function openClients(options: GateOptions) {
   const world = await openGate(options)
   const { key: apiKey } = world
-  let asked = 0
+  let requestCount = 0
   const fetch = (input: string | URL | Request, init?: RequestInit) => {
-    asked++
+    requestCount++
     return world.gateway.fetch(new Request(input, init))
   }
   const openai = new OpenAI({ baseURL: 'http://gateway/v1', apiKey, fetch })
@@ -36,7 +36,7 @@ async function openClients(options: GateOptions) {
       return stream ? google.models.generateContentStream(ask) : google.models.generateContent(ask)
     },
   }
-  return { ...world, calls, asked: () => asked }
+  return { ...world, calls, asked: () => requestCount }
 }
 
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>

@@ -26,11 +26,11 @@ async function usedOf(world: GateWorld): Promise<{ requests: number; tokens: num
 test('a request whose client disconnects before the headers counts once', async () => {
   const world = await openGate({ limits: LIMITS, answer: never })
   const leaving = new AbortController()
-  const asked = world.chat({ max_tokens: 500 }, { signal: leaving.signal })
+  const pending = world.chat({ max_tokens: 500 }, { signal: leaving.signal })
   await untilCalled(world)
   assert.ok((await world.reserved()) > 0)
   leaving.abort()
-  assert.is((await asked).status, 499)
+  assert.is((await pending).status, 499)
   assert.is((await usedOf(world)).requests, 1)
 })
 
@@ -92,10 +92,10 @@ test("a client that disconnects while its reservation is being written isn't cha
   }
   const world = await openGate({ limits: LIMITS, storage: slow })
   const leaving = new AbortController()
-  const asked = world.chat({}, { signal: leaving.signal })
+  const pending = world.chat({}, { signal: leaving.signal })
   await begunWriting.promise
   leaving.abort()
-  assert.is((await asked).status, 499)
+  assert.is((await pending).status, 499)
   writing.resolve()
   await new Promise(setImmediate)
   assert.equal(await usedOf(world), { requests: 0, tokens: 0 })
@@ -226,10 +226,10 @@ test('a stream counts as one request if its key is paused mid-stream', async () 
 
 test("a request counts once if the client's timeout expires before the response", async () => {
   const world = await openGate({ limits: LIMITS, answer: never })
-  const asked = world.chat({}, { headers: { authorization: `Bearer ${world.key}`, 'x-signalbox-timeout-ms': '50' } })
+  const pending = world.chat({}, { headers: { authorization: `Bearer ${world.key}`, 'x-signalbox-timeout-ms': '50' } })
   await untilCalled(world)
   await world.clock.advance(60)
-  assert.is((await asked).status, 504)
+  assert.is((await pending).status, 504)
   assert.is((await usedOf(world)).requests, 1)
 })
 
@@ -244,9 +244,9 @@ test('many concurrent requests, some canceled and some failing, leave nothing re
   const leave: Array<() => void> = []
   const asks = Array.from({ length: 60 }, async (_, nth) => {
     const leaving = new AbortController()
-    const asked = world.chat({ model: 'both', max_tokens: 50, stream: nth % 2 === 0 }, { signal: leaving.signal })
+    const pending = world.chat({ model: 'both', max_tokens: 50, stream: nth % 2 === 0 }, { signal: leaving.signal })
     leave.push(() => leaving.abort())
-    await (await asked).text().catch(() => {})
+    await (await pending).text().catch(() => {})
   })
   while (world.up.calls.length < 60) await new Promise(setImmediate)
   for (const one of leave) one()

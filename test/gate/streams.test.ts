@@ -22,11 +22,11 @@ const asks = {
 async function boundOf(body: object): Promise<number> {
   const { chat, reserved, stateOf } = await openGate({ limits: { tokens: { total: 100_000 } }, answer: never })
   const leaving = new AbortController()
-  const asked = chat({ ...body, stream: true }, { signal: leaving.signal })
+  const pending = chat({ ...body, stream: true }, { signal: leaving.signal })
   while ((await reserved()) === 0) await new Promise(setImmediate)
   const [state] = await stateOf('key', { tokens: { total: 100_000 } })
   leaving.abort()
-  await asked
+  await pending
   return (state?.reserved ?? 0) - 110
 }
 
@@ -96,16 +96,16 @@ async function usedBy({ gateway }: GateWorld) {
 
 for (const [unit, limits, most] of inUnits(2_000))
   for (const holder of ['key', 'group', 'gateway'] as const)
-    for (const asked of [{ max_tokens: 50 }, { max_tokens: 1_900 }, {}])
+    for (const pending of [{ max_tokens: 50 }, { max_tokens: 1_900 }, {}])
       for (const model of ['one/m', 'claude/c'])
-        test(`a stream from ${model} with ${JSON.stringify(asked)} exceeds a ${holder}'s limit in ${unit} by at most one extension`, async () => {
+        test(`a stream from ${model} with ${JSON.stringify(pending)} exceeds a ${holder}'s limit in ${unit} by at most one extension`, async () => {
           const world = await openGate({
             ...(holder === 'key' && { limits }),
             ...(holder === 'group' && { groupLimits: limits }),
             ...(holder === 'gateway' && { settings: { limits } }),
             answer: metered({ words, output: 4_000 }, { tokens: 0 }),
           })
-          const cut = await (await world.chat({ ...asked, model, stream: true })).text()
+          const cut = await (await world.chat({ ...pending, model, stream: true })).text()
           assert.match(cut, 'budget_exceeded')
           const used = (await usedBy(world))[unit]
           assert.ok(used > most * 0.6 && used <= most, `${used}`)

@@ -38,16 +38,16 @@ for (const [title, path, body] of [
 
 for (const stream of [false, true])
   test(`check 10: an item of an earlier response is checked if a request references it by ID${stream ? ' (stream)' : ''}`, async () => {
-    const said = `The word is ${WORD}.`
+    const message = `The word is ${WORD}.`
     const chunk = (choice: object) => `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [choice] })}\n\n`
     const events = [
-      chunk({ index: 0, delta: { role: 'assistant', content: said } }),
+      chunk({ index: 0, delta: { role: 'assistant', content: message } }),
       chunk({ index: 0, delta: {}, finish_reason: 'stop' }),
       'data: [DONE]\n\n',
     ]
     const answer = {
       ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm' },
-      choices: [{ index: 0, message: { role: 'assistant', content: said }, finish_reason: 'stop' }],
+      choices: [{ index: 0, message: { role: 'assistant', content: message }, finish_reason: 'stop' }],
     }
     const { send, upstream } = await openWorld([{ ...w, on: ['request'] }], { answer, events })
     const text = await (await send('/v1/responses', { model: 'one/m', input: 'Hi', stream })).text()
@@ -70,17 +70,17 @@ for (const stream of [false, true])
 for (const stream of [false, true])
   test(`a kept item is the one that the client has received${stream ? ' (stream)' : ''}`, async () => {
     const masks = pii({ name: 'm', types: ['email'], action: 'mask' })
-    const said = 'I wrote to EMAIL-1-TAG.'
+    const message = 'I wrote to EMAIL-1-TAG.'
     const ask = 'Write to ann@a.test'
     const open = (text: string) =>
       openWorld([masks, { ...w, on: ['answer'], hold: 'all' }], {
         answer: chatAnswer(text),
         events: [chatChunk({ content: text }), chatChunk({}, 'stop'), 'data: [DONE]\n\n'],
       })
-    const probe = await open(said)
+    const probe = await open(message)
     await probe.send('/v1/responses', { model: 'one/m', input: ask })
     const placeholder = /EMAIL-1-\w+/.exec(probe.upstream.calls[0]?.body ?? '')?.[0] ?? 'none'
-    const { send, upstream } = await open(said.replace('EMAIL-1-TAG', placeholder))
+    const { send, upstream } = await open(message.replace('EMAIL-1-TAG', placeholder))
     const text = await (await send('/v1/responses', { model: 'one/m', input: ask, stream })).text()
     assert.match(text, 'I wrote to ann@a.test.')
     const id = /"id":"(msg_[^"]+)"/.exec(text)?.[1]

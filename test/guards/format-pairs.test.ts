@@ -9,8 +9,8 @@ import type { WireFormat } from '../../src/types.ts'
 import { clients as readers, type Understood, wholeClients as wholeReaders } from '../formats/support/clients.ts'
 import { askRaw, chunksOf, cutAt, rawUpstream } from '../pipeline/support/raw.ts'
 import { chatChunk } from '../pipeline/support/responses.ts'
-import { type Block, saidIn } from '../pipeline/support/sdk/model-output.ts'
-import type { Said } from '../pipeline/support/sdk/providers/provider.ts'
+import { type Block, outputIn } from '../pipeline/support/sdk/model-output.ts'
+import type { ModelOutput } from '../pipeline/support/sdk/providers/provider.ts'
 import { isCi, isFull } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { findLeaks } from './find-leaks.ts'
@@ -55,12 +55,16 @@ const refused: Record<string, Script> = {
 
 interface Pair {
   client: WireFormat
-  send(said: Said, stream: boolean, places?: Iterable<number>): Promise<string>
+  send(content: ModelOutput, stream: boolean, places?: Iterable<number>): Promise<string>
   placeholders: [string, string]
 }
 
 /** Adds the reasoning, which OpenAI's chat responses don't have, as other vendors write it. */
-function addReasoning({ whole, events }: Said, blocks: readonly Block[], split: (text: string) => string[]): Said {
+function addReasoning(
+  { whole, events }: ModelOutput,
+  blocks: readonly Block[],
+  split: (text: string) => string[],
+): ModelOutput {
   const text = blocks.find((block) => block.type === 'reasoning')?.text
   if (text === undefined) return { whole, events }
   const [first = '', ...rest] = events
@@ -101,14 +105,14 @@ async function openPair(client: WireFormat, provider: WireFormat): Promise<Pair>
   }
   const gateways = [await open('application/json'), await open('text/event-stream')] as const
   const { path, body: createBody }: ClientRequest = clients[client]
-  const send: Pair['send'] = async (said, stream, cuts = []) => {
-    body = encodeUtf8(stream ? said.events.join('') : JSON.stringify(said.whole))
+  const send: Pair['send'] = async (content, stream, cuts = []) => {
+    body = encodeUtf8(stream ? content.events.join('') : JSON.stringify(content.whole))
     places = cuts
     const request = { ...createBody(`Write to ${ANN} and ${BO}.`), ...(client !== 'gemini' && { stream }) }
     const { text } = await askRaw(gateways[stream ? 1 : 0], path(stream), request)
     return text
   }
-  await send(saidIn(provider, { blocks: [{ type: 'text', text: 'Hi' }] }), false)
+  await send(outputIn(provider, { blocks: [{ type: 'text', text: 'Hi' }] }), false)
   assert.not.match(sent, ANN)
   assert.not.match(sent, BO)
   const found = [...sent.matchAll(/EMAIL-\d+-\w{4}/g)].map(([placeholder]) => placeholder)
@@ -151,18 +155,18 @@ for (const [clientAt, client] of wireFormats.entries())
       }
       for (const [at, [title, split]] of Object.entries(splits).entries()) {
         const blocks = script(pair.placeholders)
-        const plain = saidIn(provider, { blocks, finish, split })
-        const said = provider === 'openai-chat' ? addReasoning(plain, blocks, split) : plain
-        if (at === 0) await look(await pair.send(said, false), false, 'whole')
-        const length = encodeUtf8(said.events.join('')).length
+        const plain = outputIn(provider, { blocks, finish, split })
+        const output = provider === 'openai-chat' ? addReasoning(plain, blocks, split) : plain
+        if (at === 0) await look(await pair.send(output, false), false, 'whole')
+        const length = encodeUtf8(output.events.join('')).length
         const every = Array.from({ length }, (_, place) => place)
-        await look(await pair.send(said, true), true, title)
-        await look(await pair.send(said, true, every), true, `${title}, byte by byte`)
+        await look(await pair.send(output, true), true, title)
+        await look(await pair.send(output, true, every), true, `${title}, byte by byte`)
         if (at === 1) continue
         const isWhole = at === 2 && (script === masked || script === refused.text)
         for (const place of listCuts(length, { seed: 31 * clientAt + 7 * providerAt, isWhole })) {
           if (place % 100 === 0) await breathe()
-          await look(await pair.send(said, true, [place]), true, `${title}, cut at ${place}`)
+          await look(await pair.send(output, true, [place]), true, `${title}, cut at ${place}`)
         }
       }
     }
@@ -173,8 +177,8 @@ for (const [clientAt, client] of wireFormats.entries())
         const understood = await read(client, text, isStream)
         const { calls } = understood
         assert.equal({ text: understood.text, calls }, expected)
-        const heard = `It is for ${isSigned ? placeholders[0] : ANN}.`
-        assert.ok(understood.reasoning === '' || understood.reasoning === heard, understood.reasoning)
+        const received = `It is for ${isSigned ? placeholders[0] : ANN}.`
+        assert.ok(understood.reasoning === '' || understood.reasoning === received, understood.reasoning)
         const leaks = placeholders.flatMap((placeholder) => findLeaks(text, placeholder))
         assert.equal(isSigned ? leaks.filter((path) => !/thinking|bytes/.test(path)) : leaks, [])
       })

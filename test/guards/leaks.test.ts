@@ -1,6 +1,6 @@
 import { words } from '../../src/features/guards/guards.ts'
 import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses.ts'
-import { saidIn } from '../pipeline/support/sdk/model-output.ts'
+import { outputIn } from '../pipeline/support/sdk/model-output.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld, WORD, w } from './world.ts'
@@ -107,7 +107,7 @@ for (const format of ['anthropic-messages', 'openai-responses'] as const)
   for (const guard of [builtIn, w])
     test(`a blocked word that is split across two blocks of a stream is rejected (${format}, ${guard === w ? 'custom' : 'built-in'})`, async () => {
       const blocks = ['One SES', 'A', 'ME two'].map((text) => ({ type: 'text' as const, text }))
-      const { events } = saidIn(format, { blocks })
+      const { events } = outputIn(format, { blocks })
       const { say } = await openWorld([guard], { events, format })
       const text = await (await say(format, 'Hi', { stream: true })).text()
       assert.not.match(text, 'ME two')

@@ -118,7 +118,7 @@ test('judge: a policy is required unless the model has its own', () => {
 test('check 46: a client disconnect aborts the call to the judge', async () => {
   const leaving = new AbortController()
   let judging = () => {}
-  const asked = new Promise<void>((resolve) => {
+  const requested = new Promise<void>((resolve) => {
     judging = resolve
   })
   const { say, upstream } = openJudged(policy, () => {
@@ -126,7 +126,7 @@ test('check 46: a client disconnect aborts the call to the judge', async () => {
     return new Promise<Response>(() => {})
   })
   const response = say('Hi', { signal: leaving.signal }).catch(() => undefined)
-  await asked
+  await requested
   leaving.abort()
   await response
   await new Promise((resolve) => setTimeout(resolve, 20))

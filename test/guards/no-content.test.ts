@@ -82,10 +82,10 @@ for (const name of clientNames)
         if (provider === 'judge') return json(chatAnswer(`I can't judge ${WORD} or ${ADDRESS}.`))
         const text = JSON.stringify(messages)
         if (text.includes('fail')) return json({ error: { message: `Bad content: ${text}` } }, 400)
-        const said = text.includes('say') ? `It is ${WORD}.` : `Write to ${/\w+-1-\w+/.exec(text)} or ${ADDRESS}.`
+        const output = text.includes('say') ? `It is ${WORD}.` : `Write to ${/\w+-1-\w+/.exec(text)} or ${ADDRESS}.`
         return isStream
-          ? sse([...[...said].map((content) => chatChunk({ content })), ...chatEvents().slice(-3)])
-          : json(chatAnswer(said))
+          ? sse([...[...output].map((content) => chatChunk({ content })), ...chatEvents().slice(-3)])
+          : json(chatAnswer(output))
       })
       const statuses: number[] = []
       for (const text of [`Open ${WORD}`, `Mail ${ADDRESS}`, `Please say it to ${ADDRESS}`, `Please fail ${ADDRESS}`]) {

@@ -15,11 +15,11 @@ const test = suite('guard rejections in the official clients')
 const MODEL = 'the-model'
 const refuseQuestion = words({ name: 'words', words: ['Oslo'], on: ['request'] })
 const onAnswer = words({ name: 'words', words: [WORD] })
-const said = ['One. ', `Say ${WORD} `, 'Two.']
+const output = ['One. ', `Say ${WORD} `, 'Two.']
 
 async function open(
   guards: Parameters<typeof openWorld>[0],
-  { pieces = said, call }: { pieces?: readonly string[]; call?: string } = {},
+  { pieces = output, call }: { pieces?: readonly string[]; call?: string } = {},
 ) {
   const toolCall = (delta: object) => chatChunk({ tool_calls: [{ index: 0, ...delta }] })
   const world = await openWorld(guards, {
@@ -87,13 +87,13 @@ for (const [name, { create }] of Object.entries(clients)) {
 
   test(`check 39: a rejected tool call doesn't run (${name})`, async () => {
     const { fetch, world } = await open([onAnswer], { pieces: ['One. '], call: `{"city":"${WORD}"}` })
-    const heard = await create(fetch)
+    const received = await create(fetch)
       .converse(MODEL, { stream: true })
       .catch((error: unknown) => {
         if (name !== 'openai, chat completions') throw error
         assert.match(String(error), 'rejected by the content filter') // its tool runner rejects
       })
-    if (heard) assert.equal([heard.calls, heard.text], [[], 'One. '])
+    if (received) assert.equal([received.calls, received.text], [[], 'One. '])
     assert.is(world.upstream.calls.length, 1)
   })
 

@@ -27,9 +27,9 @@ test('patterns: matches are masked, and restored in the response', async () => {
 
 test('patterns: a match is detected no matter where a stream splits it', async () => {
   const guard = await patterns({ ...ticket, on: ['answer'], action: 'replace' })
-  const said = 'Open TICKET-1234 and TICKET-5678.'
-  for (let at = 1; at < said.length; at += 2) {
-    const pieces = [said.slice(0, at), said.slice(at)].map((content) => chatChunk({ content }))
+  const message = 'Open TICKET-1234 and TICKET-5678.'
+  for (let at = 1; at < message.length; at += 2) {
+    const pieces = [message.slice(0, at), message.slice(at)].map((content) => chatChunk({ content }))
     const { say } = await openWorld([guard], { events: [...pieces, ...chatEvents().slice(-3)] })
     const text = await (await say('openai-chat', 'Hi', { stream: true })).text()
     const content = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('')

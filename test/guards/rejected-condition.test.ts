@@ -20,8 +20,8 @@ async function open(guard: Guard, second: string, { isPlain = false } = {}) {
   const say = async (stream: boolean) => {
     const response = await world.say('openai-chat', 'Hi', { stream, body: { model: 'both' } })
     const text = await response.text()
-    const said = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('')
-    return { status: response.status, said, text, header: response.headers.get('x-signalbox-guards') }
+    const output = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join('')
+    return { status: response.status, output, text, header: response.headers.get('x-signalbox-guards') }
   }
   return { say, upstream, api: world.api }
 }
@@ -31,8 +31,8 @@ for (const guard of [w, words({ name: 'built-in', words: [WORD] })])
     const manner = `${guard.name}${stream ? ', stream' : ''}`
     test(`check 49: the next target responds (${manner})`, async () => {
       const { say, upstream, api } = await open(guard, 'Fine.')
-      const { status, said, header } = await say(stream)
-      assert.equal([status, said], [200, 'Fine.'])
+      const { status, output, header } = await say(stream)
+      assert.equal([status, output], [200, 'Fine.'])
       assert.is(header, stream ? 'held' : null)
       assert.is(upstream.calls.length, 2)
       const [record] = (await api.usage.requests()).requests
@@ -61,7 +61,7 @@ for (const guard of [w, words({ name: 'built-in', words: [WORD] })])
 
 test('without guards, the condition changes nothing', async () => {
   const { say, upstream } = await open({ name: 'request', on: ['request'], check: () => undefined }, 'Fine.')
-  assert.is((await say(true)).said, `It is ${WORD}.`)
+  assert.is((await say(true)).output, `It is ${WORD}.`)
   assert.is(upstream.calls.length, 1)
 })
 

@@ -1,6 +1,6 @@
 import { pii, words } from '../../src/features/guards/guards.ts'
 import { messageEvents } from '../pipeline/support/responses.ts'
-import { saidIn } from '../pipeline/support/sdk/model-output.ts'
+import { outputIn } from '../pipeline/support/sdk/model-output.ts'
 import { assert, suite } from '../support/suite.ts'
 import { openWorld } from './world.ts'
 
@@ -62,7 +62,7 @@ for (const action of ['replace', 'remove'] as const) {
         { type: 'reasoning', text: 'The falcon is up.', signature: 'c2ln' },
         { type: 'text', text: 'Fine.' },
       ] as const
-      const { whole, events } = saidIn('anthropic-messages', { blocks: [...blocks] })
+      const { whole, events } = outputIn('anthropic-messages', { blocks: [...blocks] })
       const { send } = await openWorld([guard], { format: 'anthropic-messages', answer: whole, events })
       const text = await (await send('/v1/messages', request([], { stream }))).text()
       assert.match(text, '"stop_reason":"refusal"')

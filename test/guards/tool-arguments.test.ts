@@ -1,7 +1,7 @@
 import { tools } from '../../src/features/guards/guards.ts'
 import type { Guard } from '../../src/index.ts'
 import { wireFormats } from '../../src/types/unions.ts'
-import { saidIn } from '../pipeline/support/sdk/model-output.ts'
+import { outputIn } from '../pipeline/support/sdk/model-output.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientNames, openWorld } from './world.ts'
 
@@ -22,7 +22,7 @@ const calling = (
   input: object,
   split?: (text: string) => string[],
 ) =>
-  saidIn(format, {
+  outputIn(format, {
     blocks: [
       { type: 'text', text: 'Fine.' },
       { type: 'call', id: 'call_1', name, input: input as Record<string, string> },
@@ -43,8 +43,8 @@ for (const client of clientNames)
           [{}, false],
         ] as const)
           for (const split of stream ? [undefined, (text: string) => [...text]] : [undefined]) {
-            const said = calling(format, 'send', input, split)
-            const { say } = await openWorld([guard], { format, answer: said.whole, events: said.events })
+            const output = calling(format, 'send', input, split)
+            const { say } = await openWorld([guard], { format, answer: output.whole, events: output.events })
             const text = await (await say(client, 'Hi', { stream })).text()
             assert.is(REFUSED.test(text), !isValid, text)
             assert.not.match(text, 'evil.test')
@@ -63,8 +63,8 @@ test('no piece of a call reaches an AI SDK client before the last copy of its ar
         : undefined,
   }
   for (const version of ['3', '4']) {
-    const said = calling('openai-chat', 'send', { to: 'eve@evil.test' }, (text) => [...text])
-    const { send } = await openWorld([own], { events: said.events })
+    const output = calling('openai-chat', 'send', { to: 'eve@evil.test' }, (text) => [...text])
+    const { send } = await openWorld([own], { events: output.events })
     const headers = {
       ...{ 'ai-language-model-id': 'one/m', 'ai-language-model-specification-version': version },
       'ai-language-model-streaming': 'true',

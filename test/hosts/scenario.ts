@@ -117,10 +117,10 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
     test(`the provider's call ends when the client disconnects before ${stream ? 'a stream begins' : 'the response'}`, async () => {
       const abort = new AbortController()
       const cut = upstream.nextCut()
-      const asked = client.chat(`never${LONG}`, stream, { signal: abort.signal }).catch(() => 'left')
+      const pending = client.chat(`never${LONG}`, stream, { signal: abort.signal }).catch(() => 'left')
       while (upstream.open === 0) await new Promise((resolve) => setTimeout(resolve, 5))
       abort.abort()
-      assert.is(await asked, 'left')
+      assert.is(await pending, 'left')
       await within(LEFT_MS, cut)
     })
 }

@@ -49,7 +49,7 @@ test('rejects an encrypted credential that was moved to another connection', asy
   const response = await world.chat({})
   assert.is(response.status, 500)
   assert.is(up.calls.length, 0)
-  assert.match(String(world.told.errors[0]), /changed or moved/)
+  assert.match(String(world.recorded.errors[0]), /changed or moved/)
 })
 
 test('detects a flipped bit anywhere in an encrypted credential', async () => {

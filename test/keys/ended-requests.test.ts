@@ -64,12 +64,12 @@ async function turns(): Promise<void> {
 for (const [client, { says }] of Object.entries(clients))
   for (const model of ['one/m', 'claude/c'])
     test(`pausing a key mid-stream ends the stream with an error event, and ends the provider's call (${client} client, ${model})`, async () => {
-      const { api, id, rest, up, told } = await streaming({ client: client as keyof typeof clients, model }) // one of its keys
+      const { api, id, rest, up, recorded } = await streaming({ client: client as keyof typeof clients, model }) // one of its keys
       await api.keys.update(id, { isActive: false })
       assert.match(await rest, says)
       assert.is(up.open, 0)
       assert.equal(
-        told.requests.map(({ status }) => status),
+        recorded.requests.map(({ status }) => status),
         [403],
       )
       assert.equal((await api.health.list()).health, [])

@@ -100,11 +100,11 @@ test("doesn't cache a key that was read just before it was paused", async () => 
     }
     return stored
   }
-  const asked = status(key)
+  const pending = status(key)
   while (isFirst) await new Promise(setImmediate)
   await world.api.keys.update(id, { isActive: false })
   release()
-  assert.is(await asked, 200, 'it was active when the request came')
+  assert.is(await pending, 200, 'it was active when the request came')
   assert.is(await status(key), 403)
 })
 
@@ -166,7 +166,7 @@ test('requests fail with a 500 until the settings and the key have been read onc
       new Request('http://gateway/v1/models', { headers: { 'x-api-key': key } }),
     )
     assert.is(listing.status, 500)
-    assert.is(world.told.errors.splice(0).length, 2)
+    assert.is(world.recorded.errors.splice(0).length, 2)
     storage.get = get
     assert.is(await status(key), 200, 'and opens again')
   }

@@ -63,7 +63,7 @@ for (const [prefix, list] of [
 ] as const)
   test(`a record in ${prefix} without its signature is reported once, when it is read`, async () => {
     const storage: Storage = memoryStorage()
-    const { api, told } = await openWorld({ storage, connections: [] })
+    const { api, recorded } = await openWorld({ storage, connections: [] })
     await api.groups.create({ name: 'team' })
     await api.keys.create({ name: 'one' })
     for (const { key, value } of await storage.list(prefix)) {
@@ -73,7 +73,7 @@ for (const [prefix, list] of [
     }
     await api[list].list()
     await api[list].list()
-    const reported = told.errors.splice(0).map((error) => (error instanceof Error ? error.message : ''))
+    const reported = recorded.errors.splice(0).map((error) => (error instanceof Error ? error.message : ''))
     assert.is(reported.length, 1)
     assert.match(reported[0] ?? '', new RegExp(`^The stored record ${prefix}[^ ]+ is damaged: "mac" is missing`))
   })

@@ -24,7 +24,7 @@ async function open(storage: Storage = memoryStorage(), clock: FakeClock = fakeC
 }
 
 test('a rotated key keeps its id and settings, and its old value stops working', async () => {
-  const { api, status, told } = await open()
+  const { api, status, recorded } = await open()
   const limits = { requests: { day: 100 } }
   const made = await api.keys.create({ name: 'app', limits, metadata: { team: 'ml' } })
   await api.keys.create({ name: 'later' })
@@ -34,7 +34,7 @@ test('a rotated key keeps its id and settings, and its old value stops working',
   assert.equal({ ...rotated, key: '' }, { ...made, key: '' })
   assert.equal(Object.keys(rotated)[0], 'key')
   assert.equal([await status(made.key), await status(rotated.key)], [401, 200])
-  assert.equal(new Set(told.requests.flatMap(({ keyId }) => keyId ?? [])), new Set([made.id]))
+  assert.equal(new Set(recorded.requests.flatMap(({ keyId }) => keyId ?? [])), new Set([made.id]))
   const { keys } = await api.keys.list()
   assert.equal(
     keys.map(({ name }) => name),
@@ -121,7 +121,7 @@ test("a program that can only write to the storage can't bring a replaced key ba
   await storage.set(former?.key ?? '', JSON.stringify(record))
   assert.is(await status(old), 500)
   await clock.advance(2_000)
-  assert.is((await open(storage, clock)).told.errors.length, 0)
+  assert.is((await open(storage, clock)).recorded.errors.length, 0)
 })
 
 test('HTTP rotates with or without a body, and rejects an invalid grace period', async () => {

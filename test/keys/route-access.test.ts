@@ -240,11 +240,11 @@ test("hooks receive the id of the request's key", async () => {
   await chat({ 'x-api-key': key })
   await chat({})
   assert.equal(
-    world.told.requests.map(({ keyId }) => keyId),
+    world.recorded.requests.map(({ keyId }) => keyId),
     [id, undefined],
   )
   assert.equal(
-    world.told.usages.map(({ keyId }) => keyId),
+    world.recorded.usages.map(({ keyId }) => keyId),
     [id, undefined],
   )
 })

@@ -66,14 +66,17 @@ const keyChanges: Record<string, Change> = {
 
 for (const [how, changing] of Object.entries(keyChanges)) {
   keys(`a paused key ${how} stays unusable, and other keys still work`, async () => {
-    const { storage, status, api, active, paused, told } = await filled()
+    const { storage, status, api, active, paused, recorded } = await filled()
     assert.is(await status(paused.key), 403)
     await change(storage, 'keys/', 'paused', changing)
     for (const view of [status, (await open(storage)).status]) {
       assert.is(await view(paused.key), 500)
       assert.is(await view(active.key), 200)
     }
-    assert.match(told.errors.map(String).join('; '), /API key "paused" was not written by a gateway with this secret/)
+    assert.match(
+      recorded.errors.map(String).join('; '),
+      /API key "paused" was not written by a gateway with this secret/,
+    )
     const shown = (await api.keys.list()).keys
     assert.equal(
       shown.map(({ name, error }) => [name, error !== undefined]),
@@ -143,12 +146,12 @@ const settingsChanges: Record<string, Change> = {
 
 for (const [how, changing] of Object.entries(settingsChanges)) {
   settings(`if the settings ${how}, a key is required and cloud sync is off until they are set again`, async () => {
-    const { storage, status, api, active, told } = await filled()
+    const { storage, status, api, active, recorded } = await filled()
     await api.settings.update({ maxAttempts: 2 })
     assert.is(await status(active.key), 200)
     await change(storage, 'settings', undefined, changing)
     assert.equal([await status(), await status(active.key)], [401, 200])
-    assert.match(String(told.errors[0]), /PATCH \/api\/settings with "requireApiKey"/)
+    assert.match(String(recorded.errors[0]), /PATCH \/api\/settings with "requireApiKey"/)
     const shut = { cloudEnabled: false, requireApiKey: true, cloudUrl: '' }
     assert.equal(await api.settings.get(), { ...shut, ...defaultRules, maxAttempts: 2 })
     const { damaged } = await api.health.list()
@@ -261,8 +264,8 @@ const vault = suite('a storage without its keyring')
 vault('a storage whose keyring is missing does not get a new one', async () => {
   const { storage, active } = await filled()
   await storage.delete('vault')
-  const { status, told } = await open(storage)
+  const { status, recorded } = await open(storage)
   assert.is(await status(active.key), 500)
-  assert.match(String(told.errors[0]), /vault record is missing from the storage.*Restore it/)
+  assert.match(String(recorded.errors[0]), /vault record is missing from the storage.*Restore it/)
   assert.is(await storage.get('vault'), undefined)
 })

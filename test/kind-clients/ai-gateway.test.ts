@@ -80,9 +80,11 @@ for (const generation of generations) {
       return never()
     })
     const world = await openWorld({ fetch: up, connections: ['one'] })
-    const asked = { prompt: 'a walk', abortSignal: leave.signal, maxRetries: 0 }
+    const callOptions = { prompt: 'a walk', abortSignal: leave.signal, maxRetries: 0 }
     await over(world, generation, async (models) => {
-      const thrown = await ai.generateImage({ ...asked, model: models.image('one/i') }).catch((error: unknown) => error)
+      const thrown = await ai
+        .generateImage({ ...callOptions, model: models.image('one/i') })
+        .catch((error: unknown) => error)
       assert.ok(thrown instanceof Error)
       for (let times = 0; up.open > 0 && times < 100; times++) await new Promise((resolve) => setTimeout(resolve, 5))
       assert.equal([up.calls.length, up.open], [1, 0])

@@ -17,10 +17,10 @@ const test = suite('unmodified speech and transcription clients')
 async function open(vendors: typeof soundVendors | typeof hearingVendors) {
   const up = fakeUpstream((call) => vendors[call.provider]?.answer(call) ?? json({ error: { message: 'none' } }, 404))
   const catalog = vendors === soundVendors ? vendorCatalog : hearingCatalog
-  const { gateway, told } = await openWorld({ fetch: up, catalog, connections: Object.keys(vendors) })
+  const { gateway, recorded } = await openWorld({ fetch: up, catalog, connections: Object.keys(vendors) })
   const { origin, close } = await serve(gateway)
   const sdk = createOpenAI({ baseURL: `${origin}/v1`, apiKey: 'x' })
-  return { up, told, close, sdk, openai: new OpenAI({ baseURL: `${origin}/v1`, apiKey: 'x', maxRetries: 0 }) }
+  return { up, recorded, close, sdk, openai: new OpenAI({ baseURL: `${origin}/v1`, apiKey: 'x', maxRetries: 0 }) }
 }
 
 for (const name of Object.keys(soundVendors)) {
@@ -71,9 +71,9 @@ for (const name of Object.keys(hearingVendors)) {
       })
       assert.is(verbose.segments?.length, 2)
       const stream = await openai.audio.transcriptions.create({ model, file: await file(), stream: true })
-      const said: string[] = []
-      for await (const event of stream) if (event.type === 'transcript.text.delta') said.push(event.delta)
-      assert.is(said.join(''), TEXT)
+      const output: string[] = []
+      for await (const event of stream) if (event.type === 'transcript.text.delta') output.push(event.delta)
+      assert.is(output.join(''), TEXT)
       const transcript = await transcribe({ model: sdk.transcription(model), audio: wav, maxRetries: 0 })
       assert.is(transcript.text, TEXT)
     } finally {

@@ -63,7 +63,7 @@ for (const [name, body] of Object.entries(bodies))
   test(`no body for ${name} causes a gateway error or reaches another URL`, async () => {
     const random = createRandom(11)
     const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}, 404))
-    const { post, told } = await openWorld({ fetch: up, connections: ['one'] })
+    const { post, recorded } = await openWorld({ fetch: up, connections: ['one'] })
     const seen = new Set<number>()
     for (let times = 0; times < TIMES; times++) {
       const strange = { ...body }
@@ -78,5 +78,5 @@ for (const [name, body] of Object.entries(bodies))
     }
     assert.ok(seen.has(200) && seen.has(400), [...seen].join(', '))
     for (const { url } of up.calls) assert.is(url.host, 'one.test')
-    assert.equal(told.errors, [])
+    assert.equal(recorded.errors, [])
   })

@@ -46,19 +46,19 @@ for (const [generation, ai] of Object.entries(generations)) {
 
     test(`${name} generates images, using its own parameters for the size`, async () => {
       const { models, up } = await images()
-      const asked = { model: models.image(model), prompt: 'a walk', n: 2, maxRetries: 0 }
+      const callOptions = { model: models.image(model), prompt: 'a walk', n: 2, maxRetries: 0 }
       const {
         images: shown,
         usage,
         warnings,
         providerMetadata,
-      } = await ai.generateImage({ ...asked, aspectRatio: '3:2' })
+      } = await ai.generateImage({ ...callOptions, aspectRatio: '3:2' })
       assert.equal(
         shown.map(({ base64 }) => base64),
         [made[name], made[name]],
       )
-      const told = Object(providerMetadata.signalbox)
-      assert.equal([told.images.length, warnings], [2, []])
+      const recorded = Object(providerMetadata.signalbox)
+      assert.equal([recorded.images.length, warnings], [2, []])
       if (name === 'openai') assert.equal(usage, { inputTokens: 10, outputTokens: 1_000, totalTokens: 1_010 })
       assert.is(up.calls.filter(({ url }) => url.href === makes).length, 'most' in vendor ? 2 : 1)
     })
@@ -81,8 +81,8 @@ for (const [generation, ai] of Object.entries(generations)) {
 
   test("options of the AI SDK's providers map to other vendors' fields", async () => {
     const { models, up } = await images()
-    const asked = { model: models.image(imageVendors.openai.model), prompt: 'a walk', maxRetries: 0 }
-    await ai.generateImage({ ...asked, size: '1536x1024', providerOptions: { openai: { outputFormat: 'webp' } } })
+    const callOptions = { model: models.image(imageVendors.openai.model), prompt: 'a walk', maxRetries: 0 }
+    await ai.generateImage({ ...callOptions, size: '1536x1024', providerOptions: { openai: { outputFormat: 'webp' } } })
     const sent = fieldsOf(up.calls.at(-1))
     assert.equal([sent.size, sent.output_format, sent.stream], ['1536x1024', 'webp', undefined])
     const google = { model: models.image(imageVendors.google.model), prompt: 'a walk', maxRetries: 0 }
@@ -108,46 +108,46 @@ for (const [generation, ai] of Object.entries(generations)) {
 
   test('a request for more images than one call can return fails with a 400 that says how to get them', async () => {
     const { models, up } = await images()
-    const asked = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 25, maxRetries: 0 }
-    const thrown = await ai.generateImage(asked).catch((error: unknown) => error)
+    const callOptions = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 25, maxRetries: 0 }
+    const thrown = await ai.generateImage(callOptions).catch((error: unknown) => error)
     assert.match(String(thrown), /"n": must be a whole number from 1 to 10.*maxImagesPerCall/)
     assert.equal([Object(thrown).name, Object(thrown).statusCode], ['GatewayInvalidRequestError', 400])
     assert.is(up.calls.length, 0)
-    const { images: shown } = await ai.generateImage({ ...asked, maxImagesPerCall: 10 })
+    const { images: shown } = await ai.generateImage({ ...callOptions, maxImagesPerCall: 10 })
     assert.equal([shown.length, up.calls.length], [25, 3])
   })
 
   test("each image has its call's metadata, and a call's cost appears once", async () => {
     const { models, up } = await images()
-    const asked = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 3, maxRetries: 0 }
+    const callOptions = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 3, maxRetries: 0 }
     const {
       images: shown,
       providerMetadata,
       ...rest
     } = await ai.generateImage({
-      ...asked,
+      ...callOptions,
       maxImagesPerCall: 2,
       providerOptions: { xai: { depth: 1 } },
     })
     assert.equal([shown.length, up.calls.length], [3, 2])
-    const told: JsonObject[] = Object(providerMetadata.signalbox).images
+    const recorded: JsonObject[] = Object(providerMetadata.signalbox).images
     const attempt = { target: imageVendors.openai.model, status: 200, outcome: 'answered' }
-    for (const { target, attempts, warnings } of told)
+    for (const { target, attempts, warnings } of recorded)
       assert.equal([target, attempts, warnings], [attempt.target, [attempt], ['dropped:providerOptions.xai.depth']])
-    const [first, second, third] = told.map(({ requestId }) => requestId)
+    const [first, second, third] = recorded.map(({ requestId }) => requestId)
     assert.ok(first && third && first === second && first !== third)
     assert.equal(
-      told.map(({ costUsd }) => typeof costUsd),
+      recorded.map(({ costUsd }) => typeof costUsd),
       ['number', 'undefined', 'number'],
     )
     if (generation !== '7') return
     const [, own] = shown.map((image) => Object(image).providerMetadata)
-    assert.equal(own, { signalbox: told[1] })
+    assert.equal(own, { signalbox: recorded[1] })
     assert.equal(
       Object(rest).calls.map(
         ({ providerMetadata }: { providerMetadata: unknown }) => Object(providerMetadata).signalbox.costUsd,
       ),
-      [told[0]?.costUsd, told[2]?.costUsd],
+      [recorded[0]?.costUsd, recorded[2]?.costUsd],
     )
   })
 
@@ -156,8 +156,8 @@ for (const [generation, ai] of Object.entries(generations)) {
       answer: ({ url }) =>
         url.pathname.includes('images') ? json({ data: [{ url: 'https://10.0.0.1/a.png' }] }) : undefined,
     })
-    const asked = { model: models.image(imageVendors.together.model), prompt: 'a walk' }
-    const thrown = await ai.generateImage(asked).catch((error: unknown) => error)
+    const callOptions = { model: models.image(imageVendors.together.model), prompt: 'a walk' }
+    const thrown = await ai.generateImage(callOptions).catch((error: unknown) => error)
     assert.ok(ai.NoImageGeneratedError.isInstance(thrown), String(thrown))
     assert.is(up.calls.length, 1)
   })
@@ -166,17 +166,20 @@ for (const [generation, ai] of Object.entries(generations)) {
     const model = `${name}/voice-model`
 
     test(`${name} generates speech`, async () => {
-      const { models, told } = await sounds(soundVendors)
+      const { models, recorded } = await sounds(soundVendors)
       for (const outputFormat of [undefined, 'wav', 'mp3']) {
-        const asked = { model: models.speech(model), text: 'Hello', voice: 'alloy', maxRetries: 0 }
-        const { audio, providerMetadata } = await ai.generateSpeech({ ...asked, ...(outputFormat && { outputFormat }) })
+        const callOptions = { model: models.speech(model), text: 'Hello', voice: 'alloy', maxRetries: 0 }
+        const { audio, providerMetadata } = await ai.generateSpeech({
+          ...callOptions,
+          ...(outputFormat && { outputFormat }),
+        })
         const wanted = soundVendors[name]?.formats[outputFormat ?? 'mp3']
         const sound = wanted?.bytes === samples.wav ? samples.wav.subarray(44) : wanted?.bytes
-        const heard = wanted?.bytes === samples.wav ? audio.uint8Array.subarray(44) : audio.uint8Array
-        assert.equal([...heard], [...(sound ?? [])], `${outputFormat} ${wanted?.type}`)
+        const received = wanted?.bytes === samples.wav ? audio.uint8Array.subarray(44) : audio.uint8Array
+        assert.equal([...received], [...(sound ?? [])], `${outputFormat} ${wanted?.type}`)
         assert.is(Object(providerMetadata.signalbox).target, model)
       }
-      assert.equal(told.errors, [])
+      assert.equal(recorded.errors, [])
     })
   }
 
@@ -218,7 +221,7 @@ for (const [generation, ai] of Object.entries(generations)) {
         call.provider === 'own' ? failing() : (soundVendors.openai?.answer(call) ?? failing()),
       )
       const combos = { talk: { models: ['own/m', 'openai/m'], kind: 'tts' as const } }
-      const { gateway, told } = await openWorld({
+      const { gateway, recorded } = await openWorld({
         fetch: up,
         catalog: vendorCatalog,
         connections: ['own', 'openai'],
@@ -232,7 +235,7 @@ for (const [generation, ai] of Object.entries(generations)) {
       })
       assert.equal([...audio.uint8Array], [...samples.mp3])
       assert.is(Object(providerMetadata.signalbox).attempts.length, 2)
-      assert.equal(told.errors, [])
+      assert.equal(recorded.errors, [])
     }
   })
 
@@ -240,7 +243,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     const model = name === 'openai' || name === 'groq' ? `${name}/whisper-1` : `${name}/m`
 
     test(`${name} transcribes audio, with times if it reports them`, async () => {
-      const { models, told } = await sounds(hearingVendors)
+      const { models, recorded } = await sounds(hearingVendors)
       const transcript = await ai.transcribe({ model: models.transcription(model), audio: wav, maxRetries: 0 })
       const { text, segments, language, durationInSeconds, warnings } = transcript
       assert.equal([text, warnings, durationInSeconds], [TEXT, [], 0.2])
@@ -251,7 +254,7 @@ for (const [generation, ai] of Object.entries(generations)) {
         ])
         assert.is(language, 'en')
       } else assert.equal(segments, [])
-      assert.equal(told.errors, [])
+      assert.equal(recorded.errors, [])
     })
 
     test(`${name} includes times only if requested`, async () => {
@@ -278,11 +281,11 @@ for (const [generation, ai] of Object.entries(generations)) {
 
   test('the limit for files applies to their bytes, not to their base64', async () => {
     const fits = await sounds(hearingVendors, { maxAudioBytes: wav.length })
-    const asked = { audio: wav, maxRetries: 0 }
-    await ai.transcribe({ ...asked, model: fits.models.transcription('openai/m') })
+    const requestOptions = { audio: wav, maxRetries: 0 }
+    await ai.transcribe({ ...requestOptions, model: fits.models.transcription('openai/m') })
     const over = await sounds(hearingVendors, { maxAudioBytes: wav.length - 3 })
     const thrown = await ai
-      .transcribe({ ...asked, model: over.models.transcription('openai/m') })
+      .transcribe({ ...requestOptions, model: over.models.transcription('openai/m') })
       .catch((error) => error)
     assert.equal([Object(thrown).statusCode, over.up.calls.length], [413, 0])
     assert.match(String(thrown), /limits\.maxAudioBytes/)

@@ -17,7 +17,7 @@ interface Asked {
   body: Record<string, unknown>
 }
 
-const asked = endpoints.filter(hasAdapters).map((endpoint): Asked => {
+const requested = endpoints.filter(hasAdapters).map((endpoint): Asked => {
   const isInPath = endpoint.path.includes('{model}')
   const { body = {} } = sampleOf(endpoint) ?? {}
   return { at: endpoint.path.replace('{model}', MODEL), body: { ...(!isInPath && { model: MODEL }), ...body } }
@@ -28,16 +28,16 @@ const answering = () =>
     return answerAt(url.pathname) ?? json({ error: { message: `There is nothing at ${url.pathname}` } }, 404)
   })
 
-for (const { at, body } of asked) {
+for (const { at, body } of requested) {
   test(`${at} returns a response, and calls only the connection's own URL with its own key`, async () => {
     const up = answering()
-    const { post, told } = await openWorld({ fetch: up, connections: ['one'] })
+    const { post, recorded } = await openWorld({ fetch: up, connections: ['one'] })
     const response = await post(at, body, { headers: { authorization: 'Bearer of-the-client', host: 'evil.test' } })
     assert.is(response.status, 200, await response.clone().text())
     assert.is(response.headers.get('x-signalbox-target'), 'one/of-any-kind')
     assert.is(up.calls[0]?.url.host, 'one.test')
     assert.is(up.calls[0]?.headers.get('authorization'), `Bearer ${SECRET}`)
-    assert.equal(told.errors, [])
+    assert.equal(recorded.errors, [])
   })
 
   test(`${at} sends the key only to the connection, for any fields in the body`, async () => {
@@ -82,7 +82,7 @@ for (const { at, body } of asked) {
 
   test(`${at} rejects malformed bodies, and none causes a gateway error`, async () => {
     const up = answering()
-    const { post, told } = await openWorld({ fetch: up, connections: ['one'] })
+    const { post, recorded } = await openWorld({ fetch: up, connections: ['one'] })
     for (const text of [
       '',
       '[]',
@@ -125,7 +125,7 @@ for (const { at, body } of asked) {
         `${response.status} for ${shown} ${await response.text()}`,
       )
     }
-    assert.equal(told.errors, [])
+    assert.equal(recorded.errors, [])
   })
 
   test(`${at} treats malformed responses as failures of the provider, never of the gateway`, async () => {
@@ -150,13 +150,13 @@ for (const { at, body } of asked) {
         if (random.below(2) === 0) given[name] = values[random.below(values.length)]
       return json(random.below(4) === 0 ? values[random.below(values.length)] : given)
     })
-    const { post, told, clock } = await openWorld({ fetch: up, connections: ['one'] })
+    const { post, recorded, clock } = await openWorld({ fetch: up, connections: ['one'] })
     for (let times = 0; times < 200; times++) {
       const { status } = await post(at, body)
       assert.ok(status === 200 || (status >= 400 && status !== 500), String(status))
       await clock.advance(60_000)
     }
-    assert.equal(told.errors, [])
+    assert.equal(recorded.errors, [])
   })
 
   test(`/api/explain supports ${at}`, async () => {

@@ -43,13 +43,13 @@ async function budgeted(model: string, price: Price, answer: (call: Call) => Res
     while (up.calls.length + replied < PARALLEL) await new Promise((resolve) => setTimeout(resolve, 1))
     release()
     const statuses = await Promise.all(
-      all.map(async (asked) => {
-        const response = await asked
+      all.map(async (requested) => {
+        const response = await requested
         await response.arrayBuffer()
         return response.status
       }),
     )
-    const usd = world.told.usages.reduce((sum, { costUsd = Number.NaN }) => sum + costUsd, 0)
+    const usd = world.recorded.usages.reduce((sum, { costUsd = Number.NaN }) => sum + costUsd, 0)
     return { answered: statuses.filter((one) => one === 200).length, statuses: new Set(statuses), usd }
   }
   return { ...world, askAll, up }
@@ -64,7 +64,7 @@ const speakers: Record<string, Price> = {
 
 for (const [what, price] of Object.entries(speakers))
   test(`50 concurrent speech requests don't exceed a budget, charged ${what}`, async () => {
-    const { askAll, gateway, told } = await budgeted('speaks', price, sound)
+    const { askAll, gateway, recorded: events } = await budgeted('speaks', price, sound)
     const input = 'Words that are spoken. '.repeat(40)
     const { answered, statuses, usd } = await askAll((headers) =>
       gateway.fetch(
@@ -78,7 +78,7 @@ for (const [what, price] of Object.entries(speakers))
     assert.equal([...statuses].sort(), [200, 429]) // what others under way hold may be free soon
     assert.ok(answered > 0 && answered < PARALLEL, `${answered}`)
     assert.ok(usd > 0.05 && usd <= 1, `${usd}`)
-    assert.is(told.usages[0]?.costSource, what.includes('unreported') ? 'estimated' : 'counted')
+    assert.is(events.usages[0]?.costSource, what.includes('unreported') ? 'estimated' : 'counted')
   })
 
 /** Files of 60 s. */
@@ -87,7 +87,11 @@ const files = { wav: wav(60), mp3: mp3(60), flac: flac(60), ogg: ogg(60), m4a: m
 for (const [format, bytes] of Object.entries(files))
   for (const response_format of ['verbose_json', 'text'])
     test(`50 concurrent ${format} files don't exceed a budget, with ${response_format} responses`, async () => {
-      const { askAll, gateway, told } = await budgeted('hears', { second: 0.002 }, () =>
+      const {
+        askAll,
+        gateway,
+        recorded: events,
+      } = await budgeted('hears', { second: 0.002 }, () =>
         response_format === 'text'
           ? new Response('Hi\n', { headers: { 'content-type': 'text/plain' } })
           : json({ text: 'Hi', duration: 60, segments: [] }),
@@ -109,11 +113,11 @@ for (const [format, bytes] of Object.entries(files))
       assert.equal([...statuses].sort(), [200, 429]) // what others under way hold may be free soon
       assert.is(answered, 8)
       assert.ok(Math.abs(usd - 0.96) < 0.01, `${usd}`)
-      assert.is(told.usages[0]?.costSource, 'counted')
+      assert.is(events.usages[0]?.costSource, 'counted')
     })
 
 test('a browser recording without a length reserves an amount by its size and is charged by an estimate', async () => {
-  const { askAll, gateway, told } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi' }))
+  const { askAll, gateway, recorded: events } = await budgeted('hears', { second: 0.002 }, () => json({ text: 'Hi' }))
   const { answered, usd } = await askAll((headers) => {
     const form = serializeForm([
       { name: 'model', value: 'one/hears' },
@@ -129,7 +133,7 @@ test('a browser recording without a length reserves an amount by its size and is
   })
   assert.is(answered, 6) // 80 s at 6 kbit/s each
   assert.ok(Math.abs(usd - 6 * 15 * 0.002) < 1e-9, `${usd}`)
-  assert.is(told.usages[0]?.costSource, 'estimated')
+  assert.is(events.usages[0]?.costSource, 'estimated')
 })
 
 test('base64 audio reserves an amount by its size', async () => {

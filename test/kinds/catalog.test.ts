@@ -33,13 +33,13 @@ test("OpenAI's image and audio models have prices", async () => {
     ['gpt-image-2.5-flare', (10 * 5 + 4_160 * 30) / 1e6],
   ] as const) {
     const usage = { input_tokens: 10, output_tokens: 4_160, total_tokens: 4_170 }
-    const { post, told } = await openWorld({
+    const { post, recorded } = await openWorld({
       fetch: fakeUpstream(() => json({ created: 1, data: [{ b64_json: 'aGk=' }], usage })),
       catalog: defaultCatalog,
       connections: ['openai'],
     })
     await (await post('/v1/images/generations', { model: `openai/${model}`, prompt: 'A cat' })).text()
-    assert.equal([told.requests[0]?.costUsd, told.requests[0]?.costSource], [costUsd, 'counted'], model)
+    assert.equal([recorded.requests[0]?.costUsd, recorded.requests[0]?.costSource], [costUsd, 'counted'], model)
   }
 })
 

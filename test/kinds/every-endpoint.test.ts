@@ -10,7 +10,7 @@ const test = suite('every endpoint of a model kind, with malformed requests')
 /** A model of a provider whose models aren't in the catalog. */
 const MODEL = 'one/of-any-kind'
 
-const asked = endpoints.filter(hasAdapters).map((endpoint) => {
+const requested = endpoints.filter(hasAdapters).map((endpoint) => {
   const { path, operation } = endpoint
   const isInPath = path.includes('{model}')
   return {
@@ -50,7 +50,7 @@ const malformed: Record<string, BodyInit> = {
   'a deeply nested object': `{"model":"${MODEL}","input":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
 }
 
-for (const { path, at } of asked)
+for (const { path, at } of requested)
   test(`POST ${path} rejects a malformed body with a 400 and calls no provider`, async () => {
     const { up, world } = await open()
     for (const [what, body] of Object.entries(malformed)) {
@@ -60,10 +60,10 @@ for (const { path, at } of asked)
       assert.is(response.status, 400, `${what}: ${error.message}`)
       assert.ok(error.message.length > 10, what)
     }
-    assert.equal([up.calls.length, world.told.errors.length], [0, 0])
+    assert.equal([up.calls.length, world.recorded.errors.length], [0, 0])
   })
 
-for (const { path, at, bodyFor, isInPath } of asked.filter(({ isInPath }) => !isInPath))
+for (const { path, at, bodyFor, isInPath } of requested.filter(({ isInPath }) => !isInPath))
   test(`POST ${path} returns 400 without a model`, async () => {
     const { up, world } = await open()
     const { model: _, ...body } = bodyFor(MODEL) as { model?: string }
@@ -83,7 +83,7 @@ const quoting: Record<string, (words: string) => unknown> = {
   'a string': (words) => words,
 }
 
-for (const { path, at, bodyFor } of asked)
+for (const { path, at, bodyFor } of requested)
   test(`POST ${path} hides a key that a provider quotes in an error`, async () => {
     for (const status of [200, 400, 401, 404, 422, 429, 500])
       for (const [what, bodyWith] of Object.entries(quoting)) {
@@ -95,7 +95,7 @@ for (const { path, at, bodyFor } of asked)
         const response = await world.post(at(MODEL), bodyFor(MODEL))
         const shown = `${await response.text()} ${JSON.stringify([...response.headers])}`
         assert.not.match(shown, new RegExp(KEY), `${what} with ${status}`)
-        assert.not.match(JSON.stringify(world.told), new RegExp(KEY), `${what} with ${status}, told`)
+        assert.not.match(JSON.stringify(world.recorded), new RegExp(KEY), `${what} with ${status}, told`)
       }
   })
 
@@ -106,7 +106,7 @@ const phases: Record<string, Answering> = {
   'during an error body': () => new Response(bodyOf(['{"error":'], 'hang'), { status: 500 }),
 }
 
-for (const { path, at, bodyFor } of asked)
+for (const { path, at, bodyFor } of requested)
   for (const [phase, answer] of Object.entries(phases))
     test(`POST ${path} ends the provider call if the client disconnects ${phase}`, async () => {
       const { up, world } = await open(answer)
@@ -117,7 +117,7 @@ for (const { path, at, bodyFor } of asked)
       abort.abort()
       assert.equal([up.open, up.calls.every(({ signal }) => signal.aborted)], [0, true])
       assert.is((await replying).status, 499)
-      assert.equal([world.told.errors.length, world.clock.pending()], [0, 0])
+      assert.equal([world.recorded.errors.length, world.clock.pending()], [0, 0])
     })
 
 const NAMES = [
@@ -133,7 +133,7 @@ const NAMES = [
   'x y',
 ]
 
-for (const { path, at, bodyFor, isInPath } of asked)
+for (const { path, at, bodyFor, isInPath } of requested)
   test(`no model name makes POST ${path} call another URL`, async () => {
     const { up, world } = await open()
     const own = await world.post(at(MODEL), bodyFor(MODEL))

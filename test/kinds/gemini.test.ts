@@ -27,7 +27,7 @@ for (const name of Object.keys(made) as VendorName[]) {
   const { model, makes, edits } = imageVendors[name]
 
   test(`${name} generates and edits an image, streamed or not`, async () => {
-    const { gateway, up, told } = await openImages()
+    const { gateway, up, recorded } = await openImages()
     const models = clientOf(gateway)
     const config = { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '3:2' } }
     const whole = await models.generateContent({ model, contents: 'a walk', config })
@@ -42,7 +42,7 @@ for (const name of Object.keys(made) as VendorName[]) {
       events.push(event)
     assert.equal(events.flatMap(dataOf), [made[name]])
     assert.is(events.at(-1)?.candidates?.[0]?.finishReason, 'STOP')
-    assert.equal(told.errors, [])
+    assert.equal(recorded.errors, [])
   })
 }
 
@@ -79,7 +79,7 @@ test('other vendors get the aspect ratio and size in their own fields, and unsup
 
 test("a combo mixes Google's image models with others and falls back to the next target", async () => {
   const models = [imageVendors.google.model, imageVendors.xai.model]
-  const { gateway, told } = await openImages({
+  const { gateway, recorded } = await openImages({
     combos: { pictures: { models, kind: 'image' } },
     answer: ({ url }) =>
       url.pathname.includes('generateContent')
@@ -89,7 +89,7 @@ test("a combo mixes Google's image models with others and falls back to the next
   const config = { responseModalities: ['IMAGE'] }
   const answer = await clientOf(gateway).generateContent({ model: 'pictures', contents: 'a walk', config })
   assert.equal(dataOf(answer), [jpeg])
-  assert.equal(told.errors, [])
+  assert.equal(recorded.errors, [])
 })
 
 test('a failure that might have incurred a cost ends the request', async () => {
@@ -104,7 +104,7 @@ test('a failure that might have incurred a cost ends the request', async () => {
 })
 
 test('malformed requests return 400 without a provider call', async () => {
-  const { post, up, told } = await openImages()
+  const { post, up, recorded } = await openImages()
   const values: unknown[] = [null, 0, 'x', [], [null], [{}], {}, { parts: 7 }, [{ parts: [{ inlineData: 7 }] }]]
   const config = { responseModalities: ['IMAGE'] }
   for (const contents of values.filter((one) => one !== 'x')) {
@@ -131,7 +131,7 @@ test('malformed requests return 400 without a provider call', async () => {
       400,
       JSON.stringify(more),
     )
-  assert.equal([up.calls.length, told.errors], [0, []])
+  assert.equal([up.calls.length, recorded.errors], [0, []])
 })
 
 test('an image model gets a request without image options at its own endpoint', async () => {
@@ -144,7 +144,11 @@ test('an image model gets a request without image options at its own endpoint', 
 
 test('a key for chat only cannot generate images, and a budget applies', async () => {
   const { gateway, api, up } = await openImages()
-  const asked = { model: imageVendors.openai.model, contents: 'a walk', config: { responseModalities: ['IMAGE'] } }
+  const callOptions = {
+    model: imageVendors.openai.model,
+    contents: 'a walk',
+    config: { responseModalities: ['IMAGE'] },
+  }
   const chat = await api.keys.create({ name: 'bob', kinds: ['llm'] })
   const poor = await api.keys.create({ name: 'alice', limits: { usd: { total: 0.1 } } })
   for (const [{ key }, status] of [
@@ -152,7 +156,7 @@ test('a key for chat only cannot generate images, and a budget applies', async (
     [poor, 402],
   ] as const) {
     const thrown = await clientOf(gateway, key)
-      .generateContent(asked)
+      .generateContent(callOptions)
       .catch((error: unknown) => error)
     assert.is(Object(thrown).status, status, String(thrown))
   }
@@ -189,13 +193,13 @@ const speechConfig = { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Puck' }
 
 for (const name of ['openai', 'elevenlabs', 'deepgram', 'mistral', 'openrouter', 'google'])
   test(`${name} generates speech, streamed or not`, async () => {
-    const { gateway, told, up } = await openSounds()
-    const asked = {
+    const { gateway, recorded, up } = await openSounds()
+    const callOptions = {
       model: `${name}/voice-model`,
       contents: 'Hello',
       config: { responseModalities: ['AUDIO'], speechConfig },
     }
-    const whole = await clientOf(gateway).generateContent(asked)
+    const whole = await clientOf(gateway).generateContent(callOptions)
     assert.equal(
       partsOf(whole).flatMap(({ inlineData }) => [...fromBase64(inlineData?.data ?? '')]),
       [...samples.pcm],
@@ -203,13 +207,13 @@ for (const name of ['openai', 'elevenlabs', 'deepgram', 'mistral', 'openrouter',
     assert.match(partsOf(whole)[0]?.inlineData?.mimeType ?? '', /^audio\/L16;.*rate=24000/)
     const pieces: number[] = []
     let end: unknown
-    for await (const event of await clientOf(gateway).generateContentStream(asked)) {
+    for await (const event of await clientOf(gateway).generateContentStream(callOptions)) {
       pieces.push(...partsOf(event).flatMap(({ inlineData }) => [...fromBase64(inlineData?.data ?? '')]))
       end = event.candidates?.[0]?.finishReason ?? end
     }
     assert.equal([pieces, end], [[...samples.pcm], 'STOP'])
     if (name === 'openai') assert.is(JSON.parse(up.calls[0]?.body ?? '').voice, 'alloy')
-    assert.equal(told.errors, [])
+    assert.equal(recorded.errors, [])
   })
 
 test('speech that breaks off mid-stream ends with an error, never with STOP', async () => {

@@ -163,10 +163,10 @@ test('the seconds that Mistral reports are charged, streamed or not', async () =
         : json(whole),
     )
     const connections = [{ provider: 'mistral', prices: { m: { second: 0.001 } } }]
-    const { post, told } = await openWorld({ fetch: up, catalog: hearingCatalog, connections })
+    const { post, recorded } = await openWorld({ fetch: up, catalog: hearingCatalog, connections })
     const body = { model: 'mistral/m', input_audio: { data: 'aGVsbG8gaGVsbG8=', format: 'mp3' }, stream }
     await (await post('/v1/audio/transcriptions', body)).text()
-    const [record] = told.usages
+    const [record] = recorded.usages
     assert.equal([record?.units, record?.costSource], [{ second: 93 }, 'counted'])
     assert.is(Math.round((record?.costUsd ?? 0) * 1_000), 93)
   }

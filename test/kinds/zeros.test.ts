@@ -202,9 +202,9 @@ for (const [name, { model, path, body, answers }] of Object.entries(rows)) {
     for (const [nth, answer] of answers.entries()) {
       const { world, send } = await ask(answer, false)
       const response = await send()
-      const said = await response.text()
-      assert.is(response.status, 200, said)
-      const [usage] = world.told.usages
+      const responseBody = await response.text()
+      assert.is(response.status, 200, responseBody)
+      const [usage] = world.recorded.usages
       assert.is(usage?.costSource, 'estimated', `answer ${nth}: ${JSON.stringify(usage)}`)
       assert.ok((usage?.costUsd ?? 0) > 0.0005, `answer ${nth}: ${JSON.stringify(usage)}`)
     }
@@ -220,7 +220,7 @@ for (const [name, { model, path, body, answers }] of Object.entries(rows)) {
         statuses.push(response.status)
       }
       assert.is(statuses.at(-1), 402, `${statuses}`)
-      assert.ok(world.told.errors.length === 0)
+      assert.ok(world.recorded.errors.length === 0)
     }
   })
 }

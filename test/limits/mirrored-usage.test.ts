@@ -17,7 +17,7 @@ function openSide() {
       reserved(await ledger.reserve([scope], { fixed: { requests: 1, tokens } })).settle({ requests: 1, tokens })
       await ledger.waitForWrites()
     },
-    async said(mirror = 'm') {
+    async output(mirror = 'm') {
       const { accounts } = await ledger.listSpending(mirror, { limit: 10 })
       return accounts
     },
@@ -32,7 +32,7 @@ type Side = ReturnType<typeof openSide>
 const openSides = () => ({ home: openSide(), cloud: openSide(), scope: key({ tokens: { hour: 100, total: 1_000 } }) })
 
 async function tell(from: Side, to: Side, mirror = 'm') {
-  for (const account of await from.said(mirror)) await to.ledger.applySpending(mirror, account)
+  for (const account of await from.output(mirror)) await to.ledger.applySpending(mirror, account)
 }
 
 async function exchange(one: Side, other: Side) {
@@ -48,9 +48,9 @@ test("each side's usage counts once on both sides, even if it is reported repeat
     await exchange(home, cloud)
     assert.equal([await home.used(scope), await cloud.used(scope)], [Array(2).fill(75), Array(2).fill(75)])
   }
-  const asked = { fixed: { tokens: 26 } }
-  assert.equal(whyOf(await home.ledger.reserve([scope], asked)), ['too-large', 'key', 'tokens', 'hour'])
-  assert.equal(whyOf(await cloud.ledger.reserve([scope], asked)), ['too-large', 'key', 'tokens', 'hour'])
+  const requestOptions = { fixed: { tokens: 26 } }
+  assert.equal(whyOf(await home.ledger.reserve([scope], requestOptions)), ['too-large', 'key', 'tokens', 'hour'])
+  assert.equal(whyOf(await cloud.ledger.reserve([scope], requestOptions)), ['too-large', 'key', 'tokens', 'hour'])
   await cloud.spend(scope, 25)
   await exchange(home, cloud)
   assert.equal(sums(await home.ledger.state(scope))[0], { used: 100, reserved: 0, unsettled: 0, remaining: 0 })
@@ -65,14 +65,14 @@ test("each side's usage counts once on both sides, even if it is reported repeat
 test('a repeated or outdated message has no effect, even in another process', async () => {
   const { home, cloud, scope } = openSides()
   await cloud.spend(scope, 10)
-  const early = await cloud.said()
+  const early = await cloud.output()
   cloud.world.now += 1_000
   await cloud.spend(scope, 20)
   await tell(cloud, home)
   const stored = await home.world.storage.list('')
   await tell(cloud, home)
   const other = home.world.start().ledger
-  for (const account of [...(await cloud.said()), ...early]) await other.applySpending('m', account)
+  for (const account of [...(await cloud.output()), ...early]) await other.applySpending('m', account)
   assert.equal(await home.world.storage.list(''), stored)
   assert.equal(
     (await other.state(scope)).map(({ used }) => used),
@@ -121,7 +121,7 @@ test('counters that are reset on one side are reset on the other, and older ones
   assert.equal(await home.used(scope), [0, 0])
   await tell(cloud, home)
   const other = home.world.start().ledger // which has not been told it before
-  for (const account of await cloud.said()) await other.applySpending('m', account)
+  for (const account of await cloud.output()) await other.applySpending('m', account)
   assert.equal(await home.used(scope), [0, 0], 'what the cloud has used before is void')
   await home.spend(scope, 5)
   await exchange(home, cloud)
@@ -175,7 +175,7 @@ test('a record stored before mirrors were tracked is readable, and keeps countin
   await home.world.storage.set(name, JSON.stringify({ ...earlier, v: 1 }))
   await cloud.spend(scope, 1)
   const other = home.world.start().ledger
-  for (const account of await cloud.said()) await other.applySpending('m', account)
+  for (const account of await cloud.output()) await other.applySpending('m', account)
   assert.equal(
     (await other.state(scope)).map(({ used }) => used),
     [10, 10],
@@ -188,12 +188,12 @@ test("accounts are reported in pages, without the gateway's and without unused o
   for (const id of ['a/b', 'c', 'd']) await home.spend(key(limits, id), 1)
   await home.spend({ scope: 'gateway', id: '', limits }, 1)
   await home.ledger.reserve([key(limits, 'held')], { fixed: { tokens: 1 } })
-  const told: string[] = []
+  const recorded: string[] = []
   let after: string | undefined
   do {
     const page = await home.ledger.listSpending('m', { limit: 2, after })
-    told.push(...page.accounts.map(({ scope, id }) => `${scope} ${id}`))
+    recorded.push(...page.accounts.map(({ scope, id }) => `${scope} ${id}`))
     after = page.next
   } while (after !== undefined)
-  assert.equal(told, ['key a/b', 'key c', 'key d'])
+  assert.equal(recorded, ['key a/b', 'key c', 'key d'])
 })

@@ -65,30 +65,30 @@ test('the error for a missing key is readable from any origin', async () => {
 })
 
 test('an unexpected failure returns a 500 without details to any origin and goes to onError', async () => {
-  const told: unknown[] = []
+  const recorded: unknown[] = []
   const broken: Catalog = new Proxy(catalog, {
     ownKeys() {
       throw new Error('secret internals')
     },
   })
-  const { gateway } = open({ catalog: broken, onError: (error) => told.push(error) })
+  const { gateway } = open({ catalog: broken, onError: (error) => recorded.push(error) })
   const response = await get(gateway, '/v1/models')
   assert.is(response.status, 500)
   assert.is(response.headers.get('access-control-allow-origin'), '*')
   const body: { error: { message: string } } = await response.json()
   assert.equal(body, { error: { message: body.error.message, type: 'server_error' } })
   assert.not.match(body.error.message, /secret/)
-  assert.equal(told.map(String), ['Error: secret internals'])
+  assert.equal(recorded.map(String), ['Error: secret internals'])
 })
 
 for (const prefix of ['connections/', 'combos/', 'custom-models/', 'aliases/']) {
   test(`a single failure to load ${prefix} affects only one listing`, async () => {
-    const told: unknown[] = []
-    const { gateway } = open({ storage: failing(prefix, 1), onError: (error) => told.push(error) })
+    const recorded: unknown[] = []
+    const { gateway } = open({ storage: failing(prefix, 1), onError: (error) => recorded.push(error) })
     assert.equal(await idsAt(gateway, '/v1/models'), ['ac/chat'])
-    assert.is(told.length, 1)
+    assert.is(recorded.length, 1)
     assert.equal(await idsAt(gateway, '/v1/models'), ['ac/chat'])
-    assert.is(told.length, 1)
+    assert.is(recorded.length, 1)
   })
 }
 
@@ -124,9 +124,9 @@ test('GET /v1/models queries a compatible provider with the connection’s own k
 })
 
 test('lookups end when the client disconnects', async () => {
-  const told: unknown[] = []
+  const recorded: unknown[] = []
   const silent = http.get('http://lab.test/models', () => new Promise<Response>(() => {}))
-  const { gateway, clock, fetch } = open({ handlers: [silent], onError: (error) => told.push(error) })
+  const { gateway, clock, fetch } = open({ handlers: [silent], onError: (error) => recorded.push(error) })
   await gateway.api.connections.create({
     provider: 'openai-compatible-lab',
     apiKey: 'lab-secret',
@@ -139,5 +139,5 @@ test('lookups end when the client disconnects', async () => {
   await answered
   assert.is(fetch.requests[0]?.signal.aborted, true)
   assert.is(clock.pending(), 0)
-  assert.equal(told, [])
+  assert.equal(recorded, [])
 })

@@ -27,10 +27,10 @@ for (const [collection, left] of [
   ['aliases', ['team', 'acme/one', 'acme/mine']],
 ] as const) {
   test(`if ${collection} cannot be loaded, they are missing from the listing, and onError gets the failure`, async () => {
-    const told: unknown[] = []
+    const recorded: unknown[] = []
     const store = { [collection]: broken }
-    assert.equal(await ids(world, ['llm'], { store, onError: (error) => told.push(error) }), left)
-    assert.equal(told.map(String), ['Error: disk on fire'])
+    assert.equal(await ids(world, ['llm'], { store, onError: (error) => recorded.push(error) }), left)
+    assert.equal(recorded.map(String), ['Error: disk on fire'])
   })
 }
 
@@ -48,12 +48,12 @@ test('a failure is not cached, and the next listing tries again', async () => {
       return []
     },
   }
-  const told: unknown[] = []
-  const listing = listingOf(world, { store: { combos: flaky }, onError: (error) => told.push(error) })
+  const recorded: unknown[] = []
+  const listing = listingOf(world, { store: { combos: flaky }, onError: (error) => recorded.push(error) })
   await listing.list(['llm'], noNetwork)
   await listing.list(['llm'], noNetwork)
   assert.is(attempts, 2)
-  assert.is(told.length, 1)
+  assert.is(recorded.length, 1)
 })
 
 test('inactive connections are dropped, and only `false` means inactive', async () => {

@@ -30,12 +30,12 @@ function stalling(...parts: string[]) {
 
 test('an upstream that sends no headers times out after 5,000 ms, and its call ends', async () => {
   const clock = fakeClock()
-  const told: unknown[] = []
+  const recorded: unknown[] = []
   const fetch = upstream(http.get('http://slow.test/models', never))
   const listed = ids({ connections: [connection('slow')], combos: [{ name: 'team' }] }, ['llm'], {
     clock,
     fetch,
-    onError: (error) => told.push(error),
+    onError: (error) => recorded.push(error),
   })
   let settled = false
   void listed.then(() => {
@@ -48,7 +48,7 @@ test('an upstream that sends no headers times out after 5,000 ms, and its call e
   await clock.advance(1)
   assert.equal(await listed, ['team'])
   assert.is(fetch.requests[0]?.signal.aborted, true)
-  assert.match(String(told[0]), /did not respond in time/)
+  assert.match(String(recorded[0]), /did not respond in time/)
   assert.is(clock.pending(), 0)
 })
 
@@ -136,13 +136,13 @@ test('a list over 4 MiB is cut off and treated as missing', async () => {
       controller.enqueue(chunk)
     },
   })
-  const told: unknown[] = []
+  const recorded: unknown[] = []
   const fetch = upstream(http.get('http://big.test/models', () => new HttpResponse(endless)))
   assert.equal(
-    await ids({ connections: [connection('big')] }, ['llm'], { fetch, onError: (error) => told.push(error) }),
+    await ids({ connections: [connection('big')] }, ['llm'], { fetch, onError: (error) => recorded.push(error) }),
     [],
   )
-  assert.is(told.length, 1)
+  assert.is(recorded.length, 1)
   assert.ok(sent < 5 * 1024 * 1024, `${sent} bytes were read`)
 })
 

@@ -16,9 +16,9 @@ function compatible(provider = 'openai-compatible-lab', baseUrl: unknown = BASE,
 /** Lists a world whose upstream has one handler for every URL. */
 async function ask(world: World, answer: Parameters<typeof http.get>[1] = () => HttpResponse.json([model('m')])) {
   const fetch = upstream(http.get('*', answer))
-  const told: unknown[] = []
-  const onError = (error: unknown) => void told.push(error)
-  return { ids: await ids(world, ['llm'], { fetch, onError }), requests: fetch.requests, told }
+  const recorded: unknown[] = []
+  const onError = (error: unknown) => void recorded.push(error)
+  return { ids: await ids(world, ['llm'], { fetch, onError }), requests: fetch.requests, recorded }
 }
 
 test('the bearer style sends GET <baseUrl>/models with the key, JSON, and no cache', async () => {
@@ -74,10 +74,10 @@ const unaskable: Array<[what: string, world: World]> = [
 ]
 for (const [what, world] of unaskable) {
   test(`the upstream is not queried without ${what}`, async () => {
-    const { ids, requests, told } = await ask(world)
+    const { ids, requests, recorded } = await ask(world)
     assert.equal(ids, [])
     assert.is(requests.length, 0)
-    assert.equal(told, [])
+    assert.equal(recorded, [])
   })
 }
 
@@ -182,41 +182,41 @@ const failures: Array<[what: string, handler: RequestHandler]> = [
 for (const [what, handler] of failures) {
   test(`${what} results in an empty list, and onError gets the failure without the key`, async () => {
     const fetch = upstream(handler)
-    const told: unknown[] = []
+    const recorded: unknown[] = []
     const world: World = {
       ...compatible(),
       combos: [{ name: 'team' }],
       customModels: [{ id: 'mine', providerAlias: 'lab' }],
     }
-    assert.equal(await ids(world, ['llm'], { fetch, onError: (error) => told.push(error) }), ['team', 'lab/mine'])
+    assert.equal(await ids(world, ['llm'], { fetch, onError: (error) => recorded.push(error) }), ['team', 'lab/mine'])
     assert.is(fetch.requests.length, 1)
-    assert.is(told.length, 1)
-    assert.match(String(told[0]), /No models from openai-compatible-lab/)
-    assert.not.match(JSON.stringify(told[0]) + String(told[0]), /secret/)
+    assert.is(recorded.length, 1)
+    assert.match(String(recorded[0]), /No models from openai-compatible-lab/)
+    assert.not.match(JSON.stringify(recorded[0]) + String(recorded[0]), /secret/)
   })
 }
 
 test("onError gets the status of an upstream's error", async () => {
-  const told: unknown[] = []
+  const recorded: unknown[] = []
   const fetch = upstream(http.get('*', () => new HttpResponse('no', { status: 401 })))
-  await ids(compatible(), ['llm'], { fetch, onError: (error) => told.push(error) })
-  assert.match(String(told[0]), /No models from openai-compatible-lab: The provider returned status 401\./)
+  await ids(compatible(), ['llm'], { fetch, onError: (error) => recorded.push(error) })
+  assert.match(String(recorded[0]), /No models from openai-compatible-lab: The provider returned status 401\./)
 })
 
 test('a key that no header can contain results in an empty list and is not quoted', async () => {
-  const told: unknown[] = []
+  const recorded: unknown[] = []
   const fetch = upstream()
   const world = compatible('openai-compatible', BASE, 'sec\nret')
-  assert.equal(await ids(world, ['llm'], { fetch, onError: (error) => told.push(error) }), [])
-  assert.is(told.length, 1)
-  assert.not.match(JSON.stringify(told[0], Object.getOwnPropertyNames(told[0])), /sec.{0,3}ret/)
+  assert.equal(await ids(world, ['llm'], { fetch, onError: (error) => recorded.push(error) }), [])
+  assert.is(recorded.length, 1)
+  assert.not.match(JSON.stringify(recorded[0], Object.getOwnPropertyNames(recorded[0])), /sec.{0,3}ret/)
 })
 
 test('a key that cannot be decrypted results in an empty list', async () => {
-  const told: unknown[] = []
+  const recorded: unknown[] = []
   const store = { keyring: () => Promise.reject(new Error('wrong secret')) }
   const fetch = upstream()
-  assert.equal(await ids(compatible(), ['llm'], { fetch, store, onError: (error) => told.push(error) }), [])
-  assert.is(told.length, 1)
+  assert.equal(await ids(compatible(), ['llm'], { fetch, store, onError: (error) => recorded.push(error) }), [])
+  assert.is(recorded.length, 1)
   assert.is(fetch.requests.length, 0)
 })

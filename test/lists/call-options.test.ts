@@ -52,7 +52,7 @@ const error = async (response: Response) => {
 const failingFirst: Answering = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
 
 test("a list's models are tried in order instead of the call's model, which appears in records", async () => {
-  const { ask, up, told, sent } = await open(failingFirst)
+  const { ask, up, recorded, sent } = await open(failingFirst)
   const models = ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m']
   const response = await ask({ models }, { model: 'said' })
   assert.is(response.status, 200)
@@ -62,8 +62,8 @@ test("a list's models are tried in order instead of the call's model, which appe
     sent().map(({ max_tokens }) => max_tokens),
     [undefined, 7],
   )
-  assert.is(told.requests[0]?.model, 'said')
-  assert.is(told.requests[0]?.attempts[1]?.via, 'providerOptions.signalbox:fallback')
+  assert.is(recorded.requests[0]?.model, 'said')
+  assert.is(recorded.requests[0]?.attempts[1]?.via, 'providerOptions.signalbox:fallback')
 })
 
 test("parameters override the call's options for the call's model, and an entry's parameters override both", async () => {
@@ -133,12 +133,12 @@ for (const [by, options, headers, ms] of [
 ] as const)
   test(`the call uses the timeout from ${by}`, async () => {
     const { ask, clock, up } = await open(() => never())
-    const asked = ask(options, { headers })
+    const pending = ask(options, { headers })
     while (up.calls.length === 0) await clock.advance(0)
     await clock.advance(ms - 1)
     assert.is(up.open, 1)
     await clock.advance(1)
-    const response = await asked
+    const response = await pending
     assert.is(response.status, 504)
     const name =
       'x-signalbox-timeout-ms' in headers && ms < options.timeoutMs
@@ -229,10 +229,10 @@ for (const [options, message] of refusals)
     const { ask, up } = await open()
     for (const route of routes) {
       const response = await ask(options, { path: `/v4/ai/${route}` })
-      const said = await error(response)
-      assert.is(response.status, 400, said)
-      if (typeof message === 'string') assert.is(said, message)
-      else assert.match(said, message)
+      const responseBody = await error(response)
+      assert.is(response.status, 400, responseBody)
+      if (typeof message === 'string') assert.is(responseBody, message)
+      else assert.match(responseBody, message)
     }
     assert.is(up.calls.length, 0)
   })
@@ -341,7 +341,7 @@ const TIMES = process.env.CI ? 5_000 : 120
 
 test('no options cause an internal error, and rejected options call no provider', async () => {
   const random = createRandom(11)
-  const { ask, up, told } = await open((_, nth) => json(chatAnswer(), nth % 7 === 0 ? 503 : 200))
+  const { ask, up, recorded } = await open((_, nth) => json(chatAnswer(), nth % 7 === 0 ? 503 : 200))
   const one = <T>(values: readonly T[]) => values[random.below(values.length)]
   const statuses = new Set<number>()
   for (let times = 0; times < TIMES; times++) {
@@ -360,7 +360,7 @@ test('no options cause an internal error, and rejected options call no provider'
     if (response.status === 400 && options.strict !== true) assert.match(text, 'providerOptions.signalbox') // else it may be a loss
   }
   assert.ok(statuses.has(200) && statuses.has(400), [...statuses].join(', '))
-  assert.equal(told.errors, [])
+  assert.equal(recorded.errors, [])
 })
 
 /** Values that each member may have. */

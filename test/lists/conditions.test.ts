@@ -62,8 +62,8 @@ const clients = [
 for (const [what, model, body, status] of filtered)
   for (const path of clients) {
     test(`under "content", ${what} falls back to the next model (${path})`, async () => {
-      const asked = askOf(endpointAt(path), 'said', 900)
-      const { post, up, told } = await open(({ provider }) =>
+      const pending = askOf(endpointAt(path), 'said', 900)
+      const { post, up, recorded } = await open(({ provider }) =>
         provider === 'two' ? json(chatAnswer()) : json(body, status),
       )
       const headers = (on: ResponseCondition[]) => ({
@@ -73,27 +73,27 @@ for (const [what, model, body, status] of filtered)
           'ai-language-model-specification-version': '4',
         },
       })
-      const without = await post(asked.path, asked.body, headers([]))
+      const without = await post(pending.path, pending.body, headers([]))
       await without.text()
       assert.is(up.calls.length, 1, 'failures alone send it on')
-      const response = await post(asked.path, asked.body, headers(['content']))
+      const response = await post(pending.path, pending.body, headers(['content']))
       assert.is(response.status, 200, await response.clone().text())
       assert.match(await response.text(), 'Hello')
       assert.is(response.headers.get('x-signalbox-target'), 'two/m')
-      const [first, second] = told.requests.at(-1)?.attempts ?? []
+      const [first, second] = recorded.requests.at(-1)?.attempts ?? []
       assert.equal([first?.outcome, second?.outcome], ['filtered', 'answered'])
-      assert.equal(told.errors, [])
+      assert.equal(recorded.errors, [])
     })
   }
 
 test(`under "schema", a response that doesn't match the schema falls back, and its tokens are charged`, async () => {
   const answers = ['no JSON', '{"city":5}', good]
-  const { ask, told, up } = await open((_, nth) => json(chatAnswer(answers[nth - 1])))
+  const { ask, recorded, up } = await open((_, nth) => json(chatAnswer(answers[nth - 1])))
   const response = await ask(['schema'], ['one/m', 'two/m', 'three/m'], { response_format })
   const { choices } = await response.json()
   assert.is(choices[0].message.content, good)
   assert.equal(up.providers, ['one', 'two', 'three'])
-  const [record] = told.requests
+  const [record] = recorded.requests
   assert.equal(
     record?.attempts.map(({ outcome, status, usage }) => [outcome, status, usage?.inputTokens]),
     [
@@ -115,7 +115,7 @@ test('the client gets the last unwanted response unchanged if there is no other,
     [false, 'one'],
     [true, 'one'],
   ] as const) {
-    const { ask, told } = await open(({ provider }) => {
+    const { ask, recorded } = await open(({ provider }) => {
       if (last === 'one' && provider === 'two') return json({ error: { message: 'It broke.' } }, 503)
       const text = `no JSON of ${provider}`
       return stream ? sse(chatEvents(text)) : json(chatAnswer(text))
@@ -129,9 +129,9 @@ test('the client gets the last unwanted response unchanged if there is no other,
     )
     if (stream) assert.match(text, /data: \[DONE\]\n\n$/)
     assert.is(response.headers.get('x-signalbox-target'), `${last}/m`)
-    const [record] = told.requests
+    const [record] = recorded.requests
     assert.equal([record?.attempts.length, record?.attempts[0]?.outcome, record?.end], [2, 'schema', 'complete'])
-    assert.equal(told.errors, [])
+    assert.equal(recorded.errors, [])
   }
 })
 
@@ -156,7 +156,7 @@ for (const [name, models] of [
   const events = (provider: string, text: string) => (provider === 'claude' ? messageEvents(text) : chatEvents(text))
 
   test(`a ${name} stream is buffered until it matches the schema`, async () => {
-    const { ask, told } = await open(({ provider }) =>
+    const { ask, recorded } = await open(({ provider }) =>
       sse(events(provider, provider === 'two' ? good : 'no JSON at all')),
     )
     const response = await ask(['schema'], [...models], { response_format, stream: true })
@@ -164,7 +164,7 @@ for (const [name, models] of [
     assert.not.match(text, 'JSON')
     assert.match(text, /Ulm/)
     assert.match(text, /data: \[DONE\]\n\n$/)
-    const [record] = told.requests
+    const [record] = recorded.requests
     assert.equal(
       record?.attempts.map(({ outcome }) => outcome),
       ['schema', 'answered'],
@@ -173,7 +173,7 @@ for (const [name, models] of [
   })
 
   test(`a ${name} stream that breaks off while buffered falls back to the next model`, async () => {
-    const { ask, told } = await open(({ provider }) => {
+    const { ask, recorded } = await open(({ provider }) => {
       if (provider === 'two') return sse(chatEvents(good))
       return new Response(
         bodyOf(
@@ -190,13 +190,13 @@ for (const [name, models] of [
     const response = await ask(['schema'], [...models], { response_format, stream: true })
     assert.match(await response.text(), /data: \[DONE\]\n\n$/)
     assert.equal(
-      told.requests[0]?.attempts.map(({ outcome }) => outcome),
+      recorded.requests[0]?.attempts.map(({ outcome }) => outcome),
       ['network', 'answered'],
     )
   })
 
   test(`a ${name} stream that breaks off for all models returns an error`, async () => {
-    const { ask, told } = await open(
+    const { ask, recorded } = await open(
       ({ provider }) =>
         new Response(
           bodyOf(
@@ -213,12 +213,12 @@ for (const [name, models] of [
     const response = await ask(['schema'], [...models], { response_format, stream: true })
     assert.is(response.status, 502)
     assert.not.match(await response.text(), 'Ulm')
-    assert.is(told.requests[0]?.end, 'failed')
+    assert.is(recorded.requests[0]?.end, 'failed')
   })
 
   test(`aborting a buffered ${name} stream ends its call`, async () => {
     const leave = new AbortController()
-    const { ask, up, told } = await open(({ provider }) => {
+    const { ask, up, recorded } = await open(({ provider }) => {
       setTimeout(() => leave.abort(), 5)
       return new Response(
         bodyOf(
@@ -240,7 +240,7 @@ for (const [name, models] of [
     ).catch(() => undefined)
     assert.ok(response === undefined || response.status === 499)
     assert.equal([up.calls.length, up.open], [1, 0])
-    assert.is(told.requests[0]?.end, 'aborted')
+    assert.is(recorded.requests[0]?.end, 'aborted')
   })
 }
 
@@ -267,11 +267,11 @@ for (const [path, body, end] of streaming)
   for (const [provider, model] of Object.entries(streamed)) {
     test(`a buffered stream from ${model} arrives complete at ${path}`, async () => {
       const words = (call: Call) => metered({ words: [call.provider === provider ? 'no JSON' : good] }, { tokens: 0 })
-      const { post, told } = await open((call, nth) => words(call)(call, nth), {
+      const { post, recorded } = await open((call, nth) => words(call)(call, nth), {
         catalog: gateCatalog,
         connections: ['one', 'two', 'open', 'claude', 'google'],
       })
-      const asked = askOf(endpointAt(path), 'said', 900)
+      const pending = askOf(endpointAt(path), 'said', 900)
       const ask = async (models: string[]) => {
         const headers = {
           'x-signalbox-models': JSON.stringify({ models, on: ['content', 'schema'] }),
@@ -279,7 +279,7 @@ for (const [path, body, end] of streaming)
           'ai-language-model-streaming': 'true',
           'ai-language-model-specification-version': '4',
         }
-        const response = await post(asked.path, { ...asked.body, ...body }, { headers })
+        const response = await post(pending.path, { ...pending.body, ...body }, { headers })
         return { target: response.headers.get('x-signalbox-target'), text: await response.text() }
       }
       const wanted = await ask([model, 'two/m'])
@@ -291,13 +291,13 @@ for (const [path, body, end] of streaming)
       assert.match(only.text, /no JSON/)
       assert.match(only.text, end)
       assert.equal(
-        told.requests.map(({ attempts, end: ended }) => [attempts.map(({ outcome }) => outcome), ended]),
+        recorded.requests.map(({ attempts, end: ended }) => [attempts.map(({ outcome }) => outcome), ended]),
         [
           [['schema', 'answered'], 'complete'],
           [['schema'], 'complete'],
         ],
       )
-      assert.equal(told.errors, [])
+      assert.equal(recorded.errors, [])
     })
   }
 
@@ -327,13 +327,13 @@ test('the client gets keep-alives while a stream is buffered', async () => {
 
 test('a stream that the content filter ends before any content falls back, and one that has begun does not', async () => {
   const end = chatChunk({}, 'content_filter')
-  const { ask, told } = await open(({ provider }, nth) => {
+  const { ask, recorded } = await open(({ provider }, nth) => {
     if (provider === 'two') return sse(chatEvents())
     return sse(nth === 1 ? [end, 'data: [DONE]\n\n'] : [chatChunk({ content: 'Half' }), end, 'data: [DONE]\n\n'])
   })
   assert.match(await (await ask(['content'], ['one/m', 'two/m'], { stream: true })).text(), 'Hello')
   assert.equal(
-    told.requests[0]?.attempts.map(({ outcome }) => outcome),
+    recorded.requests[0]?.attempts.map(({ outcome }) => outcome),
     ['filtered', 'answered'],
   )
   const begun = await (await ask(['content'], ['one/m', 'two/m'], { stream: true })).text()

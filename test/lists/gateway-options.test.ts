@@ -97,9 +97,9 @@ test('sort: "ttft" prefers the fastest target, and "tps" does the same with a wa
     return json(chatAnswer())
   }
   const { ask, up, clock } = await open((call, nth) => slow(call, nth))
-  const done = async (asked: Promise<Response>) => {
+  const done = async (requested: Promise<Response>) => {
     await clock.advance(60)
-    return asked
+    return requested
   }
   for (const model of ['one/m', 'two/m', 'three/m']) await (await done(ask({}, { model }))).text()
   const before = up.calls.length
@@ -142,17 +142,17 @@ for (const [option, value, message] of [
   ],
 ] as const)
   test(`${option}: ${JSON.stringify(value).slice(0, 40)} returns a 400, and no provider is called`, async () => {
-    const { ask, up, told } = await open()
-    const asked = String(message).includes('"fast"') ? ['language-model'] : routes // a combo of chat models
-    for (const route of asked) {
+    const { ask, up, recorded } = await open()
+    const requested = String(message).includes('"fast"') ? ['language-model'] : routes // a combo of chat models
+    for (const route of requested) {
       const response = await ask({ [option]: value }, { path: `/v4/ai/${route}` })
-      const { status, message: said } = await refusal(response)
-      assert.is(status, 400, said)
-      assert.match(said, message)
-      assert.not.match(said, 'sk-secret')
+      const { status, message: output } = await refusal(response)
+      assert.is(status, 400, output)
+      assert.match(output, message)
+      assert.not.match(output, 'sk-secret')
     }
     assert.is(up.calls.length, 0)
-    assert.not.match(JSON.stringify(told), 'sk-secret')
+    assert.not.match(JSON.stringify(recorded), 'sk-secret')
   })
 
 test('has: ["vision"] keeps models that the catalog or a custom model describes as reading images', async () => {
@@ -253,15 +253,17 @@ for (const [option, value] of Object.entries({
     const { ask, up } = await open(undefined, { connections: ['one'] })
     const name = `providerOptions.gateway.${option}`
     for (const route of routes) {
-      const asked = { path: `/v4/ai/${route}`, model: 'one/x' }
-      const response = await ask({ [option]: value }, asked)
+      const callOptions = { path: `/v4/ai/${route}`, model: 'one/x' }
+      const response = await ask({ [option]: value }, callOptions)
       assert.match(response.headers.get('x-signalbox-warning') ?? '', `dropped:${name}`, route)
       assert.ok(
         (await warningsOf(response)).some((feature) => feature.startsWith(name)),
         route,
       )
       const calls = up.calls.length
-      const strict = await refusal(await ask({ [option]: value }, { ...asked, headers: { 'x-signalbox-strict': '1' } }))
+      const strict = await refusal(
+        await ask({ [option]: value }, { ...callOptions, headers: { 'x-signalbox-strict': '1' } }),
+      )
       assert.equal([strict.status, up.calls.length], [400, calls], `${route} ${strict.message}`)
       assert.match(strict.message, name)
     }

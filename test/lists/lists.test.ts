@@ -27,7 +27,7 @@ const error = async (response: Response) => {
 const failingFirst: Answering = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
 
 test("a list's models are tried in order, and the model in the body is ignored", async () => {
-  const { ask, up, told } = await open(failingFirst)
+  const { ask, up, recorded } = await open(failingFirst)
   const response = await ask({ models: ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m'] })
   assert.is(response.status, 200, await response.text())
   assert.equal(up.providers, ['one', 'two'])
@@ -37,7 +37,7 @@ test("a list's models are tried in order, and the model in the body is ignored",
   )
   assert.is(up.calls[0]?.headers.get('x-signalbox-models'), null, 'no provider reads the list')
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /one.*503.*two/)
-  const [record] = told.requests
+  const [record] = recorded.requests
   assert.equal([record?.model, record?.attempts.length], ['said', 2])
   assert.match(record?.attempts[1]?.via ?? '', /^x-signalbox-models:fallback$/)
 })
@@ -140,10 +140,10 @@ for (const [list, message] of refusals) {
   test(`${JSON.stringify(list).slice(0, 60)} is rejected, and no provider is called`, async () => {
     const { ask, up } = await open()
     const response = await ask(list)
-    const said = await error(response)
-    assert.is(response.status, 400, said)
-    assert.ok(said.startsWith('x-signalbox-models: '), said)
-    const rest = said.slice('x-signalbox-models: '.length)
+    const responseBody = await error(response)
+    assert.is(response.status, 400, responseBody)
+    assert.ok(responseBody.startsWith('x-signalbox-models: '), responseBody)
+    const rest = responseBody.slice('x-signalbox-models: '.length)
     if (typeof message === 'string') assert.is(rest, message)
     else assert.match(rest, message)
     assert.is(up.calls.length, 0)
@@ -255,7 +255,7 @@ test('parameters are rejected in lists for kinds other than chat, and embedding 
 
 for (const stream of [false, true])
   test(`an unwanted response that the client gets is reported and charged once${stream ? ', streamed' : ''}`, async () => {
-    const { post, up, told } = await open(() => (stream ? sse(chatEvents('{}')) : json(chatAnswer('{}'))), {
+    const { post, up, recorded } = await open(() => (stream ? sse(chatEvents('{}')) : json(chatAnswer('{}'))), {
       catalog: { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1, output: 1 } }] } },
       connections: ['one'],
     })
@@ -281,7 +281,7 @@ for (const stream of [false, true])
     assert.is(up.calls.length, 2)
     const attempt = { target: 'one/m', status: 200, outcome: 'schema' }
     assert.equal(signalbox.attempts, [attempt, attempt])
-    const costs = told.requests[0]?.attempts.map(({ costUsd = 0 }) => costUsd) ?? []
+    const costs = recorded.requests[0]?.attempts.map(({ costUsd = 0 }) => costUsd) ?? []
     assert.is(
       signalbox.costUsd,
       costs.reduce((sum, cost) => sum + cost, 0),

@@ -31,10 +31,10 @@ async function open(params: EntryParams, more = {}) {
   const combos = Object.fromEntries(models.map((model) => [model.replace('/', '-'), { models: [{ model, params }] }]))
   const world = await openWorld({ fetch: up, catalog, connections, combos, ...more })
   async function ask(path: string, model: string, body: object = {}, headers: Record<string, string> = {}) {
-    const asked = askOf(endpointAt(path), model, 900)
+    const pending = askOf(endpointAt(path), model, 900)
     const beside = { 'ai-language-model-id': model, 'ai-language-model-specification-version': '4' }
-    const whole = JSON.stringify({ ...asked.body, ...body })
-    const response = await world.post(asked.path, whole, { headers: { ...beside, ...headers } })
+    const whole = JSON.stringify({ ...pending.body, ...body })
+    const response = await world.post(pending.path, whole, { headers: { ...beside, ...headers } })
     const text = await response.text()
     const sent = up.calls.at(-1)?.body
     return {

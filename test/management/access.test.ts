@@ -96,9 +96,10 @@ test('an unknown path or method under /api gets a 401 without the token, and a 4
 
 test('a wrong token and a missing one get different errors', async () => {
   const { send } = openDoor()
-  const told = async (headers: Record<string, string> = {}) => (await send('GET', '/api/keys', { headers })).body.error
-  assert.is(await told(), 'Send the admin token as "Authorization: Bearer <token>".')
-  const wrong = await told(bearer('x'.repeat(40)))
+  const recorded = async (headers: Record<string, string> = {}) =>
+    (await send('GET', '/api/keys', { headers })).body.error
+  assert.is(await recorded(), 'Send the admin token as "Authorization: Bearer <token>".')
+  const wrong = await recorded(bearer('x'.repeat(40)))
   assert.is(wrong, 'This is not the admin token. Send the admin token as "Authorization: Bearer <token>".')
 })
 

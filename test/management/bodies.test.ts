@@ -122,7 +122,7 @@ const encodePart = (text: string) => encodeURIComponent(text.replace(/\p{Cs}/gu,
 
 test('hides the details of an internal error from the client, and passes it to onError', () => {
   const errors: unknown[] = []
-  const readBody = (error: unknown) => createManagementErrorReply(error, (told) => errors.push(told)).body
+  const readBody = (error: unknown) => createManagementErrorReply(error, (recorded) => errors.push(recorded)).body
   const broken = new TypeError('secret')
   const named = gatewayError('STORAGE_FAILED', { message: 'keys/secret cannot be read', cause: broken })
   assert.is(readBody(broken), '{"error":"Internal server error"}')

@@ -20,7 +20,7 @@ const operations = fc.array(operation, { minLength: 1, maxLength: 3 })
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never
 
 /** An operation that was acknowledged, and the combo that it was about. */
-interface Told {
+interface Recorded {
   operation: Operation
   id: string
 }
@@ -51,38 +51,38 @@ function inSteps(storage: Storage, scheduler: fc.Scheduler): Storage {
   return { atomic: true, get: step(get), set: step(set), delete: step(remove), list: step(list) }
 }
 
-async function perform(todo: Operation[], ids: string[], storage: Storage): Promise<Told[]> {
+async function perform(todo: Operation[], ids: string[], storage: Storage): Promise<Recorded[]> {
   const { combos } = openDoor({ storage }).gateway.api
-  const told: Told[] = []
+  const recorded: Recorded[] = []
   for (const operation of todo) {
     const id = operation.do === 'create' ? undefined : (ids[operation.combo] ?? '')
     try {
       if (id === undefined) {
         if (operation.do === 'create')
-          told.push({ operation, id: (await combos.create({ name: operation.name, models: ['new'] })).id })
+          recorded.push({ operation, id: (await combos.create({ name: operation.name, models: ['new'] })).id })
         continue
       }
       if (operation.do === 'rename') await combos.update(id, { name: operation.name })
       if (operation.do === 'change') await combos.update(id, { models: [operation.model] })
       if (operation.do === 'delete') await combos.delete(id)
-      told.push({ operation, id })
+      recorded.push({ operation, id })
     } catch (error) {
       if (!isGatewayError(error, 'NAME_TAKEN') && !isGatewayError(error, 'NOT_FOUND')) throw error
     }
   }
-  return told
+  return recorded
 }
 
-function check(combos: Combo[], ids: string[], told: Told[]) {
-  const state = JSON.stringify({ combos, told }, null, 1)
-  const of = (kind: Operation['do']) => told.filter(({ operation }) => operation.do === kind).map(({ id }) => id)
+function check(combos: Combo[], ids: string[], recorded: Recorded[]) {
+  const state = JSON.stringify({ combos, recorded }, null, 1)
+  const of = (kind: Operation['do']) => recorded.filter(({ operation }) => operation.do === kind).map(({ id }) => id)
   const deleted = of('delete')
   const expected = [...ids, ...of('create')].filter((id) => !deleted.includes(id))
   assert.equal(combos.map(({ id }) => id).sort(), expected.sort(), `every combo once: ${state}`)
   assert.is(new Set(combos.map((combo) => combo.name)).size, combos.length, `every name once: ${state}`)
   for (const combo of combos) {
     const at = ids.indexOf(combo.id)
-    const own = told.filter(({ id }) => id === combo.id).map(({ operation }) => operation)
+    const own = recorded.filter(({ id }) => id === combo.id).map(({ operation }) => operation)
     const names = own.flatMap((operation) => ('name' in operation ? [operation.name] : []))
     const models = own.flatMap((operation) => (operation.do === 'change' ? [operation.model] : []))
     assert.ok((names.length > 0 ? names : [start[at]]).includes(combo.name), `no name is undone: ${state}`)

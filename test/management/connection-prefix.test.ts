@@ -117,9 +117,9 @@ test('rejects a prefix in process, just like over HTTP', async () => {
 })
 
 test("a connection that shares a prefix is a fallback for the prefix's owner", async () => {
-  const asked: string[] = []
+  const requests: string[] = []
   const upstream = async (input: RequestInfo | URL) => {
-    asked.push(new URL(String(input)).host)
+    requests.push(new URL(String(input)).host)
     return Response.json({ error: { message: 'down' } }, { status: 503 })
   }
   const { gateway, expect } = openDoor({ catalog, fetch: upstream })
@@ -128,7 +128,7 @@ test("a connection that shares a prefix is a fallback for the prefix's owner", a
   const body = JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] })
   const headers = { 'content-type': 'application/json' }
   await gateway.fetch(new Request('http://gateway.test/v1/chat/completions', { method: 'POST', headers, body }))
-  assert.equal(asked.slice(0, 2), ['openai.test', 'lab.test'])
+  assert.equal(requests.slice(0, 2), ['openai.test', 'lab.test'])
 })
 
 test('sharesPrefix can be next to the prefix at the top level, and null removes it', async () => {

@@ -16,7 +16,7 @@ async function open(answer: Answering, options: WorldOptions = {}) {
 }
 
 test('a test calls only the given connection, for at most 16 tokens, and reports the duration', async () => {
-  const { api, idOf, fetch, clock, told } = await open(async (call, nth) => {
+  const { api, idOf, fetch, clock, recorded } = await open(async (call, nth) => {
     await clock.advance(25)
     return answering(call, nth)
   })
@@ -29,7 +29,7 @@ test('a test calls only the given connection, for at most 16 tokens, and reports
     assert.not.ok(stream)
   }
   assert.equal(
-    told.requests.map(({ model, status, keyId }) => [model, status, keyId]),
+    recorded.requests.map(({ model, status, keyId }) => [model, status, keyId]),
     [
       ['two/m', 200, undefined],
       ['claude/c', 200, undefined],

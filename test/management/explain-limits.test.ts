@@ -112,13 +112,13 @@ for (const [
 ] of Object.entries(cases))
   test(`explains how a request is handled: ${title}`, async () => {
     const { gateway, keyId, post, up } = await openGate({ answer: metered({}, { tokens: 0 }), ...options })
-    const asked =
+    const requested =
       path.includes('v1/chat') || path.includes('v1/messages') ? { messages, max_tokens: 30, ...body } : body
     for (let nth = 0; nth < before; nth++)
       assert.is((await post(chat, { model: 'one/m', messages, max_tokens: 5 })).status, 200)
     for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
     const calls = up.calls.length
-    const { targets, error } = await gateway.api.explain({ model, body: asked, path, keyId })
+    const { targets, error } = await gateway.api.explain({ model, body: requested, path, keyId })
     assert.is(up.calls.length, calls)
     assert.equal([error?.status ?? 200, error?.code.toLowerCase()], [expected[0], expected[1]])
     if (error)
@@ -131,9 +131,9 @@ for (const [
         targets.map(({ use }) => use),
         uses,
       )
-    const reply = await post(path, { model, ...asked })
-    const said = await reply.json()
-    assert.equal([reply.status, reply.status < 400 ? undefined : said.error.code], [expected[0], expected[1]])
+    const reply = await post(path, { model, ...requested })
+    const responseBody = await reply.json()
+    assert.equal([reply.status, reply.status < 400 ? undefined : responseBody.error.code], [expected[0], expected[1]])
   })
 
 test('gives the wait while in-flight requests reserve the rest, and reserves nothing itself', async () => {

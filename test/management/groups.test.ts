@@ -185,19 +185,22 @@ use('keys follow changes to their group by another gateway on the storage', asyn
 })
 
 use('keys are rejected if their group is missing or was changed by another program', async () => {
-  const { api, status, storage, told } = await used()
+  const { api, status, storage, recorded } = await used()
   const { id } = await api.groups.create({ name: 'a', limits: { parallel: 4 } })
   const { key } = await api.keys.create({ name: 'k', group: id })
   assert.is(await status(key), 200)
   const stored = await storage.get(`groups/${id}`)
   await storage.set(`groups/${id}`, String(stored?.value).replace('"parallel":4', '"parallel":400'))
   assert.is(await status(key), 500)
-  assert.match(String(told.errors.at(-1)), /The record of the group "a" was not written by a gateway with this secret/)
+  assert.match(
+    String(recorded.errors.at(-1)),
+    /The record of the group "a" was not written by a gateway with this secret/,
+  )
   assert.match((await api.groups.get(id)).error ?? '', /Pause, resume, or delete it/)
   assert.match((await api.health.list()).damaged[0]?.problem ?? '', /its keys are rejected/)
   await api.groups.update(id, { isActive: true, limits: { parallel: 4 } })
   assert.is(await status(key), 200)
   await storage.delete(`groups/${id}`)
   assert.is(await status(key), 500)
-  assert.match(String(told.errors.at(-1)), /belongs to the group ".*", which does not exist/)
+  assert.match(String(recorded.errors.at(-1)), /belongs to the group ".*", which does not exist/)
 })

@@ -67,7 +67,7 @@ const bodies: ReadonlyArray<readonly [method: string, path: string, body: object
 
 for (const [method, path, body] of bodies)
   test(`no body sent to ${method} ${path} causes an internal error`, async () => {
-    const { gateway, told } = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())) })
+    const { gateway, recorded } = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())) })
     const send = (how: string, at: string, text: string) =>
       gateway.fetch(
         new Request(`http://gateway${at}`, {
@@ -84,8 +84,8 @@ for (const [method, path, body] of bodies)
     assert.ok(plain.ok, `${plain.status} ${await plain.text()}`)
     await eachHostile({ body, isEach: isCi, runs: isCi ? 500 : 40 }, async (text) => {
       const response = await send(method, at, text)
-      const said = await response.text()
-      assert.is.not(response.status, 500, `${text} ${said}`)
-      assert.equal(told.errors.map(String), [], text)
+      const responseBody = await response.text()
+      assert.is.not(response.status, 500, `${text} ${responseBody}`)
+      assert.equal(recorded.errors.map(String), [], text)
     })
   })

@@ -126,12 +126,12 @@ const damages: [stored: unknown, problem: string, shown: object | undefined][] =
 
 for (const [stored, problem, kept] of damages)
   test(`reports metadata stored as ${JSON.stringify(stored)}, and the key works`, async () => {
-    const { api, chat, told, place, key, id, storage } = await damaged(stored)
+    const { api, chat, recorded, place, key, id, storage } = await damaged(stored)
     assert.is((await chat({}, { headers: { 'x-api-key': key } })).status, 200)
     assert.equal((await api.keys.get(id)).key.metadata, kept)
     const { damaged: known } = await api.health.list()
     assert.equal(known, [{ key: place, problem: `is damaged: ${problem}` }])
-    assert.ok(told.errors.every((error) => isGatewayError(error, 'RECORD_DAMAGED')))
+    assert.ok(recorded.errors.every((error) => isGatewayError(error, 'RECORD_DAMAGED')))
     await api.keys.update(id, { name: 'renamed' })
     assert.equal(
       JSON.parse((await storage.get(place))?.value ?? '').record.metadata,

@@ -108,11 +108,11 @@ test('pages contain all models once, even if the last model of a page has disapp
 })
 
 test('queries a compatible provider once for the models of all kinds', async () => {
-  let asked = 0
+  let requestCount = 0
   const { gateway } = openDoor({
     catalog: { 'openai-compatible-lab': { alias: 'lab', serviceKinds: ['llm', 'embedding'] } },
     fetch: async () => {
-      asked++
+      requestCount++
       return Response.json({ data: [{ id: 'chat' }, { id: 'embed-small' }] })
     },
   })
@@ -122,7 +122,7 @@ test('queries a compatible provider once for the models of all kinds', async () 
     providerSpecificData: { baseUrl: 'http://lab.test/v1' },
   })
   const { data } = await gateway.api.models.published({ kinds: 'all' })
-  assert.is(asked, 1)
+  assert.is(requestCount, 1)
   assert.equal(
     data.map(({ id, kind }) => [id, kind]),
     [

@@ -154,7 +154,7 @@ test('ends the request when the client disconnects', async () => {
   leaving.abort()
   await asking.catch(() => {})
   assert.equal(
-    world.told.requests.map(({ end }) => end),
+    world.recorded.requests.map(({ end }) => end),
     ['aborted'],
   )
 })

@@ -185,9 +185,9 @@ test('finds a combo by its id, or by its name, and keeps omitted fields', async 
 })
 
 test('putting the same combo keeps its rotation, and a change restarts it', async () => {
-  const asked: string[] = []
+  const requests: string[] = []
   const upstream = fakeUpstream(({ body }) => {
-    asked.push(JSON.parse(body).model)
+    requests.push(JSON.parse(body).model)
     return json(chatAnswer())
   })
   const { gateway, expect } = openDoor({ catalog, fetch: upstream })
@@ -205,7 +205,7 @@ test('putting the same combo keeps its rotation, and a change restarts it', asyn
   await ask()
   await put([...three, 'openai/d'])
   await ask()
-  assert.equal(asked, ['a', 'b', 'a'])
+  assert.equal(requests, ['a', 'b', 'a'])
 })
 
 test('creates a key once, and finds it by its id or its name', async () => {

@@ -45,15 +45,15 @@ const useless: ReadonlyArray<[model: string, why: string]> = [
 
 test("names models that don't resolve when a key or a group is created or changed", async () => {
   const { expect } = await openWithConnections()
-  const said = useless.map(([model, why]) => `"${model}" in "models" doesn't resolve yet: ${why}`)
+  const output = useless.map(([model, why]) => `"${model}" in "models" doesn't resolve yet: ${why}`)
   const models = useless.map(([model]) => model)
   for (const resource of ['keys', 'groups']) {
     const good = await expect(201, 'POST', `/api/${resource}`, { name: 'good', models: useful })
     assert.is(good.warnings, undefined)
     const made = await expect(201, 'POST', `/api/${resource}`, { name: 'bad', models: [...useful, ...models] })
-    assert.equal(made.warnings, said)
+    assert.equal(made.warnings, output)
     const changed = await expect(200, 'PUT', `/api/${resource}/${good.id}`, { models })
-    assert.equal(changed.warnings, said)
+    assert.equal(changed.warnings, output)
     const mended = await expect(200, 'PUT', `/api/${resource}/${good.id}`, { models: null })
     assert.is(mended.warnings, undefined)
   }

@@ -37,10 +37,10 @@ for (const stream of [false, true]) {
       { stream, observe: [otel(module)] },
     )
     forget()
-    const asked = world.ask().then((response) => response.text())
+    const pending = world.ask().then((response) => response.text())
     await world.untilBoth()
     await world.clock.advance(5)
-    await asked
+    await pending
     assert.equal(tree(), [completions, '  CLIENT chat m', '  CLIENT chat m'])
     assert.equal(attemptsOf(spans()), [
       ['one', false, 'outrun', false, 0, P95 + 5],
@@ -55,10 +55,10 @@ for (const stream of [false, true]) {
       { stream, observe: [otel(module)] },
     )
     forget()
-    const asked = world.ask().then((response) => response.text())
+    const pending = world.ask().then((response) => response.text())
     await world.untilBoth()
     await world.clock.advance(3)
-    await asked
+    await pending
     assert.equal(tree(), [completions, '  CLIENT chat m', '  CLIENT chat m'])
     assert.equal(attemptsOf(spans()), [
       ['one', false, 'answered', false, 0, P95 + 3],
@@ -77,11 +77,11 @@ test('both spans are correct when the first attempt fails while the second one r
     { observe: [otel(module)] },
   )
   forget()
-  const asked = world.ask().then((response) => response.text())
+  const pending = world.ask().then((response) => response.text())
   await world.untilBoth()
   await world.clock.advance(3)
   await world.clock.advance(6)
-  await asked
+  await pending
   assert.equal(tree(), [completions, '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'])
   assert.equal(attemptsOf(spans()), [
     ['one', false, 'server', true, 0, P95 + 3],
@@ -94,11 +94,11 @@ test('both spans of a hedged request end without an error when its client discon
   const world = await hedging({}, { observe: [otel(module)] })
   forget()
   const abort = new AbortController()
-  const asked = world.ask({ signal: abort.signal })
+  const pending = world.ask({ signal: abort.signal })
   await world.untilBoth()
   await world.clock.advance(4)
   abort.abort()
-  await asked
+  await pending
   assert.equal(tree(), [completions, '  CLIENT chat m', '  CLIENT chat m'])
   assert.equal(attemptsOf(spans()), [
     ['one', false, 'cancelled', false, 0, P95 + 4],

@@ -160,10 +160,10 @@ const stories: Record<string, { answer?: Answering; ask(world: ObservedWorld): P
   },
 }
 
-for (const [story, { answer: told = good, ask, tree: expected }] of Object.entries(stories))
+for (const [story, { answer: recorded = good, ask, tree: expected }] of Object.entries(stories))
   test(`the spans are correct for ${story}`, async () => {
     const { module, tree } = sdk()
-    const world = await openObserved([otel(module)], told)
+    const world = await openObserved([otel(module)], recorded)
     await ask(world)
     assert.equal(tree(), expected)
   })

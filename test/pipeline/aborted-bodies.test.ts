@@ -21,13 +21,13 @@ test('a client that disconnects before its body has arrived causes no call', asy
     body,
     duplex: 'half',
   } as RequestInit)
-  const asked = world.gateway.fetch(request)
+  const pending = world.gateway.fetch(request)
   await world.clock.advance(0)
   abort.abort()
-  assert.is((await asked).status, 499)
+  assert.is((await pending).status, 499)
   assert.is(cancelled, true)
   assert.is(up.calls.length, 0)
-  assert.is(world.told.requests[0]?.status, 499)
+  assert.is(world.recorded.requests[0]?.status, 499)
   await world.gateway.close()
 })
 
@@ -49,10 +49,10 @@ for (const path of ['/v1/chat/completions', '/api/keys']) {
     const abort = new AbortController()
     const request = stalled(abort.signal, () => {})
     if (path.startsWith('/api')) request.headers.set('authorization', `Bearer ${token}`)
-    const asked = world.gateway.fetch(request)
+    const pending = world.gateway.fetch(request)
     await world.clock.advance(0)
     abort.abort()
-    assert.is((await asked).status, 499)
+    assert.is((await pending).status, 499)
   })
 
   test(`a small body sent to ${path} is canceled if the client has already disconnected`, async () => {

@@ -39,24 +39,24 @@ for (const [route, [path, body]] of Object.entries(routes)) {
   for (const [phase, answer] of Object.entries(phases)) {
     test(`a client that disconnects ${phase} ends the only call to the provider (${route})`, async () => {
       const { up, world, abort, init, called } = await leaving(answer)
-      const asked = world.post(path, body, init)
+      const pending = world.post(path, body, init)
       await called()
       assert.is(up.open, 1)
       abort.abort()
       assert.is(up.calls[0]?.signal.aborted, true, 'at once')
       assert.is(up.open, 0)
-      const response = await asked
+      const response = await pending
       assert.is(response.status, 499)
       assert.is(up.calls.length, 1)
       assert.equal(
-        world.told.requests.map(({ status }) => status),
+        world.recorded.requests.map(({ status }) => status),
         [499],
       )
       assert.equal(
-        world.told.attempts.map(({ outcome, status }) => `${outcome} ${status}`),
+        world.recorded.attempts.map(({ outcome, status }) => `${outcome} ${status}`),
         ['cancelled 499'],
       )
-      assert.equal(world.told.errors, [])
+      assert.equal(world.recorded.errors, [])
       assert.is(world.clock.pending(), 0)
     })
   }
@@ -83,10 +83,10 @@ for (const [name, [path, body, events]] of Object.entries(streams)) {
       await reading?.catch(() => {})
       assert.is(up.calls.length, 1)
       assert.equal(
-        world.told.requests.map(({ status }) => status),
+        world.recorded.requests.map(({ status }) => status),
         [499],
       )
-      assert.is(world.told.usages.length, 1)
+      assert.is(world.recorded.usages.length, 1)
       assert.is(world.clock.pending(), 0)
     })
   }
@@ -99,7 +99,7 @@ test('a stream that was never read ends when the client disconnects', async () =
   assert.is(up.open, 1)
   abort.abort()
   assert.is(up.open, 0)
-  assert.is(world.told.requests[0]?.status, 499)
+  assert.is(world.recorded.requests[0]?.status, 499)
   assert.is(world.clock.pending(), 0)
 })
 
@@ -127,13 +127,13 @@ test('a client that disconnects while the storage is slow causes no call', async
   storage.list = (...query) => slow.then(() => list(...query))
   await world.clock.advance(1_000)
   const abort = new AbortController()
-  const asked = world.chat({}, { signal: abort.signal })
+  const pending = world.chat({}, { signal: abort.signal })
   await world.clock.advance(0)
   abort.abort()
   release()
-  assert.is((await asked).status, 499)
+  assert.is((await pending).status, 499)
   assert.is(up.calls.length, 0)
-  assert.equal(world.told.attempts, [])
+  assert.equal(world.recorded.attempts, [])
 })
 
 test('a fetch that ignores its signal delays no request, and its late response is canceled', async () => {
@@ -154,10 +154,10 @@ test('a fetch that ignores its signal delays no request, and its late response i
   }
   const world = await openWorld({ fetch, clock })
   const abort = new AbortController()
-  const asked = world.chat({}, { signal: abort.signal })
+  const pending = world.chat({}, { signal: abort.signal })
   while (calls === 0) await clock.advance(0)
   abort.abort()
-  assert.is((await asked).status, 499)
+  assert.is((await pending).status, 499)
   bring(new Response(late))
   await clock.advance(0)
   assert.is(cancelled, true)
@@ -189,18 +189,18 @@ test('no call is open after 1,000 clients have disconnected at random times', as
   const clients = Array.from({ length: 1_000 }, async (_, index) => {
     const [path, body] = all[index % all.length] ?? routes.chat
     const abort = new AbortController()
-    const asked = world.post(path, body, { signal: abort.signal })
+    const pending = world.post(path, body, { signal: abort.signal })
     for (let turn = index % 7; turn > 0; turn--) await new Promise(setImmediate)
-    if (index % 7 === 6) void asked.then((response) => response.text()).catch(() => {})
+    if (index % 7 === 6) void pending.then((response) => response.text()).catch(() => {})
     for (let turn = index % 5; turn > 0; turn--) await new Promise(setImmediate)
     abort.abort()
-    await asked
+    await pending
   })
   await Promise.all(clients)
   await world.clock.advance(0)
   assert.is(up.open, 0)
-  assert.is(world.told.requests.length, 1_001)
-  assert.ok(world.told.requests.every(({ status }) => status === 499))
+  assert.is(world.recorded.requests.length, 1_001)
+  assert.ok(world.recorded.requests.every(({ status }) => status === 499))
   assert.is(world.clock.pending(), 0)
   assert.ok(up.calls.length > 300, 'most of them got far enough')
 })

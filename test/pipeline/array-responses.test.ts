@@ -36,7 +36,7 @@ for (const to of wireFormats)
         const response = await world.post(...questions[to]('google/g', true))
         assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
         assert.equal(await clients[to](response), looked)
-        const [{ inputTokens, outputTokens } = {}] = world.told.usages
+        const [{ inputTokens, outputTokens } = {}] = world.recorded.usages
         assert.equal([inputTokens, outputTokens], [10, 5])
       }
     })
@@ -48,7 +48,7 @@ for (const to of wireFormats)
       const response = await world.post(...questions[to]('google/g', false))
       assert.is(response.headers.get('content-type'), 'application/json')
       assert.equal(await wholeClients[to](response), looked)
-      const [{ inputTokens, outputTokens } = {}] = world.told.usages
+      const [{ inputTokens, outputTokens } = {}] = world.recorded.usages
       assert.equal([inputTokens, outputTokens], [10, 5])
     })
 
@@ -70,9 +70,9 @@ test('a JSON array is passed on as it arrives', async () => {
 
 test('a JSON array with a single element is that element, unchanged', async () => {
   const [, , last] = chunks
-  const said = JSON.stringify({ ...last, more: 1 }).replace('"more":1', '"more": 12345678901234567890')
-  const world = await open(() => json(` [\n${said}\n]`))
-  assert.is(await (await world.post(...questions.gemini('google/g', false))).text(), said)
+  const output = JSON.stringify({ ...last, more: 1 }).replace('"more":1', '"more": 12345678901234567890')
+  const world = await open(() => json(` [\n${output}\n]`))
+  assert.is(await (await world.post(...questions.gemini('google/g', false))).text(), output)
   const chat = await open(() => json([chatAnswer('Hello')]))
   for (const stream of [false, true]) assert.match(await (await chat.chat({ stream })).text(), '"content":"Hello"')
   const count = await open(() => json([{ totalTokens: 7 }]))
@@ -133,7 +133,7 @@ test('the elements of a JSON array in a stream event are read, before or after t
     assert.is(attemptsOf(early), 'one/m=429:rate-limit')
     const world = await open(() => typed('text/event-stream', [...chatEvents().slice(0, 3), error]))
     assert.match(await (await world.post(path, body)).text(), /Slow down\.[^\n]*\n\n$/)
-    assert.is(world.told.requests[0]?.status, 429)
+    assert.is(world.recorded.requests[0]?.status, 429)
   }
 })
 

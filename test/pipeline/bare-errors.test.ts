@@ -65,7 +65,7 @@ const formats = {
   },
 } as const
 
-const told = {
+const recorded = {
   chat: /data: (\{"error":\{[^\n]+)\n\n$/,
   completions: /data: (\{"error":\{[^\n]+)\n\n$/,
   messages: /event: error\ndata: (\{"type":"error"[^\n]+)\n\n$/,
@@ -94,7 +94,7 @@ async function ask(name: Name, chunks: readonly (string | Uint8Array)[], options
   })
   const { reply, text } = await askRaw(world.gateway, path, body)
   assert.is(upstream.isOpen, false)
-  return { text, reply, told: world.told }
+  return { text, reply, recorded: world.recorded }
 }
 
 interface Options {
@@ -119,7 +119,7 @@ for (const name of names) {
       ['text/event-stream', opening + bare],
       ['text/event-stream', `${opening}: wait\n\n${JSON.stringify(error, null, 2)}\n\n`],
     ] as const) {
-      const { reply, text, told: records } = await ask(name, [sent], { contentType })
+      const { reply, text, recorded: records } = await ask(name, [sent], { contentType })
       const headers = [reply.status, reply.headers['x-signalbox-attempts']]
       assert.equal(headers, [429, `${model}=429:rate-limit`], sent)
       assert.is((JSON.parse(text) as ErrorAnswer).error.message, MESSAGE)
@@ -142,9 +142,9 @@ for (const name of names) {
       [[...cutAt(new TextEncoder().encode(`${begin}: wait\n\n${pretty}\n`), Array(600).keys())], 'end'],
       [[begin, bare], 'reset'],
     ] as const) {
-      const { text, told: records } = await ask(name, chunks, { how })
-      const [, said = '{}'] = told[name].exec(text) ?? []
-      assert.match((JSON.parse(said) as ErrorAnswer).error?.message ?? text, MESSAGE)
+      const { text, recorded: records } = await ask(name, chunks, { how })
+      const [, output = '{}'] = recorded[name].exec(text) ?? []
+      assert.match((JSON.parse(output) as ErrorAnswer).error?.message ?? text, MESSAGE)
       assert.not.match(text, /\[DONE\]|message_stop|response\.completed|STOP|too early|before its answer/)
       assert.is(text.split(asText).length - 1, name === 'responses' ? 3 : 1, text)
       assert.equal([records.requests.length, records.requests[0]?.status], [1, 429])
@@ -168,7 +168,7 @@ for (const name of translatable)
     assert.is((JSON.parse(text) as ErrorAnswer).error.message, MESSAGE)
     const late = await ask(name, [opening, content, JSON.stringify(error)], other)
     assert.match(late.text, asText)
-    assert.is(late.told.requests[0]?.status, 429)
+    assert.is(late.recorded.requests[0]?.status, 429)
   })
 
 test("an error as bare JSON in a stream doesn't show the credential, and JSON without an error doesn't count as one", async () => {
@@ -179,7 +179,7 @@ test("an error as bare JSON in a stream doesn't show the credential, and JSON wi
   const odd = [opening, content, '{"note":1}\n\n', '{"error":null}\n\n', chatEvents().at(-3) ?? '', end]
   const good = await ask('chat', odd)
   assert.is(good.text, odd.join(''))
-  assert.is(good.told.requests[0]?.status, 200)
+  assert.is(good.recorded.requests[0]?.status, 200)
   const cut = await ask('chat', [opening, content, '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}'])
   assert.match(cut.text, 'before the response was complete')
 })

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../src/lib/json.ts'
-import { said } from '../formats/cases/responses.ts'
+import { output } from '../formats/cases/responses.ts'
 import { ask, getData, getEvents } from '../formats/cases/support.ts'
 import { createValidator } from '../formats/openai-responses/support/schema.ts'
-import { heardBy } from '../formats/openai-responses/support/streams.ts'
+import { receivedBy } from '../formats/openai-responses/support/streams.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type End, sse } from './support/upstream.ts'
 
@@ -14,7 +14,7 @@ const created = { id: 'resp_up', object: 'response', created_at: 1_790_000_000, 
 const words = Array.from({ length: 2_000 }, (_, at) => `word ${at} `)
 const numbered = getEvents(
   'openai-responses',
-  said['openai-responses'](...words).map((event, sequence_number): JsonObject => {
+  output['openai-responses'](...words).map((event, sequence_number): JsonObject => {
     const begun = sequence_number === 0 && { response: { ...created, output: [] } }
     return Object.assign({ sequence_number }, Object(event), begun)
   }),
@@ -23,8 +23,8 @@ const numbered = getEvents(
 async function cut(events: readonly string[], end: End = 'close') {
   const client = 'openai-responses'
   const { response, world } = await ask({ client, model: 'responses/m', stream: true, answer: () => sse(events, end) })
-  const told = await getData(response.clone())
-  return { told, text: await response.text(), record: world.told.requests[0] }
+  const recorded = await getData(response.clone())
+  return { recorded, text: await response.text(), record: world.recorded.requests[0] }
 }
 
 for (const [how, end] of [
@@ -33,32 +33,35 @@ for (const [how, end] of [
 ] as const)
   for (const at of [4, 5, 1_500])
     test(`the failure event continues the sequence numbers if the stream ${how} after ${at} events`, async () => {
-      const { told, text, record } = await cut(numbered.slice(0, at), end)
-      const [error, failed] = told.slice(-2)
+      const { recorded, text, record } = await cut(numbered.slice(0, at), end)
+      const [error, failed] = recorded.slice(-2)
       assert.equal(
-        told.map((event) => event.sequence_number),
-        told.map((_, index) => index),
+        recorded.map((event) => event.sequence_number),
+        recorded.map((_, index) => index),
       )
       assert.equal([error?.type, failed?.type, record?.status], ['error', 'response.failed', 502])
       const { id, created_at, model, status } = (failed?.response ?? {}) as JsonObject
       assert.equal([id, created_at, model, status], ['resp_up', created.created_at, 'm-2026', 'failed'])
-      const heard = await heardBy(text.split(/(?<=\n\n)/)).catch((thrown: Error) => thrown)
-      assert.ok(heard instanceof Error && /early|before the response was complete/.test(heard.message), String(heard))
+      const received = await receivedBy(text.split(/(?<=\n\n)/)).catch((thrown: Error) => thrown)
+      assert.ok(
+        received instanceof Error && /early|before the response was complete/.test(received.message),
+        String(received),
+      )
     })
 
 test('the failure event contains a complete response according to the schema', async () => {
   const problems = createValidator()
-  const { told } = await cut(numbered.slice(0, 6))
-  assert.equal(problems('ResponseResource', told.at(-1)?.response), [])
+  const { recorded } = await cut(numbered.slice(0, 6))
+  assert.equal(problems('ResponseResource', recorded.at(-1)?.response), [])
 })
 
 test('a failure event from the provider is completed and keeps the sequence numbers', async () => {
   const error = { type: 'error', sequence_number: 4, code: 'server_error', message: 'boom', param: null }
-  const { told } = await cut([...numbered.slice(0, 4), ...getEvents('openai-responses', [error])])
-  const [failed] = told.slice(-1)
+  const { recorded } = await cut([...numbered.slice(0, 4), ...getEvents('openai-responses', [error])])
+  const [failed] = recorded.slice(-1)
   assert.is(failed?.type, 'response.failed')
   assert.equal(JSON.stringify(failed?.response).includes('"id":"resp_up"'), true)
-  const numbers = told.map((event) => Number(event.sequence_number))
+  const numbers = recorded.map((event) => Number(event.sequence_number))
   assert.equal(
     numbers,
     numbers.toSorted((a, b) => a - b),

@@ -13,7 +13,7 @@ test('x-signalbox-timeout-ms covers all attempts together, and the upstream call
     const up = fakeUpstream(never)
     const world = await openWorld({ fetch: up, limits, clock, combos: { chain: ['one/m', 'two/m'] } })
     let response: Response | undefined
-    const asked = world
+    const pending = world
       .chat({ model: 'chain', stream }, { headers: { 'x-signalbox-timeout-ms': '1500' } })
       .then((answer) => {
         response = answer
@@ -24,7 +24,7 @@ test('x-signalbox-timeout-ms covers all attempts together, and the upstream call
     await clock.advance(499)
     assert.is(response, undefined)
     await clock.advance(1)
-    await asked
+    await pending
     assert.is(
       await textOf(response),
       '504 No response within the 1500 ms that "x-signalbox-timeout-ms" allows. Raise it or try another model. one/m: The provider "one" did not respond within 1 s. two/m: No response yet.',
@@ -47,25 +47,25 @@ test('x-signalbox-timeout-ms covers all attempts together, and the upstream call
   }
 })
 
-for (const [what, model, said] of [
+for (const [what, model, output] of [
   ['nothing follows the headers', 'one/m', []],
   ['only a role follows the headers', 'one/m', chatEvents().slice(0, 1)],
   ['nothing follows the headers of a stream to be translated', 'claude/c', []],
 ] as const) {
   test(`x-signalbox-timeout-ms applies while ${what}`, async () => {
     const clock = fakeClock()
-    const up = fakeUpstream(() => sse(said, 'hang'))
+    const up = fakeUpstream(() => sse(output, 'hang'))
     const world = await openWorld({ fetch: up, clock })
     let response: Response | undefined
     const body = { model, stream: true, messages: [{ role: 'user', content: 'Hi' }] }
-    const asked = world.chat(body, { headers: { 'x-signalbox-timeout-ms': '700' } }).then((answer) => {
+    const pending = world.chat(body, { headers: { 'x-signalbox-timeout-ms': '700' } }).then((answer) => {
       response = answer
     })
     while (up.calls.length === 0) await clock.advance(0)
     await clock.advance(699)
     assert.is(response, undefined)
     await clock.advance(1)
-    await asked
+    await pending
     assert.match(await textOf(response), /^504 No response within the 700 ms .* No response yet\.$/)
     assert.is(response?.headers.get('x-signalbox-attempts'), `${model}=504:cancelled`)
     assert.is(up.open, 0)

@@ -20,7 +20,7 @@ test("a closing gateway rejects new requests with a 503 in the client's format",
   const messages: ErrorAnswer = await (await world.messages({})).json()
   assert.is(messages.type, 'error')
   assert.is((await world.gateway.fetch(new Request('http://gateway/api/keys'))).status, 503)
-  assert.equal(world.told.errors, [])
+  assert.equal(world.recorded.errors, [])
 })
 
 test("a request that isn't routed yet when the gateway closes is finished, or gets a 503", async () => {
@@ -32,12 +32,12 @@ test("a request that isn't routed yet when the gateway closes is finished, or ge
       return json(chatAnswer())
     })
     const world = await openWorld({ fetch: up })
-    const asked = world.post('/v1beta/models/one/m:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] })
+    const pending = world.post('/v1beta/models/one/m:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] })
     for (let turn = 0; turn < turns; turn++) await undefined
     const closing = world.gateway.close().then(() => {
       isClosed = true
     })
-    const [{ status }] = await Promise.all([asked, closing])
+    const [{ status }] = await Promise.all([pending, closing])
     assert.equal(served, status === 503 ? [] : [false], `${status} after ${turns} turns`)
   }
 })
@@ -51,14 +51,14 @@ test('close waits for in-flight requests', async () => {
       }),
   )
   const world = await openWorld({ fetch: up })
-  const asked = world.chat({})
+  const pending = world.chat({})
   await called(world, up)
   let closed = 0
   const closing = [world.gateway.close(), world.gateway.close()].map((each) => each.then(() => closed++))
   await world.clock.advance(9_999)
   assert.is(closed, 0)
   answer(json(chatAnswer()))
-  assert.is((await asked).status, 200)
+  assert.is((await pending).status, 200)
   await Promise.all(closing) // both, without the clock moving on
   assert.is(world.clock.pending(), 0)
 })
@@ -69,26 +69,26 @@ test('close lets an in-flight stream finish', async () => {
   const closing = world.gateway.close()
   assert.is(await response.text(), chatEvents().join(''))
   await closing
-  assert.is(world.told.requests[0]?.status, 200)
+  assert.is(world.recorded.requests[0]?.status, 200)
 })
 
 for (const stream of [false, true]) {
   test(`after the grace period, a request without a response gets a 503 and its call ends${stream ? ', streamed' : ''}`, async () => {
     const up = fakeUpstream(never)
     const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m'] } })
-    const asked = world.chat({ model: 'chain', stream })
+    const pending = world.chat({ model: 'chain', stream })
     await called(world, up)
     const closing = world.gateway.close({ graceMs: 500 })
     await world.clock.advance(499)
     assert.is(up.open, 1)
     await world.clock.advance(1)
-    const response = await asked
+    const response = await pending
     assert.is(response.status, 503)
     assert.is(((await response.json()) as ErrorAnswer).error.code, 'closed')
     await closing
     assert.is(up.open, 0)
     assert.is(up.calls.length, 1, 'no other target is tried')
-    assert.is(world.told.requests[0]?.status, 503)
+    assert.is(world.recorded.requests[0]?.status, 503)
     assert.is(world.clock.pending(), 0)
   })
 }
@@ -110,7 +110,7 @@ for (const reading of ['is waiting', 'is busy']) {
     const last = await (waiting ?? read())
     assert.match(last, /^data: \{"error":\{"message":"The gateway is shutting down\."/)
     assert.is((await reader?.read())?.done, true, 'and nothing behind it')
-    assert.is(world.told.requests[0]?.status, 503)
+    assert.is(world.recorded.requests[0]?.status, 503)
     assert.is(world.clock.pending(), 0)
   })
 }
@@ -118,9 +118,9 @@ for (const reading of ['is waiting', 'is busy']) {
 test('a request that arrives in the same event loop turn as close gets a 503', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
-  const asked = world.chat({})
+  const pending = world.chat({})
   await world.gateway.close({ graceMs: 0 })
-  assert.is((await asked).status, 503)
+  assert.is((await pending).status, 503)
   assert.is(up.calls.length, 0)
 })
 
@@ -128,11 +128,11 @@ test("a request whose body doesn't arrive isn't awaited beyond the grace period"
   const world = await openWorld()
   const body = bodyOf(['{"model":'], 'hang')
   const init = { method: 'POST', body, duplex: 'half' } as RequestInit
-  const asked = world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
+  const pending = world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
   await world.clock.advance(0)
   const closing = world.gateway.close({ graceMs: 100 })
   await world.clock.advance(100)
-  assert.is((await asked).status, 503)
+  assert.is((await pending).status, 503)
   await closing
 })
 
@@ -179,11 +179,15 @@ test("close immediately ends a stream that isn't being read, translated or not",
     const reader = (await world.chat({ model, stream: true })).body?.getReader()
     await reader?.read()
     await world.gateway.close({ graceMs: 0 }) // the clock stands still
-    assert.equal([up.open, world.told.requests.map(({ status, end }) => `${status} ${end}`)], [0, ['503 cut']], model)
+    assert.equal(
+      [up.open, world.recorded.requests.map(({ status, end }) => `${status} ${end}`)],
+      [0, ['503 cut']],
+      model,
+    )
     let text = ''
     for (let part = await reader?.read(); part?.value; part = await reader?.read())
       text += new TextDecoder().decode(part.value)
     assert.match(text, 'shutting down')
-    assert.is(world.told.requests.length, 1)
+    assert.is(world.recorded.requests.length, 1)
   }
 })

@@ -26,7 +26,7 @@ interface Seen {
 async function breakEverywhere(recording: Recording, how: Break, step = STEP): Promise<Seen> {
   const { api, bytes, name } = recording
   const { error, spare } = kinds[api]
-  const { commit, said } = mapStream(recording)
+  const { commit, output } = mapStream(recording)
   const ask = await chains[api]()
   const seen: Seen = { spare: 0, error: 0, clean: 0 }
   for (let cut = 0; cut <= bytes.length; cut += step) {
@@ -40,7 +40,7 @@ async function breakEverywhere(recording: Recording, how: Break, step = STEP): P
       seen.spare++
       continue
     }
-    const { text: whole, isFinished, isClosed } = said(cut)
+    const { text: whole, isFinished, isClosed } = output(cut)
     assert.is(calls, 1, `${where}: a second start`)
     assert.is(text.slice(0, whole.length), whole, where)
     const isComplete = how === 'end' ? isFinished : isClosed
@@ -57,11 +57,11 @@ async function breakEverywhere(recording: Recording, how: Break, step = STEP): P
 async function failEverywhere(recording: Recording): Promise<Seen> {
   const { api, bytes, name } = recording
   const { overloaded, spare } = kinds[api]
-  const { ends, commit, said } = mapStream(recording)
+  const { ends, commit, output } = mapStream(recording)
   const ask = await chains[api]()
   const seen: Seen = { spare: 0, error: 0, clean: 0 }
   for (const at of [0, ...ends]) {
-    const { isFinished } = said(at)
+    const { isFinished } = output(at)
     const before = bytes.subarray(0, at)
     for (const [way, how, rest] of [
       ['ends', 'end', ''],
@@ -74,8 +74,8 @@ async function failEverywhere(recording: Recording): Promise<Seen> {
         const where = `${name}: an error at ${at} in ${pieces.length}, then it ${way}`
         const chunks = pieces.filter(({ length }) => length > 0)
         const { text, calls, record } = await ask(() => brokenBody(chunks, how), where)
-        const heard = isFinished ? all : decode(before) + overloaded // what was complete before is passed on as it is
-        assert.is(text, at < commit ? spare : heard, where)
+        const received = isFinished ? all : decode(before) + overloaded // what was complete before is passed on as it is
+        assert.is(text, at < commit ? spare : received, where)
         assert.is(calls, at < commit ? 2 : 1, where)
         if (at < commit) assert.is(record?.durationMs, 0, `${where}: the next one had to wait`)
         seen[at < commit ? 'spare' : 'error']++

@@ -18,7 +18,7 @@ import { type Answering, type Call, json, never } from './support/upstream.ts'
 const test = suite('POST /v1/responses/compact')
 
 const PATH = '/v1/responses/compact'
-const asked = { input: conversation, instructions: 'You love birds.', tools, parallel_tool_calls: true }
+const requestOptions = { input: conversation, instructions: 'You love birds.', tools, parallel_tool_calls: true }
 
 const native = {
   id: 'resp_1',
@@ -30,10 +30,10 @@ const native = {
 
 test('a target with this endpoint gets the request unchanged, and its tokens are counted', async () => {
   const { world, up, sent } = await open(() => json(native))
-  assert.equal(await answerOf(await world.post(PATH, { model: 'openai/m', ...asked })), native)
+  assert.equal(await answerOf(await world.post(PATH, { model: 'openai/m', ...requestOptions })), native)
   assert.is(up.calls[0]?.url.href, 'http://openai.test/v1/responses/compact')
-  assert.equal(sent(0), { model: 'm', ...asked })
-  assert.is(world.told.usages[0]?.inputTokens, 30)
+  assert.equal(sent(0), { model: 'm', ...requestOptions })
+  assert.is(world.recorded.usages[0]?.inputTokens, 30)
 })
 
 for (const [name, model] of Object.entries(models))
@@ -41,7 +41,7 @@ for (const [name, model] of Object.entries(models))
     const { world, up, sent } = await open((call) =>
       call.url.pathname.endsWith('/compact') ? json({ detail: 'Not Found' }, 404) : obliging(call, 1),
     )
-    const answer = await answerOf(await world.post(PATH, { model, ...asked }))
+    const answer = await answerOf(await world.post(PATH, { model, ...requestOptions }))
     const request = JSON.stringify(sent(-1))
     assert.match(request, ASKS_FOR_SUMMARY)
     assert.match(request, 'You love birds.')
@@ -61,7 +61,7 @@ for (const [name, model] of Object.entries(models))
     )
     assert.match(String(compactionIn(output).encrypted_content), SUMMARY)
     const { input_tokens, output_tokens } = answer.usage as JsonObject
-    const [usage] = world.told.usages
+    const [usage] = world.recorded.usages
     assert.equal([usage?.inputTokens, usage?.outputTokens], [input_tokens, output_tokens])
     assert.ok(Number(input_tokens) > 0)
     assert.is(up.open, 0)
@@ -132,7 +132,7 @@ for (const [name, refuse] of Object.entries(refusals))
     })
     const ask = async () => {
       paths.length = 0
-      const response = await world.post(PATH, { model: models.responses, ...asked })
+      const response = await world.post(PATH, { model: models.responses, ...requestOptions })
       const { output } = await answerOf(response)
       compactionIn(output as JsonObject[])
       return [...paths]
@@ -157,7 +157,7 @@ test('a conversation that cannot be summarized by the gateway falls back to the 
 test('after a 404 about the model, no summary is requested from the target', async () => {
   const error = { message: 'The model `m` does not exist.', type: 'invalid_request_error', code: 'model_not_found' }
   const { world, up } = await open(() => json({ error }, 404))
-  const response = await world.post(PATH, { model: models.responses, ...asked })
+  const response = await world.post(PATH, { model: models.responses, ...requestOptions })
   assert.is(response.status, 404)
   assert.is((await response.json()).error.code, 'model_not_found')
   assert.is(up.calls.length, 1)
@@ -168,12 +168,12 @@ test('the next target is tried after one fails', async () => {
     (call) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 500) : obliging(call, 1)),
     { combos: { chain: [models.chat, models.messages] } },
   )
-  const response = await world.post(PATH, { model: 'chain', ...asked })
+  const response = await world.post(PATH, { model: 'chain', ...requestOptions })
   assert.is(response.headers.get('x-signalbox-target'), 'messages/m')
   compactionIn((await answerOf(response)).output as JsonObject[])
   assert.equal(up.providers, ['chat', 'messages'])
   assert.equal(
-    world.told.attempts.map(({ outcome }) => outcome),
+    world.recorded.attempts.map(({ outcome }) => outcome),
     ['server', 'answered'],
   )
 })
@@ -202,7 +202,7 @@ for (const [name, answer] of Object.entries(empty))
     const { world, up } = await open((call) => (call.provider === 'chat' ? answer(call, 1) : obliging(call, 1)), {
       combos: { chain: [models.chat, models.messages] },
     })
-    compactionIn((await answerOf(await world.post(PATH, { model: 'chain', ...asked }))).output as JsonObject[])
+    compactionIn((await answerOf(await world.post(PATH, { model: 'chain', ...requestOptions }))).output as JsonObject[])
     assert.equal(up.providers, ['chat', 'messages'])
   })
 
@@ -210,7 +210,7 @@ test("the client gets the provider's rejection in its own format", async () => {
   const { world } = await open(() =>
     json({ type: 'error', error: { type: 'rate_limit_error', message: 'Slow down' } }, 429),
   )
-  const response = await world.post(PATH, { model: models.messages, ...asked })
+  const response = await world.post(PATH, { model: models.messages, ...requestOptions })
   assert.is(response.status, 429)
   const { error } = await response.json()
   assert.equal([error.type, error.code], ['rate_limit_error', 'rate_limit_exceeded'])
@@ -219,7 +219,7 @@ test("the client gets the provider's rejection in its own format", async () => {
 test('references to stored state and requests without an input are rejected', async () => {
   const { world, up } = await open()
   for (const [body, param] of [
-    [{ ...asked, previous_response_id: 'resp_1' }, 'previous_response_id'],
+    [{ ...requestOptions, previous_response_id: 'resp_1' }, 'previous_response_id'],
     [{}, 'input'],
   ] as const) {
     const response = await world.post(PATH, { model: models.chat, ...body })
@@ -231,7 +231,7 @@ test('references to stored state and requests without an input are rejected', as
 test('a client disconnect ends the call for the summary', async () => {
   const { world, up } = await open(never)
   const abort = new AbortController()
-  const coming = world.post(PATH, { model: models.messages, ...asked }, { signal: abort.signal })
+  const coming = world.post(PATH, { model: models.messages, ...requestOptions }, { signal: abort.signal })
   while (up.calls.length === 0) await world.clock.advance(0)
   abort.abort()
   assert.is((await coming).status, 499)
@@ -241,5 +241,5 @@ test('a client disconnect ends the call for the summary', async () => {
 test("strict mode doesn't reject a summary for omitting parts of the conversation", async () => {
   const { world } = await open()
   const headers = { 'x-signalbox-strict': 'true' }
-  await answerOf(await world.post(PATH, { model: models.messages, ...asked }, { headers }))
+  await answerOf(await world.post(PATH, { model: models.messages, ...requestOptions }, { headers }))
 })

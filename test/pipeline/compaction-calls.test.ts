@@ -28,7 +28,7 @@ test('a conversation is summarized once, even if its first target fails to respo
   assert.equal(typesOf(await outputOf(response)), ['compaction', 'message'])
   assert.equal(up.providers, ['chat', 'chat', 'messages'])
   assert.equal(
-    world.told.attempts.map(({ provider, outcome }) => [provider, outcome]),
+    world.recorded.attempts.map(({ provider, outcome }) => [provider, outcome]),
     [
       ['chat', 'server'],
       ['messages', 'answered'],
@@ -69,7 +69,7 @@ test('an empty summary counts as a failure of the target, and is never returned 
     const { world } = await open((call) => answerWith(call, text))
     const response = await world.post(PATH, { model: models.chat, ...managed(40) })
     assert.is(response.status, 502)
-    assert.equal(world.told.usages, [])
+    assert.equal(world.recorded.usages, [])
   }
 })
 
@@ -138,7 +138,7 @@ for (const [phase, answer] of Object.entries({
     assert.is((await coming).status, 499)
     assert.equal([up.open, up.calls.length], [0, 1])
     assert.equal(
-      world.told.attempts.map(({ outcome }) => outcome),
+      world.recorded.attempts.map(({ outcome }) => outcome),
       ['cancelled'],
     )
     assert.is(world.clock.pending(), 0)

@@ -35,7 +35,7 @@ for (const [name, model] of Object.entries(models))
       assert.is(up.calls.length, 1)
       assert.match(JSON.stringify(sent(0)), ASKS_FOR_SUMMARY)
       assert.not.match(JSON.stringify(sent(0)), 'compaction_trigger')
-      assert.ok(Number(world.told.usages[0]?.inputTokens) > 0)
+      assert.ok(Number(world.recorded.usages[0]?.inputTokens) > 0)
     })
 
     test(`with context_management, the conversation is compacted before ${name} responds (${how})`, async () => {
@@ -52,12 +52,12 @@ for (const [name, model] of Object.entries(models))
       assert.not.match(second, /I look at the pond|pond_0815|signalbox-1/)
       assert.match(second, /look/) // the tools are offered again
 
-      const [usage, ...others] = world.told.usages
+      const [usage, ...others] = world.recorded.usages
       assert.equal(others, [])
       const { inputTokens } = usage ?? {}
       assert.is(inputTokens, 2 * (name === 'bedrock' ? (stream ? 8.5 : 7) : 7), 'of both calls')
       assert.equal(
-        world.told.attempts.map(({ outcome }) => outcome),
+        world.recorded.attempts.map(({ outcome }) => outcome),
         ['answered'],
       )
     })
@@ -177,8 +177,8 @@ test('the threshold applies only to the conversation since the last compaction',
   const { encrypted_content } = compactionIn(
     await outputOf(await world.post(PATH, { model: models.chat, ...triggered })),
   )
-  const said = { role: 'assistant', content: 'quack '.repeat(20_000) }
-  const input = [said, { type: 'compaction', encrypted_content }, { role: 'user', content: 'Go on.' }]
+  const modelOutput = { role: 'assistant', content: 'quack '.repeat(20_000) }
+  const input = [modelOutput, { type: 'compaction', encrypted_content }, { role: 'user', content: 'Go on.' }]
   const output = await outputOf(await world.post(PATH, { ...managed(20_000), model: models.chat, input }))
   assert.equal(typesOf(output), ['message'])
   assert.is(up.calls.length, 2)

@@ -6,18 +6,18 @@ import { openWorld, catalog as usual } from './support/world.ts'
 const test = suite('context windows in provider errors')
 
 /** Returns the attempts of a request whose first target, `one`, returns this error, with fallbacks `two` and `three`, by their context windows. */
-async function attempts(said: string, windows: { one?: number; two?: number; three?: number }) {
+async function attempts(content: string, windows: { one?: number; two?: number; three?: number }) {
   const catalog = { ...usual }
   for (const [provider, contextWindow] of Object.entries(windows))
     catalog[provider] = { ...usual[provider], models: [{ id: 'm', contextWindow }] }
-  const refusal = { error: { message: said, code: 'context_length_exceeded' } }
+  const refusal = { error: { message: content, code: 'context_length_exceeded' } }
   const up = fakeUpstream(({ provider }) => (provider === 'one' ? json(refusal, 400) : json(chatAnswer())))
   const world = await openWorld({ fetch: up, catalog, combos: { chain: ['one/m', 'two/m', 'three/m'] } })
   const response = await world.chat({ model: 'chain' })
   return `${response.status} ${response.headers.get('x-signalbox-attempts')?.replace(';via=chain:fallback', '')}`
 }
 
-const LIMITS: ReadonlyArray<readonly [said: string, limit: number]> = [
+const LIMITS: ReadonlyArray<readonly [output: string, limit: number]> = [
   ["This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", 8_192],
   ['the decoder prompt (length 9001) is longer than the maximum model length of 8192.', 8_192],
   ["This model's maximum prompt length is 131072 but the request contains 136973 tokens.", 131_072],
@@ -34,27 +34,27 @@ const LIMITS: ReadonlyArray<readonly [said: string, limit: number]> = [
   ['too many tokens: the prompt cannot exceed 4081', 4_081],
 ]
 
-for (const [said, limit] of LIMITS) {
-  test(`the context window in an error is used if the catalog has none: ${said}`, async () => {
+for (const [output, limit] of LIMITS) {
+  test(`the context window in an error is used if the catalog has none: ${output}`, async () => {
     assert.is(
-      await attempts(said, { two: limit, three: limit + 1 }),
+      await attempts(output, { two: limit, three: limit + 1 }),
       '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200',
     )
   })
 }
 
-const [[said] = ['']] = LIMITS
+const [[output] = ['']] = LIMITS
 
 test('the context window in an error is ignored if the catalog has one', async () => {
   assert.is(
-    await attempts(said, { one: 32_000, two: 16_000, three: 64_000 }),
+    await attempts(output, { one: 32_000, two: 16_000, three: 64_000 }),
     '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200',
   )
 })
 
 test("the context window in an error isn't assumed to be larger than an unknown one", async () => {
   assert.is(
-    await attempts(said, { three: 8_000 }),
+    await attempts(output, { three: 8_000 }),
     '400 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=skipped:context-overflow',
   )
 })

@@ -66,7 +66,7 @@ for (const client of ['claude', 'responses', 'google'] as const) {
         up.calls.map(({ url }) => url.href),
         [counters[provider]],
       )
-      for (const said of ['Be brief.', 'Hi']) assert.ok(up.calls[0]?.body.includes(said))
+      for (const output of ['Be brief.', 'Hi']) assert.ok(up.calls[0]?.body.includes(output))
     })
 
   test(`the client gets an estimate if the target can't count tokens (${client} client)`, async () => {
@@ -103,14 +103,14 @@ test("a complete nested request gets the provider's name for the model, and is o
 })
 
 test('a request to count tokens has only the fields that the provider accepts', async () => {
-  const asked = async (provider: keyof typeof counters) => {
+  const requested = async (provider: keyof typeof counters) => {
     const client = provider === 'claude' ? 'responses' : 'claude'
     const { up } = await count(client, `${provider}/m`)
     return Object.keys(JSON.parse(up.calls[0]?.body ?? '')).sort()
   }
-  assert.equal(await asked('claude'), ['messages', 'model', 'system'])
-  assert.equal(await asked('responses'), ['input', 'instructions', 'model'])
-  assert.equal(await asked('google'), ['generateContentRequest'])
+  assert.equal(await requested('claude'), ['messages', 'model', 'system'])
+  assert.equal(await requested('responses'), ['input', 'instructions', 'model'])
+  assert.equal(await requested('google'), ['generateContentRequest'])
 })
 
 test("if a provider rejects counting a request, the tokens aren't estimated", async () => {

@@ -31,8 +31,8 @@ test('a custom fetch that throws synchronously fails its attempt, and the next t
   const response = await world.chat({ model: 'chain' })
   assert.is(response.status, 200)
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=500:internal;?.*, two\/m=200$/)
-  assert.is(world.told.attempts.length, 2)
-  assert.match(String(world.told.errors[0]), 'it cannot')
+  assert.is(world.recorded.attempts.length, 2)
+  assert.match(String(world.recorded.errors[0]), 'it cannot')
 })
 
 test("a custom fetch that throws synchronously doesn't keep its target from being probed again", async () => {
@@ -78,7 +78,7 @@ test('a custom fetch that returns more than the limit is a failure of the provid
       limits: { maxResponseBytes: 1_000 },
     })
     assert.is((await world.chat({ model: 'one/m' })).status, 502)
-    assert.match(world.told.attempts[0]?.message ?? '', /larger than 1000 bytes/)
+    assert.match(world.recorded.attempts[0]?.message ?? '', /larger than 1000 bytes/)
   }
 })
 

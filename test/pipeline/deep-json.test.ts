@@ -61,7 +61,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
           }
         }
       }
-      assert.equal(world.told.errors, [])
+      assert.equal(world.recorded.errors, [])
       const [path, body] = conversation(model, nested(LIMIT), nested(LIMIT))
       await (await world.post(path, body)).text()
       assert.is(up.calls.length, 1, 'as many levels as a request may have')
@@ -97,10 +97,10 @@ for (const [format, conversation] of Object.entries(conversations)) {
   })
 }
 
-for (const [said, answer] of Object.entries(answers)) {
-  const [provider = ''] = said.split(',')
+for (const [output, answer] of Object.entries(answers)) {
+  const [provider = ''] = output.split(',')
   for (const client of wireFormats) {
-    test(`too deeply nested JSON in a response returns a 502 unless it is passed through (${said} provider, ${client} client)`, async () => {
+    test(`too deeply nested JSON in a response returns a 502 unless it is passed through (${output} provider, ${client} client)`, async () => {
       for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
           const args = nested(depth, leaf)
@@ -109,7 +109,7 @@ for (const [said, answer] of Object.entries(answers)) {
           const world = await openWorld({ fetch: up, catalog, connections, combos })
           const response = await world.post(...questions[client](`${provider}/m`, false))
           const text = await response.text()
-          if (!isParsed(said, client, false)) {
+          if (!isParsed(output, client, false)) {
             assert.is(response.status, 200, text.slice(0, 200))
             continue
           }
@@ -117,12 +117,12 @@ for (const [said, answer] of Object.entries(answers)) {
           assert.match(text, /deeper than 64 levels/)
           const next = await world.post(...questions[client]('chain', false))
           assert.equal([next.status, up.providers.at(-1)], [200, 'other'])
-          assert.equal(world.told.errors, [])
+          assert.equal(world.recorded.errors, [])
         }
       }
     })
 
-    test(`too deeply nested JSON ends a stream with an error unless it is passed through (${said} provider, ${client} client)`, async () => {
+    test(`too deeply nested JSON ends a stream with an error unless it is passed through (${output} provider, ${client} client)`, async () => {
       for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
           const up = fakeUpstream(() => answer.stream(nested(depth, leaf)))
@@ -132,10 +132,10 @@ for (const [said, answer] of Object.entries(answers)) {
           assert.is(response.status, 200)
           assert.ok(text.includes('I look.'))
           const isRefused = /deeper than 64 levels/.test(text)
-          assert.is(isRefused, isParsed(said, client, true), text.slice(-300))
+          assert.is(isRefused, isParsed(output, client, true), text.slice(-300))
           await world.clock.advance(1)
-          assert.is(world.told.requests[0]?.status, isRefused ? 502 : 200)
-          assert.equal([world.told.errors, up.open], [[], 0])
+          assert.is(world.recorded.requests[0]?.status, isRefused ? 502 : 200)
+          assert.equal([world.recorded.errors, up.open], [[], 0])
         }
       }
     })
@@ -158,13 +158,13 @@ test('too deeply nested JSON in a response that should be a list returns a 502, 
     const text = await response.text()
     assert.is(response.status, stream ? 200 : 502, text.slice(0, 300))
     assert.match(text, /deeper than 64 levels/)
-    assert.equal(world.told.errors, [])
+    assert.equal(world.recorded.errors, [])
   }
 })
 
 test("too deeply nested JSON in a provider's error reaches the client as a provider error, and onError isn't called", async () => {
   const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
-  for (const said of [
+  for (const output of [
     `{"error":{"message":"Not \\"today\\"","details":${deep}}}`,
     `{"detail":${deep},"message":"a \\\\ b"}`,
     deep,
@@ -172,11 +172,11 @@ test("too deeply nested JSON in a provider's error reaches the client as a provi
     for (const status of [200, 500]) {
       for (const model of ['chat/m', 'google/m', 'bedrock/m']) {
         for (const client of wireFormats) {
-          const world = await openWorld({ fetch: fakeUpstream(() => json(said, status)), catalog, connections })
+          const world = await openWorld({ fetch: fakeUpstream(() => json(output, status)), catalog, connections })
           const response = await world.post(...questions[client](model, false))
           assert.ok((await response.json()).error.message !== '')
           assert.ok(status === 500 ? response.status === 500 : response.status > 500, String(response.status))
-          assert.equal(world.told.errors, [], `${model} ${client}`)
+          assert.equal(world.recorded.errors, [], `${model} ${client}`)
         }
       }
     }

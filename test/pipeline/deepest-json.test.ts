@@ -15,11 +15,11 @@ const LITTLE_MS = 100
 const flat = JSON.stringify({ a: 'x'.repeat(2 * DEEPEST - 2) })
 const TIMES_FLAT = 1.5
 
-for (const [said, answer] of Object.entries(answers)) {
-  const [provider = ''] = said.split(',')
+for (const [output, answer] of Object.entries(answers)) {
+  const [provider = ''] = output.split(',')
   for (const client of wireFormats) {
     for (const stream of [false, true]) {
-      test(`JSON with 800,000 levels in a ${stream ? 'stream' : 'response'} takes little time (${said} provider, ${client} client)`, async () => {
+      test(`JSON with 800,000 levels in a ${stream ? 'stream' : 'response'} takes little time (${output} provider, ${client} client)`, async () => {
         const bodies: Response[] = []
         const up = fakeUpstream(() => bodies.shift() ?? json({}))
         const world = await openWorld({ fetch: up, catalog, connections })
@@ -34,10 +34,12 @@ for (const [said, answer] of Object.entries(answers)) {
         let [leastMs, leastFlatMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
         const times = await roundsUntil(TIMES_FLAT, async () => {
           const { response, text, ms } = await ask(deepest)
-          const isPassedOn = stream ? !isParsed(said, client, true) : said === 'chat' && !isParsed(said, client, false)
+          const isPassedOn = stream
+            ? !isParsed(output, client, true)
+            : output === 'chat' && !isParsed(output, client, false)
           assert.is(/deeper than (?:64|10000) levels/.test(text), !isPassedOn, text.slice(0, 300))
           assert.is(response.status, stream || isPassedOn ? 200 : 502)
-          assert.equal(world.told.errors, [])
+          assert.equal(world.recorded.errors, [])
           leastMs = Math.min(leastMs, ms)
           if (leastMs <= LITTLE_MS) return 1
           leastFlatMs = Math.min(leastFlatMs, (await ask(flat)).ms)
@@ -47,12 +49,12 @@ for (const [said, answer] of Object.entries(answers)) {
       })
     }
 
-    test(`JSON with 9,900 levels in a response is still readable (${said} provider, ${client} client)`, async () => {
+    test(`JSON with 9,900 levels in a response is still readable (${output} provider, ${client} client)`, async () => {
       const world = await openWorld({ fetch: fakeUpstream(() => answer.whole(nested(9_900))), catalog, connections })
       const response = await world.post(...questions[client](`${provider}/m`, false))
-      assert.is(response.status, isParsed(said, client, false) ? 502 : 200)
+      assert.is(response.status, isParsed(output, client, false) ? 502 : 200)
       await response.text()
-      assert.equal(world.told.errors, [])
+      assert.equal(world.recorded.errors, [])
     })
   }
 }

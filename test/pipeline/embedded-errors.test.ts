@@ -110,7 +110,7 @@ async function open(provider: Name) {
     answering = answer
     await world.api.health.reset()
     const response = await asks[client](stream)
-    const attempt = world.told.attempts.at(-1)
+    const attempt = world.recorded.attempts.at(-1)
     const { health } = await world.api.health.list()
     return {
       status: response.status,

@@ -45,7 +45,7 @@ async function open(behaviour: Behaviour, options: WorldOptions = {}) {
 
 for (const stream of [false, true]) {
   const what = stream ? 'streamed' : 'not streamed'
-  const said = (id: string) => (stream ? eventsOf(id).join('') : bodyOf(id))
+  const output = (id: string) => (stream ? eventsOf(id).join('') : bodyOf(id))
 
   test(`an empty response from a single target reaches the client unchanged: ${what}`, async () => {
     const { world, ask, seen, up } = await open({ one: () => blank('a', stream) })
@@ -53,26 +53,26 @@ for (const stream of [false, true]) {
     assert.equal(seen(response), [200, 'one/m', 'one/m=200:content'])
     assert.is(response.headers.get('x-should-retry'), null)
     if (!stream) assert.is(response.headers.get('x-request-id'), 'req-a')
-    assert.is(await response.text(), said('a'))
+    assert.is(await response.text(), output('a'))
     assert.is(up.open, 0)
-    const { told } = world
+    const { recorded } = world
     assert.equal(
-      told.usages.map(({ provider, inputTokens, outputTokens }) => [provider, inputTokens, outputTokens]),
+      recorded.usages.map(({ provider, inputTokens, outputTokens }) => [provider, inputTokens, outputTokens]),
       [['one', 7, 2]],
     )
     assert.equal(
-      told.requests.map(({ status, attempts }) => [status, attempts.map(({ outcome }) => outcome)]),
+      recorded.requests.map(({ status, attempts }) => [status, attempts.map(({ outcome }) => outcome)]),
       [[200, ['content']]],
     )
-    assert.equal(told.errors, [])
+    assert.equal(recorded.errors, [])
   })
 
   test(`the client gets the last of several empty responses: ${what}`, async () => {
     const { world, ask, seen } = await open({ one: () => blank('a', stream), two: () => blank('b', stream) })
     const response = await ask('pair', stream)
     assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content'])
-    assert.is(await response.text(), said('b'))
-    assert.equal([world.told.usages.length, world.told.usages[0]?.provider], [1, 'two'])
+    assert.is(await response.text(), output('b'))
+    assert.equal([world.recorded.usages.length, world.recorded.usages[0]?.provider], [1, 'two'])
   })
 
   test(`the client gets the last empty response if all of a provider's keys get one: ${what}`, async () => {
@@ -81,7 +81,7 @@ for (const stream of [false, true]) {
     const { ask, seen } = await open({ one: () => blank(String(++calls), stream) }, { connections })
     const response = await ask('one/m', stream)
     assert.equal(seen(response), [200, 'one/m', 'one/m=200:content, one/m=200:content'])
-    assert.is(await response.text(), said('2'))
+    assert.is(await response.text(), output('2'))
   })
 
   for (const [order, behaviour] of [
@@ -95,7 +95,7 @@ for (const stream of [false, true]) {
       const text = await response.text()
       assert.match(text, /returned an empty response/)
       assert.match(text, /Down/)
-      assert.equal(world.told.usages, [])
+      assert.equal(world.recorded.usages, [])
       assert.is((await standing()).filter(({ level }) => level === 'model').length, 2)
     })
 
@@ -155,10 +155,10 @@ test('a probe with an empty response is released if the client disconnects befor
   for (let turn = 0; turn < 3; turn++) await ask('one/m')
   isDown = false
   await world.clock.advance(6_000)
-  const asked = ask('pair', false, { signal: abort.signal })
+  const pending = ask('pair', false, { signal: abort.signal })
   while (up.providers.at(-1) !== 'two') await world.clock.advance(0)
   abort.abort()
-  assert.is((await asked).status, 499)
+  assert.is((await pending).status, 499)
   assert.is(up.open, 0)
   await world.clock.advance(60_000)
   assert.equal(seen(await ask('one/m')), [200, 'one/m', 'one/m=200:content'])
@@ -166,14 +166,14 @@ test('a probe with an empty response is released if the client disconnects befor
 
 test('an empty response follows the keep-alives of a stream that had to start before it', async () => {
   const { world } = await open({ one: () => world.clock.sleep(20_000).then(() => blank('a', true)) })
-  const asked = world.messages({ model: 'one/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
+  const pending = world.messages({ model: 'one/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
   await world.clock.advance(15_000)
-  const response = await asked
+  const response = await pending
   const text = response.text()
   await world.clock.advance(5_000)
   const events = (await text).match(/^event: .*$/gm)
   assert.equal(events, ['event: ping', 'event: message_start', 'event: message_delta', 'event: message_stop'])
-  assert.equal([world.told.usages[0]?.inputTokens, world.told.requests[0]?.status], [7, 200])
+  assert.equal([world.recorded.usages[0]?.inputTokens, world.recorded.requests[0]?.status], [7, 200])
 })
 
 test('an empty response is sent as an array to a client that reads arrays', async () => {
@@ -215,15 +215,15 @@ for (const [what, answer] of [
       const { ask, world } = await open({ one: answer })
       const response = await ask('one/m', stream)
       assert.ok(response.status >= 500, String(response.status))
-      assert.equal(world.told.usages, [])
+      assert.equal(world.recorded.usages, [])
     }
   })
 
 test("an empty response is a failure if it can't be converted to the requested format", async () => {
-  const said = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }
-  const world = await openWorld({ fetch: fakeUpstream(() => json({ id: 'a', choices: [said] })) })
+  const output = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }
+  const world = await openWorld({ fetch: fakeUpstream(() => json({ id: 'a', choices: [output] })) })
   const response = await world.chat({ messages: 'Hi', stream: true })
   assert.is(response.status, 502)
   assert.match(await response.text(), /returned an empty response/)
-  assert.equal(world.told.errors, [])
+  assert.equal(world.recorded.errors, [])
 })

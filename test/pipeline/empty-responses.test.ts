@@ -36,7 +36,7 @@ async function ask(name: Name, answer: () => Response, stream: boolean) {
     responses: () => world.post('/v1/responses', { model: 'chain', input: 'Hi', stream }),
   }
   const response = await asks[name]()
-  return { status: response.status, text: await response.text(), attempts: world.told.attempts, world }
+  return { status: response.status, text: await response.text(), attempts: world.recorded.attempts, world }
 }
 
 const choice = (message: unknown, finish_reason: string | null = 'stop') => ({
@@ -59,7 +59,7 @@ const response = (output: object[], status = 'completed') => ({
   output,
 })
 const item = (...content: object[]) => ({ type: 'message', id: 'm1', role: 'assistant', status: 'completed', content })
-const text = (said: string) => ({ type: 'output_text', text: said, annotations: [] })
+const text = (modelOutput: string) => ({ type: 'output_text', text: modelOutput, annotations: [] })
 
 const blank: readonly (readonly [Name, object])[] = [
   ['chat', says({})],

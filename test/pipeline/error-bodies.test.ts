@@ -14,26 +14,26 @@ test('a slow error body is awaited for five seconds, and then reported by its st
   const drip = () => new Response(bodyOf(slowly(clock, ['{"error":{"message":"x"}}', ...blanks], 100)), { status: 503 })
   const up = fakeUpstream((_, nth) => (nth === 1 ? drip() : json(chatAnswer())))
   const world = await openWorld({ fetch: up, clock, limits: { idleTimeoutMs: 200 }, combos })
-  const asked = world.chat({ model: 'chain' })
+  const pending = world.chat({ model: 'chain' })
   while (up.calls.length === 0) await clock.advance(0)
   await clock.advance(4_999)
   assert.equal(up.providers, ['one'])
   await clock.advance(1)
-  assert.is((await asked).headers.get('x-signalbox-target'), 'two/m')
-  assert.is(world.told.attempts[0]?.message, 'x', 'what has come is read')
+  assert.is((await pending).headers.get('x-signalbox-target'), 'two/m')
+  assert.is(world.recorded.attempts[0]?.message, 'x', 'what has come is read')
   assert.is(clock.pending(), 0)
   assert.is(up.open, 0)
 })
 
 test('a large error body is read up to 64 kB', async () => {
-  const said = `maximum context length is 8000 tokens. You said: ${'x'.repeat(10_000)}`
+  const content = `maximum context length is 8000 tokens. You said: ${'x'.repeat(10_000)}`
   const up = fakeUpstream((_, nth) =>
-    nth === 1 ? new Response(bodyOf(Array.from({ length: 100 }, () => said)), { status: 400 }) : json(chatAnswer()),
+    nth === 1 ? new Response(bodyOf(Array.from({ length: 100 }, () => content)), { status: 400 }) : json(chatAnswer()),
   )
   const world = await openWorld({ fetch: up, combos })
   const response = await world.chat({ model: 'chain' })
   assert.is(response.status, 400)
-  assert.is(world.told.attempts[0]?.outcome, 'context-overflow')
+  assert.is(world.recorded.attempts[0]?.outcome, 'context-overflow')
   assert.ok(up.pulled < 80_000, `${up.pulled} bytes`)
   assert.is(up.open, 0)
 })

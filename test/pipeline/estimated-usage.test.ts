@@ -5,7 +5,7 @@ import { openWorld, type World } from './support/world.ts'
 
 const test = suite('usage that no provider reports')
 
-const said = 'The quick brown fox jumps over the lazy dog. '.repeat(20) // about 200 tokens
+const modelOutput = 'The quick brown fox jumps over the lazy dog. '.repeat(20) // about 200 tokens
 const question = 'How many animals are there in this sentence, and which of them is the faster one?' // about 17
 
 const catalog = {
@@ -23,7 +23,7 @@ const open = (answer: Answering) =>
   openWorld({ fetch: fakeUpstream(answer), catalog, connections: ['one', 'claude', 'google'] })
 
 const isUsage = (event: string) => event.includes('"choices":[]')
-const unreported = chatEvents(said).filter((event) => !isUsage(event))
+const unreported = chatEvents(modelOutput).filter((event) => !isUsage(event))
 
 const responsesEvents = [
   { type: 'response.created', response: { id: 'r', status: 'in_progress', output: [] } },
@@ -32,12 +32,12 @@ const responsesEvents = [
     output_index: 0,
     item: { id: 'i', type: 'message', role: 'assistant', content: [] },
   },
-  ...said
+  ...modelOutput
     .split(/(?<= )/)
     .map((delta) => ({ type: 'response.output_text.delta', item_id: 'i', output_index: 0, content_index: 0, delta })),
 ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
 
-const geminiEvents = said
+const geminiEvents = modelOutput
   .split(/(?<=\. )/)
   .map((text) => `data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text }], role: 'model' } }] })}\n\n`)
 
@@ -50,7 +50,7 @@ async function readSome(response: Response, pieces: number): Promise<void> {
 }
 
 function attemptOf(world: World) {
-  const [request] = world.told.requests
+  const [request] = world.recorded.requests
   const [attempt] = request?.attempts ?? []
   assert.equal(request?.usage, attempt?.usage)
   assert.is(request?.costSource, attempt?.costSource)
@@ -67,8 +67,8 @@ const messages = [{ role: 'user', content: question }]
 const streams: ReadonlyArray<readonly [name: string, path: string, body: object, events: string[]]> = [
   ['chat', '/v1/chat/completions', { model: 'one/m', messages }, unreported],
   ['responses', '/v1/responses', { model: 'one/m', input: question }, responsesEvents],
-  ['messages', '/v1/messages', { model: 'claude/c', messages, max_tokens: 900 }, messageEvents(said)],
-  ['chat, translated', '/v1/chat/completions', { model: 'claude/c', messages }, messageEvents(said)],
+  ['messages', '/v1/messages', { model: 'claude/c', messages, max_tokens: 900 }, messageEvents(modelOutput)],
+  ['chat, translated', '/v1/chat/completions', { model: 'claude/c', messages }, messageEvents(modelOutput)],
   ['messages, translated', '/v1/messages', { model: 'one/m', messages, max_tokens: 900 }, unreported],
   [
     'gemini',
@@ -78,8 +78,14 @@ const streams: ReadonlyArray<readonly [name: string, path: string, body: object,
   ],
 ]
 
-const item = { id: 'i', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: said }] }
-const call = { id: 'f', type: 'function_call', name: 'tell', call_id: 'f', arguments: JSON.stringify({ said }) }
+const item = { id: 'i', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: modelOutput }] }
+const call = {
+  id: 'f',
+  type: 'function_call',
+  name: 'tell',
+  call_id: 'f',
+  arguments: JSON.stringify({ output: modelOutput }),
+}
 const itemDone = (of: object, output_index = 0) => ({ type: 'response.output_item.done', output_index, item: of })
 const completed = (output: object[]) => ({
   type: 'response.completed',
@@ -162,20 +168,20 @@ test('usage is estimated for a complete stream without reported usage', async ()
   assert.equal([source, end], ['estimated', 'complete'])
   isNear(usage?.outputTokens, 200, 'output')
   assert.equal(
-    world.told.usages.map(({ outputTokens, costSource }) => [outputTokens, costSource]),
+    world.recorded.usages.map(({ outputTokens, costSource }) => [outputTokens, costSource]),
     [[usage?.outputTokens, 'estimated']],
   )
 })
 
 test('usage is estimated for non-streaming responses, including tool calls and reasoning', async () => {
-  const { usage: _, ...answer } = chatAnswer(said)
+  const { usage: _, ...answer } = chatAnswer(modelOutput)
   const world = await open(() => json(answer))
   await (await world.chat({ model: 'one/m', messages })).text()
   const { source, usage } = attemptOf(world)
   assert.is(source, 'estimated')
   isNear(usage?.outputTokens, 200, 'output')
-  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: JSON.stringify({ text: said }) } }
-  const message = { role: 'assistant', content: null, reasoning_content: said, tool_calls: [call] }
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: JSON.stringify({ text: modelOutput }) } }
+  const message = { role: 'assistant', content: null, reasoning_content: modelOutput, tool_calls: [call] }
   const thinking = await open(() => json({ ...answer, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))
   await (await thinking.chat({ model: 'one/m', messages })).text()
   isNear(attemptOf(thinking).usage?.outputTokens, 405, 'output')
@@ -210,7 +216,7 @@ test('only the input is estimated if the client disconnects before the response,
     await waiting.catch(() => {})
   }
   await new Promise((resolve) => setTimeout(resolve, 0))
-  const left = world.told.requests.slice(1)
+  const left = world.recorded.requests.slice(1)
   assert.is(left.length, 2)
   for (const { attempts, usage } of left) {
     assert.is(attempts[0]?.costSource, 'estimated')
@@ -226,7 +232,7 @@ test('no usage is estimated for a failure or a token count', async () => {
   await (await world.chat({ model: 'one/m', messages })).text()
   await (await world.post('/v1/messages/count_tokens', { model: 'claude/c', messages })).text()
   assert.equal(
-    world.told.requests.map(({ usage, costUsd, costSource }) => [usage, costUsd, costSource]),
+    world.recorded.requests.map(({ usage, costUsd, costSource }) => [usage, costUsd, costSource]),
     [
       [undefined, undefined, undefined],
       [undefined, undefined, undefined],

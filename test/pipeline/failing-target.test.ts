@@ -44,10 +44,10 @@ async function load({ seconds, model, isFailing = () => true, stream = false, at
   const statuses: number[] = []
   for (let sent = 0; sent < REQUESTS; sent += atOnce) {
     nowMs += (atOnce * seconds * 1_000) / REQUESTS
-    const asked = Array.from({ length: atOnce }, (_, at) =>
+    const requested = Array.from({ length: atOnce }, (_, at) =>
       askRaw(world.gateway, '/v1/chat/completions', { model: model(sent + at), stream }),
     )
-    for (const { reply } of await Promise.all(asked)) statuses.push(reply.status)
+    for (const { reply } of await Promise.all(requested)) statuses.push(reply.status)
   }
   assert.is(up.open, 0)
   const answered = statuses.filter((status) => status === 200).length

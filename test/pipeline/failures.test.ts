@@ -34,7 +34,7 @@ for (const status of [400, 404, 405, 409, 413, 415, 422]) {
       assert.is(response.headers.get('x-signalbox-target'), 'one/m')
     }
     assert.equal(up.providers, ['one', 'one'])
-    assert.equal(world.told.errors, [])
+    assert.equal(world.recorded.errors, [])
   })
 }
 
@@ -44,7 +44,7 @@ for (const status of [401, 402, 403, 408, 424, 425, 429, 498, 499, 500, 502, 503
     assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')
     await world.api.health.reset()
     assert.is(await answers(world, up, { model: 'chain', stream: true }), '200 by one, two, one, two')
-    assert.equal(world.told.errors, [])
+    assert.equal(world.recorded.errors, [])
   })
 }
 
@@ -136,7 +136,7 @@ test('a client error as the first event is returned immediately', async () => {
 })
 
 test('the attempts header shows the status of an unusable response', async () => {
-  for (const [answer, told] of [
+  for (const [answer, recorded] of [
     [html(200), '200:content'],
     [html(404), '404:content'],
     [json(''), '200:content'],
@@ -144,7 +144,7 @@ test('the attempts header shows the status of an unusable response', async () =>
   ] as const) {
     const { world } = await failing(() => answer)
     const response = await world.chat({ model: 'chain' })
-    assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${told};via=chain:fallback, two/m=200`)
+    assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${recorded};via=chain:fallback, two/m=200`)
     await response.text()
   }
 })

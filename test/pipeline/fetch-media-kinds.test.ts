@@ -91,14 +91,14 @@ test('audio, videos, and documents by URL reach Gemini as bytes', async () => {
 })
 
 test('audio, videos, and documents by URL reach other targets as bytes if the targets accept bytes', async () => {
-  const heard = async (name: string, mimeType: string) => {
+  const received = async (name: string, mimeType: string) => {
     const { status, message, sent } = await ask('google', 'plain/m', at(name), { mimeType })
     assert.is(status, 200, message)
     return sent().messages[0].content[1].input_audio
   }
-  assert.equal(await heard('a.mp3', 'audio/mpeg'), { data: bytesOf('a.mp3'), format: 'mp3' })
-  assert.equal(await heard('a.wav', 'audio/wav'), { data: bytesOf('a.wav'), format: 'wav' })
-  assert.equal(await heard('sound', 'audio/wav'), { data: bytesOf('sound'), format: 'wav' })
+  assert.equal(await received('a.mp3', 'audio/mpeg'), { data: bytesOf('a.mp3'), format: 'mp3' })
+  assert.equal(await received('a.wav', 'audio/wav'), { data: bytesOf('a.wav'), format: 'wav' })
+  assert.equal(await received('sound', 'audio/wav'), { data: bytesOf('sound'), format: 'wav' })
   const named = await ask('document', 'plain/m', at('a.docx'))
   const file_data = `data:${DOCX};base64,${bytesOf('a.docx')}`
   assert.equal(named.sent().messages[0].content[0].file, { file_data, filename: 'file.docx' })

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { ADDRESS, asked, image, MIB, media, openMedia, PNG, png, refusal } from './support/media.ts'
+import { ADDRESS, image, MIB, media, openMedia, PNG, png, refusal, requested } from './support/media.ts'
 import { type Answering, bodyOf, never } from './support/upstream.ts'
 
 const test = suite('limits on media downloads')
@@ -34,7 +34,7 @@ const BLANK = new Uint8Array(MIB)
 test('images whose total size is too large are rejected', async () => {
   const { world, up } = await openMedia(() => media(bodyOf(large()) as BodyInit, 'image/png'))
   const images = ['a', 'b', 'c'].map((name) => image(`https://images.example.com/${name}`))
-  const response = await world.chat(asked('google/g', ...images))
+  const response = await world.chat(requested('google/g', ...images))
   assert.is(response.status, 400)
   assert.match((await response.json()).error.message, 'the files together are larger than 50 MiB')
   assert.is(up.open, 0)
@@ -42,7 +42,7 @@ test('images whose total size is too large are rejected', async () => {
 
 test('a URL counts each time it occurs in a request', async () => {
   const { world, fetched } = await openMedia(() => media(bodyOf(large()) as BodyInit, 'image/png'))
-  const response = await world.chat(asked('google/g', image(), image(), image()))
+  const response = await world.chat(requested('google/g', image(), image(), image()))
   assert.match((await response.json()).error.message, 'the files together are too large')
   assert.equal(fetched, [ADDRESS])
 })
@@ -51,8 +51,8 @@ test('a request with more than 20 media URLs is rejected', async () => {
   const { world } = await openMedia(png)
   const images = (count: number) =>
     Array.from({ length: count }, (_, at) => image(`https://images.example.com/${at}.png`))
-  assert.is((await world.chat(asked('google/g', ...images(20)))).status, 200)
-  const { error } = await (await world.chat(asked('google/g', ...images(21)))).json()
+  assert.is((await world.chat(requested('google/g', ...images(20)))).status, 200)
+  const { error } = await (await world.chat(requested('google/g', ...images(21)))).json()
   assert.is(error.param, 'messages[0].content[20]')
   assert.match(error.message, 'more than 20')
 })
@@ -68,7 +68,7 @@ test('at most 4 media files are downloaded at a time', async () => {
     return media(PNG, 'image/png')
   })
   const images = Array.from({ length: 9 }, (_, at) => image(`https://images.example.com/${at}.png`))
-  const response = world.chat(asked('google/g', ...images))
+  const response = world.chat(requested('google/g', ...images))
   for (let answered = 0; answered < 9; answered++) {
     while (answers.length === 0) await world.clock.advance(0)
     answers.shift()?.()
@@ -83,7 +83,7 @@ for (const [phase, files] of Object.entries<Answering>({
 })) {
   test(`an image download without its ${phase} after 10 s is abandoned`, async () => {
     const { up, world } = await openMedia(files)
-    const response = world.chat(asked('google/g', image()))
+    const response = world.chat(requested('google/g', image()))
     while (up.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(9_999)
     assert.is(up.open, 1)
@@ -96,7 +96,7 @@ for (const [phase, files] of Object.entries<Answering>({
   test(`the download ends when the client disconnects before the ${phase}`, async () => {
     const { up, world } = await openMedia(files)
     const abort = new AbortController()
-    const response = world.chat(asked('google/g', image()), { signal: abort.signal })
+    const response = world.chat(requested('google/g', image()), { signal: abort.signal })
     while (up.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(0)
     abort.abort()
@@ -105,12 +105,12 @@ for (const [phase, files] of Object.entries<Answering>({
     assert.is(up.open, 0)
     assert.is(up.calls.length, 1)
     assert.is(world.clock.pending(), 0)
-    assert.equal(world.told.errors, [])
+    assert.equal(world.recorded.errors, [])
   })
 
   test(`a client's timeout before the ${phase} ends the download`, async () => {
     const { up, world } = await openMedia(files)
-    const response = world.chat(asked('google/g', image()), { headers: { 'x-signalbox-timeout-ms': '500' } })
+    const response = world.chat(requested('google/g', image()), { headers: { 'x-signalbox-timeout-ms': '500' } })
     while (up.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(500)
     assert.is((await response).status, 504)

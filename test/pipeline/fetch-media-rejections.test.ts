@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { ADDRESS, asked, image, media, openMedia, PDF, png, redirect, refusal } from './support/media.ts'
+import { ADDRESS, image, media, openMedia, PDF, png, redirect, refusal, requested } from './support/media.ts'
 
 const test = suite('media that the gateway does not download')
 
@@ -71,7 +71,7 @@ for (const [what, answer] of Object.entries(wrong)) {
 
 test('a YouTube page is not an image', async () => {
   const { world, sent, fetched } = await openMedia(png)
-  const response = await world.chat(asked('google/g', image('https://youtu.be/a')))
+  const response = await world.chat(requested('google/g', image('https://youtu.be/a')))
   assert.match((await response.json()).error.message, 'the target does not support images by URL.')
   assert.is(sent(), null)
   assert.equal(fetched, [])
@@ -88,7 +88,7 @@ test("a failed download ends the others, and waiting ones don't start", async ()
     url.pathname === '/2' ? new Response('no', { status: 404 }) : new Promise<Response>(() => {}),
   )
   const images = Array.from({ length: 9 }, (_, at) => image(`https://images.example.com/${at}`))
-  const response = await world.chat(asked('google/g', ...images))
+  const response = await world.chat(requested('google/g', ...images))
   assert.is((await response.json()).error.param, 'messages[0].content[2]')
   await world.clock.advance(0)
   assert.is(up.open, 0)

@@ -37,7 +37,7 @@ test('the error after three attempts lists each attempt with its message', async
     'one/m=500:server;via=chain:fallback, two/m=429:rate-limit, three/m=503:server, stopped=max-attempts',
   )
   assert.match(error.message, /No other target was tried because .* \(limits\.maxAttempts\)\.$/)
-  assert.equal(world.told.errors, [], 'a failing provider is no trouble of the gateway')
+  assert.equal(world.recorded.errors, [], 'a failing provider is no trouble of the gateway')
 })
 
 for (const status of [429, 500, 503, 529]) {
@@ -48,7 +48,7 @@ for (const status of [429, 500, 503, 529]) {
     assert.is(response.status, status)
     assert.match(error.message, /All 3 targets failed\. one\/m: A\. two\/m: B\. three\/m: C\. No other/)
     assert.is(error.type, status === 429 ? 'rate_limit_error' : 'server_error')
-    assert.equal(world.told.errors, [])
+    assert.equal(world.recorded.errors, [])
   })
 }
 
@@ -60,7 +60,7 @@ test("a single failure without its own body is reported in the client's format, 
     assert.is(response.status, status)
     assert.match(error.message, new RegExp(`^The provider "one" returned status ${status}[.:]`))
     assert.is(response.headers.get('x-signalbox-attempts')?.startsWith(`one/m=${status}:`), true)
-    assert.equal(world.told.errors, [])
+    assert.equal(world.recorded.errors, [])
   }
 })
 
@@ -149,7 +149,7 @@ test("a provider's rejection of our credentials never becomes a 401 for the clie
     assert.is(response.headers.get('x-should-retry'), 'false')
     const text = await response.text()
     assert.match(text, new RegExp(`rejected the connection's credentials \\(status ${status}\\)`))
-    assert.not.match(text + JSON.stringify(world.told), /Incorrect|\*\*\*/)
+    assert.not.match(text + JSON.stringify(world.recorded), /Incorrect|\*\*\*/)
   }
 })
 
@@ -158,12 +158,12 @@ test('a body that quotes the credential is not passed on, regardless of its stat
     const { world } = await chained({ one: fault(status, 'Bad header: Bearer secret-of-one') })
     const response = await world.chat({ model: 'one/m' })
     assert.is(response.status, status)
-    assert.not.match((await response.text()) + JSON.stringify(world.told), /secret-of-one/)
+    assert.not.match((await response.text()) + JSON.stringify(world.recorded), /secret-of-one/)
   }
   const embedded = { error: { message: 'Bad header: Bearer secret-of-one', code: 500 } }
   const { world } = await chained({ one: () => json(embedded) })
   const response = await world.chat({ model: 'one/m' })
-  assert.not.match((await response.text()) + JSON.stringify(world.told), /secret-of-one/)
+  assert.not.match((await response.text()) + JSON.stringify(world.recorded), /secret-of-one/)
 })
 
 test('every attempt counts toward the limit, which is configurable', async () => {

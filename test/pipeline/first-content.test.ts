@@ -51,7 +51,7 @@ test('pings do not count as the first content of a translated stream', async () 
   const { clock, asked, answer, world } = await after(1_000, drip, ['claude/c', 'one/m'])
   await asked
   assert.is(answer()?.headers.get('x-signalbox-target'), 'one/m')
-  assert.is(world.told.attempts[0]?.message, 'The provider "claude" did not respond within 1 s.')
+  assert.is(world.recorded.attempts[0]?.message, 'The provider "claude" did not respond within 1 s.')
   await answer()?.text()
   assert.is(clock.pending(), 0)
 })

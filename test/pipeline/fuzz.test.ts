@@ -37,8 +37,8 @@ async function assertSane(world: World, response: Response, shown: string) {
   const text = await response.text()
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
   if (text !== '' && !isStream) JSON.parse(text)
-  assert.is(world.told.errors.length, 0, shown)
-  world.told.requests.length = world.told.attempts.length = world.told.usages.length = 0
+  assert.is(world.recorded.errors.length, 0, shown)
+  world.recorded.requests.length = world.recorded.attempts.length = world.recorded.usages.length = 0
 }
 
 const value = fc.jsonValue({ maxDepth: 2 })

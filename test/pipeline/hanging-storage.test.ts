@@ -45,13 +45,13 @@ for (const [what, which] of Object.entries({
     const { world, clock, hang, up } = await open()
     hang(which)
     let response: Response | undefined
-    const asked = world.chat({ model: 'turn' }, { headers }).then((answer) => {
+    const pending = world.chat({ model: 'turn' }, { headers }).then((answer) => {
       response = answer
     })
     await clock.advance(699)
     assert.is(response, undefined)
     await clock.advance(1)
-    await asked
+    await pending
     assert.is(response?.status, 504)
     assert.is(response?.headers.get('x-should-retry'), 'false')
     assert.match((await response?.text()) ?? '', /within the 700 ms/)
@@ -65,9 +65,9 @@ test('while the storage hangs, each instance takes its own turns after two secon
   const { world, clock, hang } = await open()
   hang((_, key) => key.startsWith('routing/'))
   for (const expected of ['one/m', 'two/m', 'one/m']) {
-    const asked = world.chat({ model: 'turn' })
+    const pending = world.chat({ model: 'turn' })
     await clock.advance(2_000)
-    assert.is((await asked).headers.get('x-signalbox-target'), expected)
+    assert.is((await pending).headers.get('x-signalbox-target'), expected)
   }
   assert.is(clock.pending(), 0)
 })

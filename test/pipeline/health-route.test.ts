@@ -87,12 +87,12 @@ test('other methods are rejected, and no response has a CORS header', async () =
 
 test('a closing gateway returns a 503', async () => {
   const { world, ask } = await open()
-  const asked = world.chat({}) // noNetwork: it fails
+  const pending = world.chat({}) // noNetwork: it fails
   const closing = world.gateway.close()
   const response = await ask()
   assert.is(response.status, 503)
   assert.equal(await response.json(), { status: 'closing', version: VERSION })
-  await Promise.all([asked, closing])
+  await Promise.all([pending, closing])
   assert.is((await ask()).status, 503)
 })
 
@@ -105,11 +105,11 @@ test('a gateway that starts closing while it reads its storage returns a 503', a
     })
     return memory.get(key)
   })
-  const asked = ask()
+  const pending = ask()
   await world.clock.advance(0)
   const closing = world.gateway.close()
   goOn()
-  assert.equal(await (await asked).json(), { status: 'closing', version: VERSION })
+  assert.equal(await (await pending).json(), { status: 'closing', version: VERSION })
   await closing
 })
 
@@ -125,8 +125,8 @@ test("a gateway whose storage can't be read returns a 503, reports it once, and 
     const text = await response.text()
     assert.equal(JSON.parse(text), { status: 'store unreadable', version: VERSION })
   }
-  assert.is(world.told.errors.length, 1)
-  assert.match(String((world.told.errors[0] as Error).cause), 'the disk is gone')
+  assert.is(world.recorded.errors.length, 1)
+  assert.match(String((world.recorded.errors[0] as Error).cause), 'the disk is gone')
   readBy(memory.get)
   await clock.advance(1_000)
   assert.equal(await (await ask()).json(), ok)
@@ -142,13 +142,13 @@ test('a storage that hangs counts as unreadable after two seconds', async () => 
   const { clock, ask, readBy } = await open()
   readBy(never)
   let status = 0
-  const asked = ask().then((response) => {
+  const pending = ask().then((response) => {
     status = response.status
   })
   await clock.advance(1_999)
   assert.is(status, 0)
   await clock.advance(1)
-  await asked
+  await pending
   assert.is(status, 503)
   await clock.advance(5_000) // when the gateway gives the read up
   assert.is(clock.pending(), 0)

@@ -29,31 +29,31 @@ for (const stream of [false, true])
   test(`both attempts are reported before the request if their calls end late after a disconnect${stream ? ', streamed' : ''}`, async () => {
     const { up, world, ask, untilBoth } = await hedging({}, { stream, wrap: endingLate })
     const abort = new AbortController()
-    const asked = ask({ signal: abort.signal })
+    const pendingRequest = ask({ signal: abort.signal })
     await untilBoth()
     abort.abort()
-    assert.is((await asked).status, 499)
-    const { attempts } = world.told.requests.at(-1) ?? {}
+    assert.is((await pendingRequest).status, 499)
+    const { attempts } = world.recorded.requests.at(-1) ?? {}
     assert.equal(
       attempts?.map(({ provider, outcome, status }) => `${provider} ${outcome} ${status}`),
       ['one cancelled 499', 'two cancelled 499'],
     )
     assert.is(up.open, 0)
     for (let turn = 0; turn < 4; turn++) await nextTurn()
-    assert.is(world.told.attempts.length, 2, 'once each')
+    assert.is(world.recorded.attempts.length, 2, 'once each')
   })
 
 test('both attempts are reported once if the client disconnects just as one succeeds', async () => {
   const abort = new AbortController()
-  const told: string[] = []
+  const recorded: string[] = []
   const onAttempt = ({ provider, outcome }: AttemptRecord) => {
-    told.push(`${provider} ${outcome}`)
+    recorded.push(`${provider} ${outcome}`)
     if (outcome === 'outrun') abort.abort()
   }
   const { ask, untilBoth } = await hedging({ two: () => answer(false) }, { hooks: { onAttempt } })
-  told.length = 0
-  const asked = ask({ signal: abort.signal })
+  recorded.length = 0
+  const pendingRequest = ask({ signal: abort.signal })
   await untilBoth()
-  await asked
-  assert.equal(told, ['two answered', 'one outrun'])
+  await pendingRequest
+  assert.equal(recorded, ['two answered', 'one outrun'])
 })

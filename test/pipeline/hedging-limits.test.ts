@@ -10,10 +10,10 @@ const test = suite('when hedging starts a second attempt')
 async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
   const { hedge = true, ...more } = options
   const clock = fakeClock()
-  const told = { msOf: (_: Call): number => 10, fails: (_: Call): number | undefined => undefined }
+  const recorded = { msOf: (_: Call): number => 10, fails: (_: Call): number | undefined => undefined }
   const up = fakeUpstream(async (call) => {
-    await clock.sleep(told.msOf(call))
-    const status = told.fails(call)
+    await clock.sleep(recorded.msOf(call))
+    const status = recorded.fails(call)
     return status === undefined ? json(chatAnswer()) : json({ error: { message: 'no' } }, status)
   })
   const combos = { pool: { models: ['one/m', 'two/m', 'three/m'], ...(hedge && { hedge }) } }
@@ -23,64 +23,64 @@ async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
     const before = up.calls.length
     const startedAt = clock.now()
     let response: Response | undefined
-    const asked = world.chat({ model }).then(async (answer) => {
+    const pending = world.chat({ model }).then(async (answer) => {
       response = answer
       return answer.text()
     })
     while (!response) await clock.advance(up.open > 0 ? 5 : 0)
-    await asked
+    await pending
     const called = up.providers.slice(before).join('+')
     return { called, ms: clock.now() - startedAt, status: response.status, headers: response.headers }
   }
   /** This many responses of the first target, most within 10 ms, nearly all within 50. */
   async function warm(times: number) {
     for (let time = 0; time < times; time++) {
-      told.msOf = () => (time % 10 === 9 ? 50 : 10)
+      recorded.msOf = () => (time % 10 === 9 ? 50 : 10)
       await ask('one/m')
     }
-    told.msOf = () => 10
+    recorded.msOf = () => 10
   }
   for (const model of ['two/m', 'three/m']) await ask(model) // their credentials are open
-  return { world, up, clock, told, ask, warm }
+  return { world, up, clock, recorded, ask, warm }
 }
 
 const slowFirst = ({ provider }: Call) => (provider === 'one' ? 500 : 10)
 
 test('there is no second attempt unless the combo enables hedging', async () => {
-  const { told, ask, warm } = await timed({ hedge: false })
+  const { recorded, ask, warm } = await timed({ hedge: false })
   await warm(40)
-  told.msOf = slowFirst
+  recorded.msOf = slowFirst
   assert.equal([(await ask()).called, (await ask('one/m')).called], ['one', 'one'])
 })
 
 test('there is no second attempt before the target has responded twenty times', async () => {
-  const { told, ask, warm } = await timed()
+  const { recorded, ask, warm } = await timed()
   await warm(19)
-  told.msOf = slowFirst
+  recorded.msOf = slowFirst
   assert.is((await ask()).called, 'one')
   assert.is((await ask()).called, 'one+two')
 })
 
 test('the second attempt starts after the time in which nearly all responses arrive', async () => {
-  const { up, told, clock, warm, ask, world } = await timed()
+  const { up, recorded, clock, warm, ask, world } = await timed()
   await warm(100)
   assert.is((await ask()).called, 'one')
-  told.msOf = slowFirst
+  recorded.msOf = slowFirst
   up.calls.length = 0
-  const asked = world.chat({ model: 'pool' })
+  const pending = world.chat({ model: 'pool' })
   while (up.calls.length < 1) await clock.advance(0)
   await clock.advance(49)
   assert.equal(up.providers, ['one'])
   await clock.advance(10)
   assert.equal(up.providers, ['one', 'two'])
   await clock.advance(10)
-  assert.is((await asked).headers.get('x-signalbox-target'), 'two/m')
+  assert.is((await pending).headers.get('x-signalbox-target'), 'two/m')
 })
 
 test('the header names both attempts, and the slower target keeps its health', async () => {
-  const { world, told, ask, warm } = await timed()
+  const { world, recorded, ask, warm } = await timed()
   await warm(100)
-  told.msOf = slowFirst
+  recorded.msOf = slowFirst
   for (let time = 0; time < 5; time++) {
     const { headers, ms } = await ask()
     assert.is(headers.get('x-signalbox-attempts'), 'one/m=499:outrun;via=pool:fallback, two/m=200')
@@ -88,7 +88,7 @@ test('the header names both attempts, and the slower target keeps its health', a
   }
   assert.equal((await world.api.health.list()).health, [])
   assert.equal(
-    world.told.requests.at(-1)?.attempts.map(({ provider, outcome }) => [provider, outcome]),
+    world.recorded.requests.at(-1)?.attempts.map(({ provider, outcome }) => [provider, outcome]),
     [
       ['one', 'outrun'],
       ['two', 'answered'],
@@ -96,7 +96,7 @@ test('the header names both attempts, and the slower target keeps its health', a
     'in the order in which they began',
   )
   assert.equal(
-    world.told.attempts.slice(-2).map(({ outcome, status, durationMs }) => [outcome, status, durationMs < 100]),
+    world.recorded.attempts.slice(-2).map(({ outcome, status, durationMs }) => [outcome, status, durationMs < 100]),
     [
       ['answered', 200, true],
       ['outrun', 499, true],
@@ -110,53 +110,53 @@ test('if both fail, the next target is tried, and attempts are counted together'
     [2, 'one+two', 503],
     [1, 'one', 503],
   ] as const) {
-    const { told, ask, warm } = await timed({ limits: { maxAttempts } })
+    const { recorded, ask, warm } = await timed({ limits: { maxAttempts } })
     await warm(40)
-    told.msOf = ({ provider }) => (provider === 'three' ? 10 : 200)
-    told.fails = ({ provider }) => (provider === 'three' ? undefined : 503)
+    recorded.msOf = ({ provider }) => (provider === 'three' ? 10 : 200)
+    recorded.fails = ({ provider }) => (provider === 'three' ? undefined : 503)
     const answer = await ask()
     assert.equal([answer.called, answer.status], [called, status])
   }
 })
 
 test("a target in cooldown isn't used for a second attempt", async () => {
-  const { told, ask, warm } = await timed()
+  const { recorded, ask, warm } = await timed()
   await warm(40)
-  told.fails = ({ provider }) => (provider === 'two' ? 401 : undefined)
+  recorded.fails = ({ provider }) => (provider === 'two' ? 401 : undefined)
   await ask('two/m')
-  told.msOf = slowFirst
+  recorded.msOf = slowFirst
   assert.is((await ask()).called, 'one+three')
 })
 
 test('a second attempt without a target takes nothing from the budget', async () => {
-  const { world, told, ask, warm } = await timed()
+  const { world, recorded, ask, warm } = await timed()
   await world.api.combos.create({ name: 'lonely', models: ['one/m'], hedge: true })
   await warm(40) // earns two of them
-  told.msOf = slowFirst
+  recorded.msOf = slowFirst
   assert.equal([(await ask('lonely')).called, (await ask('lonely')).called], ['one', 'one'])
   assert.is((await ask()).called, 'one+two')
 })
 
 test('a canceled attempt counts with its time so far, so that only slow requests are hedged', async () => {
-  const { told, ask, warm } = await timed()
+  const { recorded, ask, warm } = await timed()
   await warm(300)
   for (let time = 0; time < 100; time++) {
     const isSlow = time % 10 === 9
-    told.msOf = ({ provider }) => (provider === 'one' && isSlow ? 200 : 10)
+    recorded.msOf = ({ provider }) => (provider === 'one' && isSlow ? 200 : 10)
     assert.is((await ask()).called, isSlow ? 'one+two' : 'one', `request ${time}`)
   }
 })
 
 test('at most 5% of 2,000 requests are hedged, even if the first target is very slow', async () => {
-  const { up, world, clock, told } = await timed()
+  const { up, world, clock, recorded } = await timed()
   const requests = 2_000
   const before = up.calls.length
   for (let sent = 0; sent < requests; sent += 20) {
-    if (sent >= 200) told.msOf = ({ provider }) => (provider === 'one' ? 1_000 + sent : 10) // slower than ever before
+    if (sent >= 200) recorded.msOf = ({ provider }) => (provider === 'one' ? 1_000 + sent : 10) // slower than ever before
     let left = 20
-    const asked = Array.from({ length: left }, () => world.chat({ model: 'pool' }).then(() => left--))
+    const requested = Array.from({ length: left }, () => world.chat({ model: 'pool' }).then(() => left--))
     while (left > 0) await clock.advance(up.open > 0 ? 100 : 0)
-    await Promise.all(asked)
+    await Promise.all(requested)
   }
   const extra = up.calls.length - before - requests
   assert.ok(extra > 0.03 * requests && extra <= 0.05 * requests, `${extra} calls more`)

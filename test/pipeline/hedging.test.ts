@@ -12,13 +12,13 @@ for (const stream of [false, true]) {
   test(`both attempts end when the client disconnects: ${what}`, async () => {
     const { up, world, clock, ask, untilBoth } = await hedging({}, { stream })
     const abort = new AbortController()
-    const asked = ask({ signal: abort.signal })
+    const pending = ask({ signal: abort.signal })
     await untilBoth()
     assert.equal([up.providers, up.open], [['one', 'two'], 2])
     abort.abort()
     assert.is(up.open, 0, 'at once')
-    assert.is((await asked).status, 499)
-    assert.equal(world.told.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`).sort(), [
+    assert.is((await pending).status, 499)
+    assert.equal(world.recorded.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`).sort(), [
       'one cancelled',
       'two cancelled',
     ])
@@ -27,15 +27,15 @@ for (const stream of [false, true]) {
 
   test(`a faster hedge ends the first attempt: ${what}`, async () => {
     const { up, world, clock, ask, untilBoth } = await hedging({ two: () => answer(stream) }, { stream })
-    const asked = ask()
+    const pending = ask()
     await untilBoth()
-    const response = await asked
+    const response = await pending
     assert.is(response.headers.get('x-signalbox-target'), 'two/m')
     assert.is(up.calls[0]?.signal.aborted, true)
     await response.text()
     assert.is(up.open, 0)
     assert.equal(
-      world.told.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
+      world.recorded.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
       ['two answered', 'one outrun'],
     )
     assert.is(clock.pending(), 0)
@@ -47,9 +47,9 @@ test('the stream usage of a hedge is requested and hidden like that of the first
     { two: () => answer(true) },
     { stream: true, includeStreamUsage: true },
   )
-  const asked = ask()
+  const pending = ask()
   await untilBoth()
-  const text = await (await asked).text()
+  const text = await (await pending).text()
   assert.ok(!text.includes('"usage"') && text.endsWith('data: [DONE]\n\n'), text)
   assert.equal(
     up.calls.map(({ provider, body }) => [provider, body.includes('"include_usage":true')]),
@@ -58,7 +58,7 @@ test('the stream usage of a hedge is requested and hidden like that of the first
       ['two', true],
     ],
   )
-  assert.equal([world.told.usages.at(-1)?.provider, world.told.usages.at(-1)?.inputTokens], ['two', 7])
+  assert.equal([world.recorded.usages.at(-1)?.provider, world.recorded.usages.at(-1)?.inputTokens], ['two', 7])
 })
 
 test('a hedge replaces the first attempt if that fails in the meantime', async () => {
@@ -70,11 +70,11 @@ test('a hedge replaces the first attempt if that fails in the meantime', async (
     one: () => failing.then(() => json({}, 500)),
     two: () => clock.sleep(5).then(() => answer(false)),
   })
-  const asked = ask()
+  const pending = ask()
   await untilBoth()
   fail()
   await clock.advance(5)
-  const response = await asked
+  const response = await pending
   assert.is(response.status, 200)
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=500:server\S*, two\/m=200$/)
 })
@@ -83,13 +83,13 @@ test('a hedge ends when the first attempt gets a client error, which is returned
   const { up, world, clock, ask, untilBoth } = await hedging({
     one: () => clock.sleep(P95 + 5).then(() => json({ error: { message: 'bad' } }, 422)),
   })
-  const asked = ask()
+  const pending = ask()
   await untilBoth()
   await clock.advance(5)
   assert.is(up.open, 0)
-  assert.is((await asked).status, 422)
+  assert.is((await pending).status, 422)
   assert.equal(
-    world.told.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
+    world.recorded.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
     ['one client', 'two outrun'],
   )
   assert.is(clock.pending(), 0)
@@ -104,10 +104,10 @@ for (const [what, one, status] of [
       one: () => clock.sleep(P95 + 5).then(one),
       two: () => json({ error: { message: 'bad' } }, 422),
     })
-    const asked = ask()
+    const pending = ask()
     await untilBoth()
     await clock.advance(5)
-    assert.is((await asked).status, status)
+    assert.is((await pending).status, status)
     assert.equal([up.providers, up.open, clock.pending()], [['one', 'two'], 0, 0])
   })
 }
@@ -138,14 +138,14 @@ test("a hedge is never sent if the first attempt succeeds while the hedge's cred
     },
     { clock, connections: ['one', ...spares, 'two'] },
   )
-  const asked = ask()
+  const pending = ask()
   while (up.calls.length < 1) await clock.advance(0)
   await clock.advance(P95)
-  assert.is((await asked).headers.get('x-signalbox-target'), 'one/m')
+  assert.is((await pending).headers.get('x-signalbox-target'), 'one/m')
   await world.api.connections.list() // by now it is open
   await clock.advance(0)
   assert.equal([up.providers, up.open], [['one'], 0])
-  assert.is(world.told.attempts.length, 1)
+  assert.is(world.recorded.attempts.length, 1)
 })
 
 test("a hedge whose own credential can't be decrypted doesn't affect the first attempt", async () => {
@@ -156,11 +156,11 @@ test("a hedge whose own credential can't be decrypted doesn't affect the first a
   for (const { key, value } of await storage.list('connections/')) {
     if (value.includes('"two"')) await storage.set(key, value.replace(/("sealedApiKey":"[^"]{40})./, '$1!'))
   }
-  const asked = ask()
+  const pending = ask()
   while (up.calls.length < 1) await clock.advance(0)
   await clock.advance(P95)
   await clock.advance(5)
-  assert.is((await asked).status, 200)
+  assert.is((await pending).status, 200)
   assert.equal([up.providers, up.open], [['one'], 0])
 })
 
@@ -174,11 +174,11 @@ for (const [what, first, status, failures] of [
     const clock = fakeClock()
     const one = () => clock.sleep(P95 + 5).then(() => json(first))
     const { world, ask, untilBoth } = await hedging({ one, two: () => json(empty) }, { clock })
-    const asked = ask()
+    const pending = ask()
     await untilBoth()
-    while (world.told.attempts.length < 1) await clock.advance(0)
+    while (world.recorded.attempts.length < 1) await clock.advance(0)
     await clock.advance(5)
-    const response = await asked
+    const response = await pending
     assert.equal([response.status, await response.json()], [200, first])
     assert.is(response.headers.get('x-signalbox-target'), 'one/m')
     assert.match(response.headers.get('x-signalbox-attempts') ?? '', `one/m=${status};`)
@@ -198,14 +198,14 @@ test('a hedged request counts once if both attempts succeed at the same moment, 
   const late = () => both.then(() => answer(false))
   const { up, world, ask, untilBoth } = await hedging({ one: late, two: late })
   await world.api.combos.create({ name: 'calm', models: ['two/m', 'one/m'], strategy: 'least-busy' })
-  const asked = ask()
+  const pending = ask()
   await untilBoth()
   bring()
-  const response = await asked
+  const response = await pending
   assert.is(response.headers.get('x-signalbox-target'), 'one/m')
   assert.is(up.open, 0)
   assert.equal(
-    world.told.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
+    world.recorded.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
     ['one answered', 'two answered'],
   )
   await world.chat({ model: 'calm' })

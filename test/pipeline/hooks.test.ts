@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, messageEvents } from './support/responses.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
-import { apiKeyOf, keeping, openWorld, type Told, token } from './support/world.ts'
+import { apiKeyOf, keeping, openWorld, type Recorded, token } from './support/world.ts'
 
 const test = suite('hook arguments')
 
@@ -17,10 +17,10 @@ const chain = { chain: ['one/m', 'two/m'] }
 
 test('hooks report what a translation dropped under the same names as the response headers', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(messageEvents())) })
-  const asked = { model: 'claude/c', stream: true, messages: [{ role: 'user', content: 'Hi' }] }
-  for (const body of [{ seed: 7 }, {}]) await (await world.chat({ ...asked, ...body })).text()
+  const callOptions = { model: 'claude/c', stream: true, messages: [{ role: 'user', content: 'Hi' }] }
+  for (const body of [{ seed: 7 }, {}]) await (await world.chat({ ...callOptions, ...body })).text()
   assert.equal(
-    world.told.requests.map(({ warnings }) => warnings),
+    world.recorded.requests.map(({ warnings }) => warnings),
     [['dropped:seed'], undefined],
   )
 })
@@ -58,12 +58,12 @@ test('hooks get each attempt, usage record, and request once, with its details',
         via: 'chain:fallback',
       },
     ]
-    assert.equal(world.told.attempts, attempts)
+    assert.equal(world.recorded.attempts, attempts)
     const outputTokens = stream ? 3 : 1
     const usage = { inputTokens: 7, outputTokens, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
     const cost = { costSource: 'counted', costUsd: (7 * 2 + outputTokens * 10) / 1_000_000 }
     const request = {
-      id: world.told.requests[0]?.id,
+      id: world.recorded.requests[0]?.id,
       end: 'complete',
       path: '/v1/chat/completions',
       ...times,
@@ -76,8 +76,8 @@ test('hooks get each attempt, usage record, and request once, with its details',
       usage,
       ...cost,
     }
-    assert.equal(world.told.requests, [request])
-    assert.equal(world.told.usages, [
+    assert.equal(world.recorded.requests, [request])
+    assert.equal(world.recorded.usages, [
       {
         requestedModel: 'chain',
         provider: 'two',
@@ -91,7 +91,7 @@ test('hooks get each attempt, usage record, and request once, with its details',
         ...cost,
       },
     ])
-    for (const list of Object.values(world.told)) list.length = 0
+    for (const list of Object.values(world.recorded)) list.length = 0
   }
 })
 
@@ -103,13 +103,13 @@ test("hooks get a request's skipped targets, and the reason why it stopped", asy
   })
   await world.chat({ model: 'chain' })
   await world.chat({ model: 'chain' })
-  const told = world.told.requests.map(({ attempts, skipped, stopped }) => ({
+  const recorded = world.recorded.requests.map(({ attempts, skipped, stopped }) => ({
     attempts: attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
     skipped: skipped?.map((step) => `${'entry' in step ? step.entry : step.provider} ${step.skipped} ${step.via}`),
     stopped,
   }))
   const leftOut = ['two/m when.tools chain:fallback', 'none/m unreachable chain:fallback']
-  assert.equal(told, [
+  assert.equal(recorded, [
     { attempts: ['one credentials'], skipped: leftOut, stopped: 'max-attempts' },
     { attempts: ['two server'], skipped: [...leftOut, 'one credentials chain:fallback'], stopped: 'max-attempts' },
   ])
@@ -118,7 +118,7 @@ test("hooks get a request's skipped targets, and the reason why it stopped", asy
 test('hooks get the usage of a Messages stream from its start and its end, including cached tokens', async () => {
   const world = await openWorld({ fetch: failingFirst() })
   await (await world.messages({ stream: true })).text()
-  const [usage] = world.told.usages
+  const [usage] = world.recorded.usages
   assert.equal(
     [usage?.inputTokens, usage?.outputTokens, usage?.cacheReadTokens, usage?.cacheWriteTokens],
     [10, 5, 3, 0],
@@ -128,12 +128,12 @@ test('hooks get the usage of a Messages stream from its start and its end, inclu
 test('hooks get the end of a stream only after the last byte has been sent', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents())) })
   const response = await world.chat({ stream: true })
-  assert.is(world.told.attempts.length, 1)
-  assert.is(world.told.requests.length, 0)
+  assert.is(world.recorded.attempts.length, 1)
+  assert.is(world.recorded.requests.length, 0)
   await world.clock.advance(250)
   await response.text()
-  assert.is(world.told.requests.length, 1)
-  assert.is(world.told.requests[0]?.durationMs, 250)
+  assert.is(world.recorded.requests.length, 1)
+  assert.is(world.recorded.requests[0]?.durationMs, 250)
 })
 
 test("hooks get a request that can't be read or has no target, without usage", async () => {
@@ -141,20 +141,20 @@ test("hooks get a request that can't be read or has no target, without usage", a
   await world.post('/v1/chat/completions', 'no json')
   await world.chat({ model: 'nobody/nothing' })
   assert.equal(
-    world.told.requests.map(({ status, model }) => [status, model]),
+    world.recorded.requests.map(({ status, model }) => [status, model]),
     [
       [400, undefined],
       [404, 'nobody/nothing'],
     ],
   )
-  assert.equal([world.told.usages, world.told.attempts, world.told.errors], [[], [], []])
+  assert.equal([world.recorded.usages, world.recorded.attempts, world.recorded.errors], [[], [], []])
 })
 
 test('hooks get the usage so far, and the status of the failure, of a stream that fails midway', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents().slice(0, 3), 'error')) })
   await (await world.chat({ stream: true })).text()
-  assert.is(world.told.requests[0]?.status, 502)
-  assert.is(world.told.usages.length, 1)
+  assert.is(world.recorded.requests[0]?.status, 502)
+  assert.is(world.recorded.usages.length, 1)
 })
 
 test('requests succeed if hooks throw, reject, or hang', async () => {
@@ -209,7 +209,7 @@ test('onError gets a storage failure once, and the client gets no details, even 
 })
 
 test('no secret reaches a hook or a logger in any failure', async () => {
-  const told: Told = { requests: [], attempts: [], usages: [], errors: [] }
+  const recorded: Recorded = { requests: [], attempts: [], usages: [], errors: [] }
   const lines: unknown[] = []
   const log = (...parts: unknown[]) => void lines.push(parts)
   const quotes = (headers: Headers) => json({ error: { message: `You sent ${[...headers].join(' ')}` } }, 400)
@@ -222,7 +222,7 @@ test('no secret reaches a hook or a logger in any failure', async () => {
   const world = await openWorld({
     fetch: up,
     combos: { chain: ['one/m', 'two/m', 'three/m'] },
-    hooks: keeping(told),
+    hooks: keeping(recorded),
     logger: { debug: log, info: log, warn: log, error: log },
   })
   const { key } = await world.api.keys.create({ name: 'canary' })
@@ -232,7 +232,7 @@ test('no secret reaches a hook or a logger in any failure', async () => {
     const response = await world.chat({ model: 'chain', messages: ['canary-body'] }, { headers })
     texts.push(await response.text(), JSON.stringify([...response.headers]))
   }
-  const everything = JSON.stringify([told, lines, texts], (_, value) =>
+  const everything = JSON.stringify([recorded, lines, texts], (_, value) =>
     value instanceof Error ? [value.message, value.stack, value.cause, { ...value }] : value,
   )
   for (const secret of [

@@ -64,7 +64,7 @@ for (const path of ['/v1/chat/completions', '/api/keys']) {
       assert.is(response.status, 500)
       const { error } = await response.json()
       assert.match(typeof error === 'string' ? error : error.message, 'Mount the gateway before any body parser')
-      assert.match(String(world.told.errors[0]), 'was read before it reached the gateway')
+      assert.match(String(world.recorded.errors[0]), 'was read before it reached the gateway')
     },
   )
 }

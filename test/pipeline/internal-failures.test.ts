@@ -25,13 +25,13 @@ test('an internal failure while reading a response is passed to onError once, an
     const response = await world.chat({ model: 'chain', stream })
     await response.text()
     assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=500:internal;.*, two\/m=200$/)
-    assert.is(world.told.errors.length, 1)
-    assert.match(String(world.told.errors[0]), 'TypeError')
+    assert.is(world.recorded.errors.length, 1)
+    assert.match(String(world.recorded.errors[0]), 'TypeError')
     assert.equal((await world.api.health.list()).health, [])
   }
 })
 
-for (const [how, path, told] of [
+for (const [how, path, recorded] of [
   ['translates', '/v1/messages', /event: error\ndata: [^\n]*Internal server error[^\n]*\n\n$/],
   ['passes on', '/v1/chat/completions', /data: \{"error":\{[^\n]*Internal server error[^\n]*\n\n$/],
 ] as const) {
@@ -47,10 +47,10 @@ for (const [how, path, told] of [
     const world = await openWorld({ fetch: async () => odd() })
     const messages = [{ role: 'user', content: 'Hi' }]
     const response = await world.post(path, { model: 'one/m', max_tokens: 9, stream: true, messages })
-    assert.match(await response.text(), told)
-    assert.is(world.told.errors.length, 1)
-    assert.match(String(world.told.errors[0]), 'TypeError')
-    assert.equal([world.told.requests.at(-1)?.status, (await world.api.health.list()).health], [500, []])
+    assert.match(await response.text(), recorded)
+    assert.is(world.recorded.errors.length, 1)
+    assert.match(String(world.recorded.errors[0]), 'TypeError')
+    assert.equal([world.recorded.requests.at(-1)?.status, (await world.api.health.list()).health], [500, []])
   })
 }
 

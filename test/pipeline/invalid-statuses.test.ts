@@ -46,7 +46,7 @@ for (const provider of Object.keys(catalog)) {
             const { error } = await response.json()
             assert.is(response.status, 502, `${status} ${body}: ${JSON.stringify(error)}`)
             if (format === 'gemini' && provider !== 'gemini') assert.ok(error.code < 600, JSON.stringify(error))
-            assert.equal([world.told.requests[0]?.status, world.told.errors], [502, []])
+            assert.equal([world.recorded.requests[0]?.status, world.recorded.errors], [502, []])
           }
         }
       }

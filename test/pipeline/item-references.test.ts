@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { wireFormats } from '../../src/types/unions.ts'
 import { openDoor, providerOf } from '../formats/cases/support.ts'
 import { assert, suite } from '../support/suite.ts'
-import { saidBy } from './support/sdk/gateway.ts'
+import { outputBy } from './support/sdk/gateway.ts'
 import { json, sse } from './support/upstream.ts'
 import type { World } from './support/world.ts'
 
@@ -16,8 +16,8 @@ async function open() {
   const { up, world } = await openDoor(({ provider, body, url }) => {
     const isStream = url.href.includes(':streamGenerateContent') || JSON.parse(body).stream === true
     const format = wireFormats.find((name) => providerOf[name] === provider) ?? 'openai-chat'
-    const said = saidBy(format)
-    const { whole, events } = HAS_RESULTS.test(body) ? said.answer : said.calls
+    const output = outputBy(format)
+    const { whole, events } = HAS_RESULTS.test(body) ? output.answer : output.calls
     return isStream ? sse(events) : json(whole)
   })
   const respond = async (body: JsonObject, headers: Record<string, string> = {}) =>
@@ -112,7 +112,7 @@ for (const stream of [false, true])
       respond({ model: 'responses/m', input, stream }, key ? { 'x-api-key': key } : {})
     const items = await outputOf(await ask([question], mine))
     assert.ok(items.length > 1)
-    const asked = up.calls.length
+    const callsBefore = up.calls.length
     const forms = ({ id }: JsonObject) => [{ type: 'item_reference', id }, { id }, { type: null, id }]
     for (const reference of items.flatMap(forms))
       for (const key of [other, undefined]) {
@@ -120,7 +120,7 @@ for (const stream of [false, true])
         assert.is(param, 'input')
         assert.match(message, String(reference.id))
       }
-    assert.is(up.calls.length, asked)
+    assert.is(up.calls.length, callsBefore)
     await outputOf(await ask([question, ...referencesTo(items), ...resultsOf(items)], mine))
     assert.match(JSON.stringify(sentTo(opened, -1)), 'item_reference')
   })

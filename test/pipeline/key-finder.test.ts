@@ -21,10 +21,10 @@ test('the key finder finds text that contains one of the keys, and nothing else'
       (keys, around, place, isQuoted) => {
         const [key = ''] = keys
         const at = place % (around.length + 1)
-        const said = isQuoted ? around.slice(0, at) + key + around.slice(at) : around
-        const contains = keys.some((one) => said.includes(one))
+        const output = isQuoted ? around.slice(0, at) + key + around.slice(at) : around
+        const contains = keys.some((one) => output.includes(one))
         if (contains) found++
-        assert.is(createKeyFinder(keys)(said), contains, JSON.stringify({ keys, said }))
+        assert.is(createKeyFinder(keys)(output), contains, JSON.stringify({ keys, output }))
       },
     ),
     { numRuns: 3_000 },
@@ -38,11 +38,11 @@ test('the key finder takes little longer for a thousand keys than for one, even 
       { length: count },
       (_, nth) => `sk-proj-${`${nth}`.padStart(30, 'abcdefghijklmnopqrstuvwxyz0123456789')}`,
     )
-  const said = 'sk-proj-abcdefghij'.repeat(5_000)
+  const output = 'sk-proj-abcdefghij'.repeat(5_000)
   for (const count of [1, 1_000]) {
     const find = createKeyFinder(keysOf(count))
-    assert.not.ok(find(said))
-    const times = await roundsUntil(30, () => cpuMs(() => find(said)))
-    assert.ok(Math.min(...times) <= 30, `${count} keys: ${times} ms for ${said.length} characters`)
+    assert.not.ok(find(output))
+    const times = await roundsUntil(30, () => cpuMs(() => find(output)))
+    assert.ok(Math.min(...times) <= 30, `${count} keys: ${times} ms for ${output.length} characters`)
   }
 })

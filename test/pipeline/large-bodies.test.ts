@@ -71,7 +71,7 @@ for (const [client, requestOf] of Object.entries(clients))
     const ask = (content: string) => {
       const { path, body } = requestOf(content)
       return openStream(url + path, Buffer.from(JSON.stringify(body))).catch((error: unknown) => {
-        throw new AggregateError([error, ...world.told.errors], 'a stream did not open')
+        throw new AggregateError([error, ...world.recorded.errors], 'a stream did not open')
       })
     }
     await ask('to load what is loaded with the first')

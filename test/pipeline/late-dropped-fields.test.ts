@@ -11,12 +11,12 @@ const test = suite('dropped fields that are found after the response headers are
 const COMMENT = ': x-signalbox-warning: dropped:answer.mcp_call\n'
 const WARNINGS = ['dropped:answer.mcp_call']
 
-const said = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] }
+const output = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] }
 
 /** Answers with a block, or an item, of a tool that no client has asked for. */
 const answers = {
   'anthropic-messages': message([{ type: 'mcp_call' }, { type: 'text', text: 'a' }]),
-  'openai-responses': response({ type: 'mcp_call', id: 'm1' }, said),
+  'openai-responses': response({ type: 'mcp_call', id: 'm1' }, output),
 }
 
 const eventsFrom = (from: keyof typeof answers) => getEvents(from, answers[from].events)
@@ -41,7 +41,7 @@ for (const [client, ending] of endings) {
     assert.match(before, /\n\n$/)
     assert.match(rest, ending)
     assert.equal(more, [])
-    assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+    assert.equal(world.recorded.requests[0]?.warnings, WARNINGS)
   })
 
   test(`fields dropped from a stream that breaks off are reported before the error (${client} client)`, async () => {
@@ -49,7 +49,7 @@ for (const [client, ending] of endings) {
     const { world } = await openDoor(() => sse(eventsFrom(from).slice(0, -2)))
     const text = await (await request(world, { client, model: `${providerOf[from]}/m`, stream: true })).text()
     assert.match(text.slice(text.indexOf(COMMENT)), /^: x-signalbox-warning: .*\n(event: error\n)?data: \{.*"error":/)
-    assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+    assert.equal(world.recorded.requests[0]?.warnings, WARNINGS)
   })
 }
 
@@ -57,40 +57,40 @@ test('fields dropped from a stream are only reported to hooks if the client mist
   const path = '/v1beta/models/messages%2Fm:streamGenerateContent'
   for (const query of ['?alt=sse', '']) {
     const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
-    const asked = await world.post(path + query, { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] })
-    const text = await asked.text()
+    const requested = await world.post(path + query, { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] })
+    const text = await requested.text()
     assert.match(text, '"text":"a"')
     assert.not.match(text, 'warning')
     if (query === '') JSON.parse(text)
-    assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+    assert.equal(world.recorded.requests[0]?.warnings, WARNINGS)
   }
 })
 
 test('fields dropped from a stream are also reported in a header if the provider sent the stream in one piece', async () => {
   const { world } = await openDoor(() => json(answers['anthropic-messages'].answer))
-  const told = await request(world, { client: 'openai-chat', model: 'messages/m', stream: true })
-  assert.is(told.headers.get('x-signalbox-warning'), WARNINGS[0])
-  assert.match(await told.text(), COMMENT)
-  assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+  const recorded = await request(world, { client: 'openai-chat', model: 'messages/m', stream: true })
+  assert.is(recorded.headers.get('x-signalbox-warning'), WARNINGS[0])
+  assert.match(await recorded.text(), COMMENT)
+  assert.equal(world.recorded.requests[0]?.warnings, WARNINGS)
 })
 
 test('fields dropped from an otherwise empty response are reported', async () => {
   const { answer, events } = message([{ type: 'mcp_call' }])
-  for (const said of [() => json(answer), () => sse(getEvents('anthropic-messages', events))])
+  for (const output of [() => json(answer), () => sse(getEvents('anthropic-messages', events))])
     for (const stream of [false, true]) {
-      const { world } = await openDoor(said)
-      const told = await request(world, { client: 'openai-chat', model: 'messages/m', stream })
-      assert.is(told.status, 200)
-      assert.is((await told.text()).includes(COMMENT), stream)
-      assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+      const { world } = await openDoor(output)
+      const recorded = await request(world, { client: 'openai-chat', model: 'messages/m', stream })
+      assert.is(recorded.status, 200)
+      assert.is((await recorded.text()).includes(COMMENT), stream)
+      assert.equal(world.recorded.requests[0]?.warnings, WARNINGS)
     }
 })
 
 test('no dropped fields are reported for a passed-through stream, or for a request without any', async () => {
   const { world } = await openDoor(() => sse(eventsFrom('anthropic-messages')))
-  const told = await request(world, { client: 'anthropic-messages', model: 'messages/m', stream: true })
-  assert.is(await told.text(), eventsFrom('anthropic-messages').join(''))
-  assert.not.ok('warnings' in (world.told.requests[0] ?? {}))
+  const recorded = await request(world, { client: 'anthropic-messages', model: 'messages/m', stream: true })
+  assert.is(await recorded.text(), eventsFrom('anthropic-messages').join(''))
+  assert.not.ok('warnings' in (world.recorded.requests[0] ?? {}))
 })
 
 test('fields dropped from a stream are counted, and their names are truncated, because a provider can invent any number of names', async () => {
@@ -98,7 +98,7 @@ test('fields dropped from a stream are counted, and their names are truncated, b
   const { answer } = message([...names, { type: 'text', text: 'a' }])
   const { world } = await openDoor(() => json(answer))
   await request(world, { client: 'openai-chat', model: 'messages/m' })
-  const warnings = world.told.requests[0]?.warnings ?? []
+  const warnings = world.recorded.requests[0]?.warnings ?? []
   assert.is(warnings.length, 100)
   for (const warning of warnings) assert.ok(warning.length < 120)
 })
@@ -110,13 +110,13 @@ for (const [name, { create, format }] of Object.entries(clients))
       from,
       fakeUpstream(() => sse(eventsFrom(from))),
     )
-    let heard = ''
-    const listening: typeof fetch = async (...asked) => {
-      const told = await fetch(...asked)
-      heard = await told.clone().text()
-      return told
+    let received = ''
+    const listening: typeof fetch = async (...requested) => {
+      const recorded = await fetch(...requested)
+      received = await recorded.clone().text()
+      return recorded
     }
     assert.is(await create(listening).ask(MODEL, { stream: true }), 'a')
-    assert.is(heard.includes(COMMENT), format !== 'gemini')
-    assert.equal(world.told.requests[0]?.warnings, WARNINGS)
+    assert.is(received.includes(COMMENT), format !== 'gemini')
+    assert.equal(world.recorded.requests[0]?.warnings, WARNINGS)
   })

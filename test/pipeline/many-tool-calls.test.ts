@@ -163,21 +163,21 @@ const LEAST_MS = 12
 
 const calls = suite('10,000 parallel tool calls')
 
-for (const [at, [said, stream]] of Object.entries(streams).entries()) {
-  const [provider = ''] = said.split(',')
+for (const [at, [modelOutput, stream]] of Object.entries(streams).entries()) {
+  const [provider = ''] = modelOutput.split(',')
   for (const format of isCi ? wireFormats : [wireFormats[at % wireFormats.length] ?? 'openai-chat']) {
     calls(
-      `10,000 parallel tool calls take about five times as long as 2,000: a stream of ${said} for a client of ${format}`,
+      `10,000 parallel tool calls take about five times as long as 2,000: a stream of ${modelOutput} for a client of ${format}`,
       async () => {
         let count = 0
         const world = await openWorld({ fetch: fakeUpstream(() => stream(count)), catalog, connections })
-        const msOf = async (asked: number) => {
-          count = asked
+        const msOf = async (requested: number) => {
+          count = requested
           const begin = busyMs()
           const response = await world.post(...questions[format](`${provider}/m`, true))
           const text = await response.text()
           const ms = busyMs() - begin
-          assert.ok(text.includes(`${asked - 1}`), text.slice(-300))
+          assert.ok(text.includes(`${requested - 1}`), text.slice(-300))
           return ms
         }
         await msOf(1_000) // compiles what it takes
@@ -196,10 +196,12 @@ names('an unknown name among 3,000 gets a suggestion within milliseconds', async
   const ids = numbers(3_000).map((nth) => `vendor-${nth % 60}/model-name-${nth}-instruct-preview-2026`)
   const enabled = { provider: 'chat', apiKey: 'a-credential-0123456789', providerSpecificData: { enabledModels: ids } }
   const world = await openWorld({ fetch: fakeUpstream(() => sse([])), catalog, connections: [enabled] })
-  let asked = 0
+  let requestCount = 0
   const rounds = await roundsUntil(MOST_MS, async () => {
     const begin = busyMs()
-    const response = await world.chat({ model: `chatt/vendor-17/model-nme-77-instruct-preview-2026${asked++ % 10}` })
+    const response = await world.chat({
+      model: `chatt/vendor-17/model-nme-77-instruct-preview-2026${requestCount++ % 10}`,
+    })
     const { error } = await response.json()
     const ms = busyMs() - begin
     assert.is(response.status, 404)

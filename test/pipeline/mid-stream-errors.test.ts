@@ -17,14 +17,14 @@ const formats = {
     body: { model: 'one/m', stream: true },
     begin: chatEvents().slice(0, 3).join(''),
     end: 'data: [DONE]\n\n',
-    told: /data: \{"error":\{"message":"[^\n]+\n\n$/,
+    recorded: /data: \{"error":\{"message":"[^\n]+\n\n$/,
   },
   messages: {
     path: '/v1/messages',
     body: { model: 'claude/c', max_tokens: 9, stream: true },
     begin: messageEvents().slice(0, 5).join(''),
     end: messageEvents().slice(-3).join(''),
-    told: /event: error\ndata: \{"type":"error","error":\{"type":"[^\n]+\n\n$/,
+    recorded: /event: error\ndata: \{"type":"error","error":\{"type":"[^\n]+\n\n$/,
   },
   responses: {
     path: '/v1/responses',
@@ -34,14 +34,14 @@ const formats = {
       event({ type: 'response.output_text.delta', delta: 'Hi' }),
     ].join(''),
     end: `${event({ type: 'response.completed', response: { id: 'r1', status: 'completed', error: null, output: [] } })}data: [DONE]\n\n`,
-    told: /event: response\.failed\ndata: [^\n]+\n\n$/,
+    recorded: /event: response\.failed\ndata: [^\n]+\n\n$/,
   },
   gemini: {
     path: '/v1beta/models/google/g:streamGenerateContent',
     body: { contents: [] },
     begin: data({ candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] } }] }),
     end: data({ candidates: [{ content: { role: 'model', parts: [] }, finishReason: 'STOP' }] }),
-    told: /\{"error":\{"code":\d+,"message":"[^\n]+$/,
+    recorded: /\{"error":\{"code":\d+,"message":"[^\n]+$/,
   },
 } as const
 
@@ -96,12 +96,12 @@ async function ask(name: Name, chunks: readonly string[], how: 'end' | 'stall' |
     connections: ['one', 'claude', 'google', 'kept'],
   })
   const { text } = await askRaw(world.gateway, path, body)
-  return { text, upstream, told: world.told }
+  return { text, upstream, recorded: world.recorded }
 }
 
 for (const [name, sent, isKnown, status] of errors) {
   test(`an error mid-stream ends the stream, and no normal end follows: ${name}, ${sent.trim()}`, async () => {
-    const { begin, end, told } = formats[name]
+    const { begin, end, recorded } = formats[name]
     const isArray = name === 'gemini'
     for (const [how, ...chunks] of [
       ['end', begin, sent, end],
@@ -110,12 +110,12 @@ for (const [name, sent, isKnown, status] of errors) {
       ['reset', begin, sent],
       ['stall', begin, sent],
     ] as const) {
-      const { text, upstream, told: records } = await ask(name, chunks, how)
+      const { text, upstream, recorded: records } = await ask(name, chunks, how)
       if (!isArray) {
         assert.ok(text.startsWith(begin + sent), text)
         if (isKnown) assert.is(text, begin + sent)
       }
-      assert.match(isArray ? text.slice(0, -1) : text, told)
+      assert.match(isArray ? text.slice(0, -1) : text, recorded)
       assert.not.match(text, /\[DONE\]|message_stop|response\.completed|STOP/)
       assert.is(records.requests[0]?.status, status)
       assert.is(records.requests.length, 1)
@@ -125,10 +125,10 @@ for (const [name, sent, isKnown, status] of errors) {
 }
 
 test('an error mid-stream counts even if its event lacks the blank line', async () => {
-  const { begin, told } = formats.chat
+  const { begin, recorded } = formats.chat
   const { text } = await ask('chat', [begin, finishedSo({}).trimEnd()])
   assert.ok(text.startsWith(begin + finishedSo({})), text)
-  assert.match(text, told)
+  assert.match(text, recorded)
 })
 
 test("a response whose text mentions errors isn't an error mid-stream", async () => {
@@ -139,9 +139,9 @@ test("a response whose text mentions errors isn't an error mid-stream", async ()
     data({ choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: '{"error":1}' } }] } }] }),
   ]
   const sent = [...chatEvents().slice(0, 3), ...quoting, ...chatEvents().slice(-3)]
-  const { text, told } = await ask('chat', sent)
+  const { text, recorded } = await ask('chat', sent)
   assert.is(text, sent.join(''))
-  assert.is(told.requests[0]?.status, 200)
+  assert.is(recorded.requests[0]?.status, 200)
   const { begin, end } = formats.responses
   const whole = await ask('responses', [begin, end])
   assert.is(whole.text, begin + end)
@@ -220,10 +220,10 @@ for (const [how, sent] of Object.entries({
     })
     const answer = await world.post('/v1/responses', { ...formats.responses.body })
     assert.is(answer.status, 429)
-    const said = (await answer.json()).error
-    assert.is(said.type, 'rate_limit_error')
-    assert.is(said.code, 'rate_limit_exceeded')
-    assert.match(said.message, /^Slow down/)
-    assert.is(said.param, null)
-    assert.is(said.sequence_number, undefined)
+    const output = (await answer.json()).error
+    assert.is(output.type, 'rate_limit_error')
+    assert.is(output.code, 'rate_limit_exceeded')
+    assert.match(output.message, /^Slow down/)
+    assert.is(output.param, null)
+    assert.is(output.sequence_number, undefined)
   })

@@ -255,9 +255,9 @@ for (const [title, place] of Object.entries(places)) {
       await world.api.connections.create({ provider: 'chat', apiKey: 'another-credential-1' })
       await world.api.combos.create({ name: 'chain', models: [model] })
       await world.api.combos.create({ name: 'both', models: [model, 'chat/m'] })
-      for (const asked of ['short', 'chain']) {
-        const response = await world.chat({ model: asked, messages: hi })
-        assert.equal([response.status, up.calls.length], [400, 0], `${asked} ${name}`)
+      for (const pending of ['short', 'chain']) {
+        const response = await world.chat({ model: pending, messages: hi })
+        assert.equal([response.status, up.calls.length], [400, 0], `${pending} ${name}`)
       }
       await world.chat({ model: 'both', messages: hi })
       for (const { url } of up.calls) assert.is(url.href, 'http://chat.test/v1/chat/completions', name)

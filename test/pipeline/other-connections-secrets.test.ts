@@ -128,12 +128,12 @@ for (const [provider, { start, error }] of Object.entries(streams)) {
           const answer = () => new Response(bodyOf([...start(), frame]), { headers: { 'content-type': type } })
           const world = await openWorld({ fetch: fakeUpstream(answer), catalog, connections })
           const [path, body] = questions[format](`${provider}/m`, true)
-          for (const asked of format === 'gemini' ? [path, path.replace('?alt=sse', '')] : [path]) {
-            const response = await world.post(asked, body)
+          for (const pending of format === 'gemini' ? [path, path.replace('?alt=sse', '')] : [path]) {
+            const response = await world.post(pending, body)
             const text = await response.text()
             assert.is(response.status, 200)
             assert.match(text, /Hello /)
-            assertHidden(text + JSON.stringify(world.told), secret)
+            assertHidden(text + JSON.stringify(world.recorded), secret)
             assert.match(text, /Bad key: \[credential\], sorry/)
           }
         }
@@ -154,7 +154,7 @@ for (const [provider, error] of Object.entries({
         const text = await (await world.post(...questions[format](`${provider}/m`, true))).text()
         assert.match(text, /Hello .*Bad key/s)
         assertHidden(text.toLowerCase(), secret.toLowerCase())
-        assertHidden(JSON.stringify(world.told), secret)
+        assertHidden(JSON.stringify(world.recorded), secret)
       }
     })
   }

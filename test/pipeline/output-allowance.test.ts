@@ -77,9 +77,9 @@ for (const [path, sign] of [
 ] as const) {
   test(`a response that may not continue ends with an error event (${path})`, async () => {
     const { answer, asked, settled } = await asking(40)
-    const said = await answer(path)
-    assert.ok(said.includes(sign) && said.includes('Nothing is left.'), said.slice(-400))
-    assert.ok(said.includes('word1') && !said.includes('word49'))
+    const output = await answer(path)
+    assert.ok(output.includes(sign) && output.includes('Nothing is left.'), output.slice(-400))
+    assert.ok(output.includes('word1') && !output.includes('word49'))
     assert.ok(Number(asked.at(-1)) > 40)
     assert.is(settled.length, 1)
   })

@@ -65,15 +65,15 @@ for (const [place, make] of Object.entries(places))
     const up = fakeUpstream(metered({}, { tokens: 0 }))
     const { module, spans } = sdk()
     const seen: unknown[] = []
-    const told = (value: unknown) => void seen.push(value)
+    const recorded = (value: unknown) => void seen.push(value)
     const gateway = createGateway({
       storage: memoryStorage(),
       fetch: up,
       catalog,
       management: { token },
-      logger: { info: told, warn: told, error: told, debug: told },
-      observe: [otel(module), prometheus({ token }), jsonLog(told)],
-      hooks: { onRequest: told, onAttempt: told, onUsage: told, onError: told },
+      logger: { info: recorded, warn: recorded, error: recorded, debug: recorded },
+      observe: [otel(module), prometheus({ token }), jsonLog(recorded)],
+      hooks: { onRequest: recorded, onAttempt: recorded, onUsage: recorded, onError: recorded },
     })
     await gateway.api.connections.create({ provider: 'one', apiKey: 'of-one' })
     const key = mintClientKey()

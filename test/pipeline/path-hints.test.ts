@@ -6,7 +6,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('paths that users guess')
 
-async function said(path: string, options: Partial<GatewayOptions> = {}) {
+async function output(path: string, options: Partial<GatewayOptions> = {}) {
   const { gateway } = openDoor(options)
   const reply = await gateway.fetch(new Request(`http://gateway.test${path}`, { method: 'POST', body: '{}' }))
   return `${reply.status} ${await reply.text()}`
@@ -15,19 +15,19 @@ async function said(path: string, options: Partial<GatewayOptions> = {}) {
 test('AI SDK routes without the base path get an error that gives the right base URL', async () => {
   for (const route of ['language-model', 'embedding-model', 'image-model', 'speech-model', 'transcription-model'])
     for (const base of ['', '/v1', '/v2', '/v3', '/v4', '/ai', '/v1/ai', '/v1beta'])
-      assert.match(await said(`${base}/${route}`), /^404 .*\/v4\/ai \(AI SDK 6: \/v3\/ai\)/s, `${base}/${route}`)
-  assert.match(await said('/x/language-model', { basePath: '/x' }), ' /x/v4/ai (AI SDK 6: /x/v3/ai)')
+      assert.match(await output(`${base}/${route}`), /^404 .*\/v4\/ai \(AI SDK 6: \/v3\/ai\)/s, `${base}/${route}`)
+  assert.match(await output('/x/language-model', { basePath: '/x' }), ' /x/v4/ai (AI SDK 6: /x/v3/ai)')
 })
 
 test('the 404 for the dashboard and the metrics at a wrong path gives the right path', async () => {
   const served = { dashboard: dashboard(), observe: [prometheus()] }
   for (const path of ['/dashboard', '/dashboard/keys', '/ui'])
-    assert.match(await said(path, served), 'The dashboard is at /admin/.', path)
-  assert.match(await said('/x/dashboard', { ...served, basePath: '/x' }), 'The dashboard is at /x/admin/.')
-  assert.match(await said('/metrics', { ...served, basePath: '/x' }), 'Metrics are at /x/metrics.')
+    assert.match(await output(path, served), 'The dashboard is at /admin/.', path)
+  assert.match(await output('/x/dashboard', { ...served, basePath: '/x' }), 'The dashboard is at /x/admin/.')
+  assert.match(await output('/metrics', { ...served, basePath: '/x' }), 'Metrics are at /x/metrics.')
   for (const path of ['/dashboard', '/admin', '/ui'])
-    assert.match(await said(path), 'start signalbox with --dashboard', path)
-  assert.match(await said('/metrics'), 'start signalbox with --metrics')
-  assert.match(await said('/v1/metrics'), 'Metrics are at /metrics if enabled.')
-  assert.match(await said('/v1/dashboard'), 'The dashboard is at /admin/ if enabled.')
+    assert.match(await output(path), 'start signalbox with --dashboard', path)
+  assert.match(await output('/metrics'), 'start signalbox with --metrics')
+  assert.match(await output('/v1/metrics'), 'Metrics are at /metrics if enabled.')
+  assert.match(await output('/v1/dashboard'), 'The dashboard is at /admin/ if enabled.')
 })

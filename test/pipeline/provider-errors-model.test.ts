@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { anthropic, google, openai, type Refusal, told } from './support/rejections.ts'
+import { anthropic, google, openai, type Refusal, recorded } from './support/rejections.ts'
 
 const test = suite('provider errors about an unknown model or URL')
 
@@ -188,7 +188,7 @@ const denied: Refusal[] = [
 
 for (const [who, status, body] of [...noModel, ...denied])
   test(`a ${status} from ${who} means that the model does not exist or is not accessible`, async () =>
-    assert.is((await told(status, body)).class, 'model-not-found'))
+    assert.is((await recorded(status, body)).class, 'model-not-found'))
 
 const ofAddress: Refusal[] = [
   ['Anthropic', 404, anthropic('not_found_error', 'Not Found')],
@@ -203,12 +203,12 @@ const ofAddress: Refusal[] = [
 
 for (const [who, status, body] of ofAddress)
   test(`a ${status} from ${who} means that the URL does not exist`, async () => {
-    const failure = await told(status, body)
+    const failure = await recorded(status, body)
     assert.is(failure.class, 'content')
     assert.match(failure.message, /status 404: the URL does not exist\. Check the base URL/)
   })
 
 test('a 404 for a field other than the model is a client error, regardless of the wording', async () => {
   for (const message of ['Not Found', '', 'No such file'])
-    assert.is((await told(404, openai(message, { param: 'file_id' }))).class, 'client')
+    assert.is((await recorded(404, openai(message, { param: 'file_id' }))).class, 'client')
 })

@@ -25,7 +25,7 @@ const ask = (world: Awaited<ReturnType<typeof openWorld>>, { api }: Pick<Recordi
 
 test('recorded streams pass through byte for byte, unsplit', async () => {
   const world = await passAll(recordedStreams(), (bytes) => [bytes])
-  const failed = world.told.requests.filter(({ status }) => status !== 200)
+  const failed = world.recorded.requests.filter(({ status }) => status !== 200)
   assert.equal(
     failed.map(({ status }) => status),
     [400],
@@ -59,7 +59,7 @@ test("the usage of recorded streams matches the vendor's client, or the sum of t
   const world = await passAll(recordings, (bytes) => cutAt(bytes, [500, 1_000, bytes.length - 700]))
   assert.ok(recordings.length > 60)
   recordings.forEach(({ name, api, sse, read: { usage } }, index) => {
-    const { inputTokens, outputTokens } = world.told.usages[index] ?? {}
+    const { inputTokens, outputTokens } = world.recorded.usages[index] ?? {}
     const n = (field: string) => Number(usage?.[field] ?? 0)
     if (api === 'chat') assert.equal([inputTokens, outputTokens], [n('prompt_tokens'), n('completion_tokens')], name)
     else {

@@ -28,7 +28,7 @@ const STREAM = [
 ]
 
 const unknownField: Refusal = (field) => ({ body: { error: { message: `json: unknown field "${field}"` } } })
-const asked = { model: 'one/m', messages: [{ role: 'user', content: 'Hi' }], top_k: 5, temperature: 0.5 }
+const callOptions = { model: 'one/m', messages: [{ role: 'user', content: 'Hi' }], top_k: 5, temperature: 0.5 }
 const bodies = (up: ReturnType<typeof strictServer>) => up.calls.map(({ body }): JsonObject => JSON.parse(body))
 const warnings = (response: Response) => response.headers.get('x-signalbox-warning')
 
@@ -90,7 +90,7 @@ for (const [name, refusal] of Object.entries(wordings)) {
   test(`a field that ${name} rejects is dropped with a warning, and not sent again`, async () => {
     const up = strictServer(['top_k'], refusal)
     const { messages } = await openWorld({ fetch: up, connections: ['one'] })
-    const first = await messages(asked)
+    const first = await messages(callOptions)
     assert.is(first.status, 200, await first.clone().text())
     assert.is(warnings(first), 'dropped:top_k')
     assert.equal(
@@ -100,7 +100,7 @@ for (const [name, refusal] of Object.entries(wordings)) {
         [false, 0.5],
       ],
     )
-    const second = await messages(asked)
+    const second = await messages(callOptions)
     assert.equal([second.status, warnings(second), up.calls.length], [200, 'dropped:top_k', 3])
   })
 }
@@ -108,7 +108,7 @@ for (const [name, refusal] of Object.entries(wordings)) {
 test('a streaming request is also sent again without the rejected option', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
-  const response = await messages({ ...asked, stream: true })
+  const response = await messages({ ...callOptions, stream: true })
   assert.match(await response.text(), /"text":"fine"[\s\S]*message_stop/)
   assert.equal([response.status, warnings(response), up.calls.length], [200, 'dropped:top_k', 2])
 })
@@ -129,14 +129,14 @@ test('a rejected nested field is recognized by its last name', async () => {
       : json({ candidates: [{ content: { parts: [{ text: 'fine' }] }, finishReason: 'STOP' }] }),
   )
   const { messages } = await openWorld({ fetch: up, connections: ['google'] })
-  const response = await messages({ ...asked, model: 'google/g' })
+  const response = await messages({ ...callOptions, model: 'google/g' })
   assert.equal([response.status, warnings(response), up.calls.length], [200, 'dropped:top_k', 2])
 })
 
 test('several fields are dropped one at a time', async () => {
   const up = strictServer(['top_k', 'safety_identifier', 'stop'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
-  const response = await messages({ ...asked, metadata: { user_id: 'u' }, stop_sequences: ['x'] })
+  const response = await messages({ ...callOptions, metadata: { user_id: 'u' }, stop_sequences: ['x'] })
   assert.is(response.status, 200)
   assert.equal(warnings(response)?.split(', ').sort(), [
     'dropped:metadata.user_id',
@@ -149,7 +149,7 @@ test('several fields are dropped one at a time', async () => {
 test('one attempt drops fields up to three times, and the next request continues from there', async () => {
   const up = strictServer(['top_k', 'safety_identifier', 'stop', 'temperature'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
-  const body = { ...asked, metadata: { user_id: 'u' }, stop_sequences: ['x'] }
+  const body = { ...callOptions, metadata: { user_id: 'u' }, stop_sequences: ['x'] }
   const first = await messages(body)
   assert.equal([first.status, up.calls.length], [400, 4])
   const second = await messages(body)
@@ -159,17 +159,17 @@ test('one attempt drops fields up to three times, and the next request continues
 test('the option that requests stream usage is dropped if rejected', async () => {
   const up = strictServer(['stream_options'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
-  const response = await messages({ ...asked, stream: true })
+  const response = await messages({ ...callOptions, stream: true })
   assert.match(await response.text(), /"text":"fine"[\s\S]*message_stop/)
-  await messages({ ...asked, stream: true })
+  await messages({ ...callOptions, stream: true })
   assert.equal([response.status, warnings(response), up.calls.length], [200, null, 3])
 })
 
 test('an option rejected by one connection is still sent to others', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one', 'two'] })
-  await messages(asked)
-  await messages({ ...asked, model: 'two/m' })
+  await messages(callOptions)
+  await messages({ ...callOptions, model: 'two/m' })
   assert.equal(
     up.calls.map(({ provider, body }) => [provider, 'top_k' in JSON.parse(body)]),
     [
@@ -184,9 +184,9 @@ test('an option rejected by one connection is still sent to others', async () =>
 test('an option that was rejected is sent again after a day', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { messages, clock } = await openWorld({ fetch: up, connections: ['one'] })
-  await messages(asked)
+  await messages(callOptions)
   await clock.advance(24 * 60 * 60_000 + 1)
-  await messages(asked)
+  await messages(callOptions)
   assert.is(up.calls.length, 4)
 })
 
@@ -219,7 +219,7 @@ for (const [name, [fields, refusal, status]] of Object.entries(kept)) {
   test(`a rejection of ${name} reaches the client`, async () => {
     const up = strictServer(fields, refusal)
     const { messages } = await openWorld({ fetch: up, connections: ['one'] })
-    const response = await messages(asked)
+    const response = await messages(callOptions)
     assert.equal([response.status, up.calls.length], [status, 1])
   })
 }
@@ -227,7 +227,7 @@ for (const [name, [fields, refusal, status]] of Object.entries(kept)) {
 test("a strict request gets the provider's rejection", async () => {
   const up = strictServer(['top_k'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
-  const response = await messages(asked, { headers: { 'x-signalbox-strict': 'true' } })
+  const response = await messages(callOptions, { headers: { 'x-signalbox-strict': 'true' } })
   assert.equal([response.status, up.calls.length], [400, 1])
   assert.match(await response.text(), /unknown field/)
 })
@@ -235,13 +235,13 @@ test("a strict request gets the provider's rejection", async () => {
 test("a provider that still rejects an option after its removal isn't called a third time", async () => {
   const up = fakeUpstream(() => json(unknownField('top_k').body, 400))
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
-  assert.equal([(await messages(asked)).status, up.calls.length], [400, 2])
-  await messages(asked)
+  assert.equal([(await messages(callOptions)).status, up.calls.length], [400, 2])
+  await messages(callOptions)
   assert.ok('top_k' in JSON.parse(up.calls[2]?.body ?? ''), 'it was wrong about the field, which is sent again')
 })
 
 test('a passed-through field of the client is never dropped', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { chat } = await openWorld({ fetch: up, connections: ['one'] })
-  assert.equal([(await chat({ ...asked })).status, up.calls.length], [400, 1])
+  assert.equal([(await chat({ ...callOptions })).status, up.calls.length], [400, 1])
 })

@@ -133,7 +133,7 @@ for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
 for (const [name, [events, expected]] of Object.entries(cutTable)) {
   for (const [how, cut] of Object.entries(cuts)) {
     test(`a second start ${name} ends a passed-through stream with an error (${how})`, async () => {
-      const { messages, told } = await openWorld({
+      const { messages, recorded } = await openWorld({
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
       })
@@ -149,7 +149,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
         2,
       )
       assert.is(read.filter(({ type, index }) => type === 'content_block_stop' && index === 1).length, 0)
-      assert.is(told.requests[0]?.status, 500)
+      assert.is(recorded.requests[0]?.status, 500)
     })
 
     test(`Anthropic's helper rejects a stream with a second start ${name} (${how})`, async () => {
@@ -172,11 +172,11 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
         })
         const response = await world.post(...streamRequests[format]('anthropic-messages/m'))
         assert.is(response.status, 200)
-        const told = await response.text()
-        assert.match(told, /restarted its response/)
-        assert.match(told, expected)
+        const recorded = await response.text()
+        assert.match(recorded, /restarted its response/)
+        assert.match(recorded, expected)
         assert.not.match(
-          told,
+          recorded,
           /"lo"|\[DONE\]|"finish_?reason":"(?!.*error)|response\.completed|arguments\.done|functionCall/i,
         )
       })
@@ -198,9 +198,9 @@ for (const [name, events] of Object.entries({
     for (const ask of [messages, chat]) {
       const response = await ask({ model: 'both', stream: true })
       assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^claude\/c=502:network\S*, one\/m=200/)
-      const told = await response.text()
-      assert.match(told, /two/)
-      assert.not.match(told, /again|error/)
+      const recorded = await response.text()
+      assert.match(recorded, /two/)
+      assert.not.match(recorded, /again|error/)
     }
   })
 
@@ -242,12 +242,12 @@ test('events that restart in an unrequested stream are not a response', async ()
 
 test('the tokens of the second message_start are counted', async () => {
   const events = [start({ input_tokens: 0, output_tokens: 0 }), start(), ...text(0, 'Hello'), ...finish]
-  const { messages, told } = await openWorld({
+  const { messages, recorded } = await openWorld({
     fetch: fakeUpstream(() => sse(written(events))),
     connections: ['claude'],
   })
   await (await messages({ stream: true })).text()
-  assert.equal([told.usages[0]?.inputTokens, told.usages[0]?.outputTokens], [7, 5])
+  assert.equal([recorded.usages[0]?.inputTokens, recorded.usages[0]?.outputTokens], [7, 5])
 })
 
 test('a stream with a single start is passed on byte for byte', async () => {

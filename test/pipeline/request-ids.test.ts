@@ -1,6 +1,6 @@
 import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
-import { said, whole } from '../formats/cases/responses.ts'
+import { output, whole } from '../formats/cases/responses.ts'
 import { ask, getEvents, providerOf } from '../formats/cases/support.ts'
 import { assert, suite } from '../support/suite.ts'
 import { bodyOf, json } from './support/upstream.ts'
@@ -25,7 +25,7 @@ for (const client of wireFormats)
         for (const [kind, answer] of Object.entries({
           whole: () => json(whole[from], 200, { [name]: 'req_1' }),
           stream: () =>
-            new Response(bodyOf(getEvents(from, said[from]('a'))), {
+            new Response(bodyOf(getEvents(from, output[from]('a'))), {
               headers: { 'content-type': 'text/event-stream', [name]: 'req_1' },
             }),
           refusal: () => json({ error: { message: 'no', type: 'invalid_request_error' } }, 400, { [name]: 'req_1' }),

@@ -35,11 +35,11 @@ test("every reply of a model endpoint has its record's id, including errors, and
   }
   assert.equal(
     ids,
-    world.told.requests.map(({ id }) => id),
+    world.recorded.requests.map(({ id }) => id),
   )
   assert.is(new Set(ids).size, asking.length)
   assert.equal(
-    world.told.requests.map(({ status, end, error }) => `${status} ${end} ${error ?? '-'}`),
+    world.recorded.requests.map(({ status, end, error }) => `${status} ${end} ${error ?? '-'}`),
     [
       '200 complete -',
       '200 complete -',
@@ -60,11 +60,11 @@ test('a request that is rejected for its key has a record, with the key if it is
   const { key, id } = await world.api.keys.create({ name: 'team' })
   await world.api.keys.update(id, { isActive: false })
   await world.api.settings.update({ requireApiKey: true })
-  const asked = (authorization?: string) => world.chat({}, { headers: authorization ? { authorization } : {} })
-  const replies = [await asked(), await asked('Bearer sbx_unknown'), await asked(`Bearer ${key}`)]
+  const requested = (authorization?: string) => world.chat({}, { headers: authorization ? { authorization } : {} })
+  const replies = [await requested(), await requested('Bearer sbx_unknown'), await requested(`Bearer ${key}`)]
   const ids = replies.map(idOf)
   assert.equal(
-    world.told.requests.map((one) => [one.id, one.status, one.end, one.error, one.keyId, one.path, one.attempts]),
+    world.recorded.requests.map((one) => [one.id, one.status, one.end, one.error, one.keyId, one.path, one.attempts]),
     [
       [ids[0], 401, 'refused', 'KEY_MISSING', undefined, '/v1/chat/completions', []],
       [ids[1], 401, 'refused', 'KEY_UNKNOWN', undefined, '/v1/chat/completions', []],
@@ -87,7 +87,7 @@ test('listings, probes, preflights, and unknown paths have neither an id nor a r
     ['GET', '/health'],
   ] as const)
     assert.is(idOf(await world.gateway.fetch(`http://gateway${path}`, { method, headers })), null, `${method} ${path}`)
-  assert.equal(world.told.requests, [])
+  assert.equal(world.recorded.requests, [])
 })
 
 test('requests rejected for too much concurrency or by a closed gateway each have a record', async () => {
@@ -99,7 +99,7 @@ test('requests rejected for too much concurrency or by a closed gateway each hav
   const closed = await world.chat({})
   assert.equal([busy.status, closed.status], [503, 503])
   assert.equal(
-    world.told.requests.map(({ error, end }) => [error, end]),
+    world.recorded.requests.map(({ error, end }) => [error, end]),
     [
       ['TOO_BUSY', 'refused'],
       [undefined, 'complete'],
@@ -115,6 +115,6 @@ test('a broken stream is recorded as cut, and a stream whose client disconnects 
   const left = await world.chat({ stream: true })
   await left.body?.getReader().read()
   await left.body?.cancel().catch(() => {})
-  assert.is(world.told.requests[0]?.end, 'cut')
-  assert.is(world.told.requests[0]?.attempts[0]?.outcome, 'answered')
+  assert.is(world.recorded.requests[0]?.end, 'cut')
+  assert.is(world.recorded.requests[0]?.attempts[0]?.outcome, 'answered')
 })

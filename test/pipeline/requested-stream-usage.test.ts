@@ -11,7 +11,8 @@ const test = suite('requesting stream usage')
 const HEAD =
   '{ "messages" : [{"role":"user","content":"Is \\"stream_options\\" set? 1.0"}],"model": "one/m" , "stream":true'
 const sent = (more = '') => `${HEAD}${more} }`
-const asked = (body: string) => body.replace('{ ', '{"stream_options":{"include_usage":true}, ').replace('one/m', 'm')
+const requested = (body: string) =>
+  body.replace('{ ', '{"stream_options":{"include_usage":true}, ').replace('one/m', 'm')
 
 /** The response of a provider that got the option. */
 const events = chatEvents()
@@ -42,7 +43,7 @@ test('stream usage is requested by default', async () => {
   await gateway.api.connections.create({ provider: 'one', apiKey: 'key' })
   const response = await gateway.fetch(`http://gateway${chat}`, { method: 'POST', body: sent() })
   assert.is(await response.text(), withoutUsage)
-  assert.is(up.calls[0]?.body, asked(sent()))
+  assert.is(up.calls[0]?.body, requested(sent()))
   assert.equal(usages, [[7, 3, 'counted']])
 })
 
@@ -57,15 +58,15 @@ test('stream usage is requested, counted, and hidden from a client that has not 
   const { up, world } = await open()
   const response = await world.post(chat, sent())
   assert.is(await response.text(), withoutUsage)
-  assert.is(up.calls[0]?.body, asked(sent()))
+  assert.is(up.calls[0]?.body, requested(sent()))
   assert.is(response.headers.get('x-signalbox-target'), 'one/m')
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200')
   assert.is(response.headers.get('content-type'), 'text/event-stream')
   assert.equal(
-    world.told.usages.map(({ inputTokens, outputTokens }) => [inputTokens, outputTokens]),
+    world.recorded.usages.map(({ inputTokens, outputTokens }) => [inputTokens, outputTokens]),
     [[7, 3]],
   )
-  assert.is(world.told.requests[0]?.status, 200)
+  assert.is(world.recorded.requests[0]?.status, 200)
 })
 
 test('stream usage is priced', async () => {
@@ -74,7 +75,7 @@ test('stream usage is priced', async () => {
   }
   const { world } = await open(undefined, { catalog, connections: ['one'] })
   await (await world.post(chat, sent())).text()
-  assert.is(world.told.usages[0]?.costUsd, 7 + 3 * 2)
+  assert.is(world.recorded.usages[0]?.costUsd, 7 + 3 * 2)
 })
 
 /** The client's `stream_options`, and those that the provider gets. */
@@ -105,7 +106,7 @@ for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"',
     const response = await world.post(chat, body)
     assert.is(await response.text(), events.join(''))
     assert.is(up.calls[0]?.body, body.replace('one/m', 'm'))
-    assert.is(world.told.usages[0]?.inputTokens, 7)
+    assert.is(world.recorded.usages[0]?.inputTokens, 7)
   })
 }
 
@@ -117,15 +118,15 @@ test("stream usage isn't requested for a non-streaming response", async () => {
 })
 
 test('stream usage is requested for legacy completions', async () => {
-  const said = [
+  const output = [
     'data: {"choices":[{"index":0,"text":"Hi","finish_reason":"stop"}],"usage":null}\n\n',
     'data: [DONE]\n\n',
   ]
-  const { up, world } = await open(() => sse([said[0] ?? '', usageEvent, said[1] ?? '']))
+  const { up, world } = await open(() => sse([output[0] ?? '', usageEvent, output[1] ?? '']))
   const response = await world.post('/v1/completions', '{"model":"one/m","prompt":"Hi","stream":true}')
-  assert.is(await response.text(), said.join(''))
+  assert.is(await response.text(), output.join(''))
   assert.is(up.calls[0]?.body, '{"stream_options":{"include_usage":true},"model":"m","prompt":"Hi","stream":true}')
-  assert.is(world.told.usages[0]?.inputTokens, 7)
+  assert.is(world.recorded.usages[0]?.inputTokens, 7)
 })
 
 test("stream usage isn't requested if the provider is known to reject that", async () => {
@@ -138,8 +139,8 @@ test("stream usage isn't requested if the provider is known to reject that", asy
 
 test('stream usage is hidden event by event, for any split and any line ending', async () => {
   for (const end of ['\n', '\r\n', '\r']) {
-    const told = (text: string) => text.replaceAll('\n', end)
-    const bytes = new TextEncoder().encode(told(chatEvents('Hällo wörld 😀').join('')))
+    const recorded = (text: string) => text.replaceAll('\n', end)
+    const bytes = new TextEncoder().encode(recorded(chatEvents('Hällo wörld 😀').join('')))
     for (const size of [1, 7, bytes.length]) {
       const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
         bytes.subarray(at * size, (at + 1) * size),
@@ -147,8 +148,8 @@ test('stream usage is hidden event by event, for any split and any line ending',
       const world = await openWorld({ fetch: rawUpstream(() => chunksOf(chunks, 'close')), includeStreamUsage: true })
       const { text } = await askRaw(world.gateway, chat, { model: 'one/m', stream: true })
       const kept = chatEvents('Hällo wörld 😀').filter((event) => !isUsage(event))
-      assert.is(text, told(kept.join('')), `${JSON.stringify(end)}, ${size}`)
-      assert.is(world.told.usages[0]?.inputTokens, 7)
+      assert.is(text, recorded(kept.join('')), `${JSON.stringify(end)}, ${size}`)
+      assert.is(world.recorded.usages[0]?.inputTokens, 7)
     }
   }
 })
@@ -174,7 +175,7 @@ test('stream usage is only hidden if an event contains nothing else', async () =
   const alone = [`data: {${usage}, "choices": [ ]}\n\n`, `data: {"choices":null,${usage}}\n\n`, `data: {${usage}}\n\n`]
   const { world } = await open(() => sse([...others, ...alone, 'data: [DONE]\n\n']))
   assert.is(await (await world.post(chat, sent())).text(), `${others.join('')}data: [DONE]\n\n`)
-  assert.is(world.told.usages[0]?.inputTokens, 7)
+  assert.is(world.recorded.usages[0]?.inputTokens, 7)
 })
 
 test('a stream that breaks off after its usage still ends with an error', async () => {
@@ -183,15 +184,15 @@ test('a stream that breaks off after its usage still ends with an error', async 
   assert.ok(text.startsWith(withoutUsage.replace('data: [DONE]\n\n', '')))
   assert.match(text, /"code":"upstream_cut"/)
   assert.ok(!text.includes('[DONE]') && !text.includes(usageEvent))
-  assert.is(world.told.usages[0]?.inputTokens, 7)
-  assert.is(world.told.requests[0]?.status, 502)
+  assert.is(world.recorded.usages[0]?.inputTokens, 7)
+  assert.is(world.recorded.requests[0]?.status, 502)
 })
 
 test('a stream that ends early is an error even if it has reported its usage', async () => {
-  const said = [chatChunk({ content: 'Hi' }), usageEvent]
-  const { world } = await open(() => sse(said))
+  const output = [chatChunk({ content: 'Hi' }), usageEvent]
+  const { world } = await open(() => sse(output))
   const text = await (await world.post(chat, sent())).text()
-  assert.ok(text.startsWith(`${said[0]}data: {"error"`), text)
+  assert.ok(text.startsWith(`${output[0]}data: {"error"`), text)
   assert.match(text, /"code":"upstream_cut"/)
 })
 
@@ -204,14 +205,14 @@ test('an error in the same event as the usage, the same chunk, or the next one i
     const text = await (await world.post(chat, sent())).text()
     assert.ok(text.startsWith(first + (rest[0] === both ? both : error)), text)
     assert.ok(!text.includes('[DONE]') && !text.includes(usageEvent))
-    assert.is(world.told.requests[0]?.status, 503)
+    assert.is(world.recorded.requests[0]?.status, 503)
   }
 })
 
 test('stream usage is hidden if it arrives without a blank line at the very end', async () => {
   const { world } = await open(() => sse([chatChunk({ content: 'Hi' }), FINISH, usageEvent.trimEnd()]))
   assert.is(await (await world.post(chat, sent())).text(), chatChunk({ content: 'Hi' }) + FINISH)
-  assert.is(world.told.usages[0]?.inputTokens, 7)
+  assert.is(world.recorded.usages[0]?.inputTokens, 7)
 })
 
 test("stream usage is requested from each target in the target's format", async () => {
@@ -227,15 +228,15 @@ test("stream usage is requested from each target in the target's format", async 
   assert.equal(
     up.calls.map(({ provider, body }) => [provider, body]),
     [
-      ['one', asked(sent())],
-      ['two', asked(sent())],
+      ['one', requested(sent())],
+      ['two', requested(sent())],
     ],
   )
   const translated = await world.post(chat, sent().replace('one/m', 'mixed'))
   assert.ok(!(await translated.text()).includes('"usage"'))
   assert.ok(!up.calls.at(-1)?.body.includes('include_usage'))
   assert.equal(
-    world.told.usages.map(({ provider, inputTokens }) => [provider, inputTokens]),
+    world.recorded.usages.map(({ provider, inputTokens }) => [provider, inputTokens]),
     [
       ['two', 7],
       ['claude', 10],
@@ -265,7 +266,7 @@ for (const [status, error] of [
     const { up, world } = await open(({ body }) =>
       body.includes('include_usage') ? json(error, status) : sse(chatEvents().filter((event) => !isUsage(event))),
     )
-    for (const calls of [[asked(sent()), sent().replace('one/m', 'm')], [sent().replace('one/m', 'm')]]) {
+    for (const calls of [[requested(sent()), sent().replace('one/m', 'm')], [sent().replace('one/m', 'm')]]) {
       const before = up.calls.length
       const response = await world.post(chat, sent())
       assert.equal([response.status, await response.text()], [200, withoutUsage])
@@ -274,7 +275,7 @@ for (const [status, error] of [
         calls,
       )
     }
-    assert.is(world.told.attempts.length, 2)
+    assert.is(world.recorded.attempts.length, 2)
     await world.clock.advance(24 * 60 * 60_000 + 1)
     await (await world.post(chat, sent())).text()
     assert.is(up.calls.length, 5)
@@ -295,7 +296,7 @@ test('a stream whose usage is requested ends immediately when the client disconn
   await reader?.cancel()
   await new Promise((resolve) => setTimeout(resolve, 0))
   assert.is(up.open, 0)
-  assert.is(world.told.requests[0]?.end, 'aborted')
+  assert.is(world.recorded.requests[0]?.end, 'aborted')
 })
 
 test('stream usage is removed from the empty response that the client gets if all are empty', async () => {

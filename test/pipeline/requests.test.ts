@@ -43,8 +43,8 @@ for (const [what, body, message] of refused) {
       assert.is(answer.type, path.startsWith('/v1/messages') ? 'error' : undefined)
     }
     assert.is(up.calls.length, 0)
-    assert.equal(world.told.errors, [])
-    assert.ok(world.told.requests.every(({ status }) => status === 400))
+    assert.equal(world.recorded.errors, [])
+    assert.ok(world.recorded.requests.every(({ status }) => status === 400))
   })
 }
 
@@ -117,7 +117,7 @@ test("a body that breaks off is the client's fault", async () => {
   const response = await world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
   assert.is(response.status, 400)
   assert.is(up.calls.length, 0)
-  assert.equal(world.told.errors, [])
+  assert.equal(world.recorded.errors, [])
 })
 
 test('counting tokens never streams, even if the body requests it', async () => {
@@ -125,7 +125,7 @@ test('counting tokens never streams, even if the body requests it', async () => 
   const world = await openWorld({ fetch: up })
   const response = await world.post('/v1/messages/count_tokens', { model: 'claude/c', stream: true })
   assert.equal(await response.json(), { input_tokens: 7 })
-  assert.is(world.told.requests[0]?.streamed, false)
+  assert.is(world.recorded.requests[0]?.streamed, false)
 })
 
 test('compressed requests get a 415', async () => {

@@ -51,11 +51,11 @@ test("a Responses client can't reference state stored by a provider of any forma
 test('a Responses client is passed through if the vendor supports it, unless the connection sets another URL or format', async () => {
   const both = { ...catalog.one, baseUrl: 'http://both.test/v1', alsoSpeaks: ['openai-responses'] } as const
   const elsewhere = { provider: 'both', providerSpecificData: { baseUrl: 'http://own.test/v1' } }
-  const told = { provider: 'both', providerSpecificData: { format: 'openai-chat' } } as const
+  const recorded = { provider: 'both', providerSpecificData: { format: 'openai-chat' } } as const
   for (const [connection, url] of [
     ['both', 'http://both.test/v1/responses'],
     [elsewhere, 'http://own.test/v1/chat/completions'],
-    [told, 'http://both.test/v1/chat/completions'],
+    [recorded, 'http://both.test/v1/chat/completions'],
   ] as const) {
     const up = fakeUpstream(each)
     const world = await openWorld({ fetch: up, catalog: { both }, connections: [connection] })

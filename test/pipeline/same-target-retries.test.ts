@@ -14,14 +14,14 @@ async function lone(answers: Answers, options: WorldOptions = {}): Promise<{ up:
 }
 
 /** The answer, and how long it took: the clock moves only while the request waits between two attempts. */
-async function asked({ clock, chat, told }: World, up: FakeUpstream, model = 'one/m') {
+async function requested({ clock, chat, recorded }: World, up: FakeUpstream, model = 'one/m') {
   const startedAt = clock.now()
   let response: Response | undefined
   const asking = chat({ model }).then((answer) => {
     response = answer
   })
   while (!response) {
-    const isBetween = up.calls.length > 0 && told.attempts.length === up.calls.length && clock.pending() === 1
+    const isBetween = up.calls.length > 0 && recorded.attempts.length === up.calls.length && clock.pending() === 1
     await clock.advance(isBetween ? 10 : 0)
   }
   await asking
@@ -82,7 +82,7 @@ test('if nothing was sent, the same target is retried once more, without a wait'
 
 test('a request retries the same target no more often than its number of attempts', async () => {
   const { up, world } = await lone([refused(503, { 'x-should-retry': 'true' })])
-  const { status, attempts, tookMs } = await asked(world, up)
+  const { status, attempts, tookMs } = await requested(world, up)
   assert.is(status, 503)
   assert.is(up.calls.length, 3)
   assert.is(attempts, 'one/m=503:server, one/m=503:server, one/m=503:server')
@@ -116,7 +116,7 @@ test('the same target is not retried if the response does not suggest it', async
     [413, { 'retry-after': '0' }],
   ] as const) {
     const { up, world } = await lone([refused(status, headers), well])
-    await asked(world, up)
+    await requested(world, up)
     assert.is(up.calls.length, 1, `${status} ${JSON.stringify(headers)}`)
   }
 })
@@ -134,7 +134,7 @@ test('the same target is retried after the wait that the response requests', asy
     [429, { 'x-should-retry': 'true' }, 1_000, 1_150],
   ] as const) {
     const { up, world } = await lone([refused(status, headers), well])
-    const { tookMs, attempts } = await asked(world, up)
+    const { tookMs, attempts } = await requested(world, up)
     const what = `${status} ${JSON.stringify(headers)}: ${tookMs} ms`
     assert.is(up.calls.length, 2, what)
     assert.ok(tookMs >= fromMs && tookMs <= toMs + 10, what)
@@ -145,7 +145,7 @@ test('the same target is retried after the wait that the response requests', asy
 test('a target whose last attempt also fails is reported with the latest message', async () => {
   const last = json({ error: { message: 'still not' } }, 503)
   const { up, world } = await lone([refused(503, { 'retry-after': '0' }), () => last])
-  const { status, text, attempts, header } = await asked(world, up)
+  const { status, text, attempts, header } = await requested(world, up)
   assert.is(status, 503)
   assert.equal(JSON.parse(text), { error: { message: 'still not' } })
   assert.is(attempts, 'one/m=503:server, one/m=503:server')
@@ -169,26 +169,26 @@ test('the wait for a retry of the same target ends when the client disconnects',
   assert.is(world.clock.pending(), 0)
   await world.clock.advance(2_000)
   assert.is(up.calls.length, 1)
-  assert.is(world.told.requests.at(-1)?.status, 499)
+  assert.is(world.recorded.requests.at(-1)?.status, 499)
 })
 
 test('the same target is retried after all other targets, and only if none of them succeeds', async () => {
   const combos = { chain: ['one/m', 'two/m'] }
   const other = await lone([unsent('ECONNREFUSED'), well], { combos })
   assert.is(
-    (await asked(other.world, other.up, 'chain')).attempts,
+    (await requested(other.world, other.up, 'chain')).attempts,
     'one/m=502:network;via=chain:fallback, two/m=200',
     'the other target',
   )
   const again = await lone([unsent('ECONNREFUSED'), refused(500, {}), well], { combos })
-  const { attempts } = await asked(again.world, again.up, 'chain')
+  const { attempts } = await requested(again.world, again.up, 'chain')
   assert.is(attempts, 'one/m=502:network;via=chain:fallback, two/m=500:server, one/m=200')
 })
 
 test('the same target is listed once among the failed targets', async () => {
   const combos = { chain: ['one/m', 'two/m'] }
   const { up, world } = await lone([unsent('ECONNREFUSED'), refused(500, {})], { combos })
-  const { text } = await asked(world, up, 'chain')
+  const { text } = await requested(world, up, 'chain')
   assert.match(text, /All 2 targets failed/)
 })
 
@@ -210,7 +210,7 @@ test('a target that a combo lists twice is retried once', async () => {
   const { up, world } = await lone([refused(500, {})], {
     combos: { chain: ['one/m', 'inner', 'one/m'], inner: ['one/m', 'two/m'] },
   })
-  const { attempts } = await asked(world, up, 'chain')
+  const { attempts } = await requested(world, up, 'chain')
   assert.equal(up.providers, ['one', 'two'])
   assert.is(
     attempts,

@@ -1,7 +1,7 @@
 import { wireFormats } from '../../src/types/unions.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clients } from './support/sdk/clients/clients.ts'
-import { MODEL, openBefore, saidBy } from './support/sdk/gateway.ts'
+import { MODEL, openBefore, outputBy } from './support/sdk/gateway.ts'
 import { fakeUpstream, never, sse } from './support/upstream.ts'
 
 const test = suite('SDKs that disconnect')
@@ -9,7 +9,7 @@ const test = suite('SDKs that disconnect')
 for (const [name, { create }] of Object.entries(clients)) {
   for (const format of wireFormats) {
     test(`aborting ends the call to the provider, while waiting and mid-stream (${name}, ${format} provider)`, async () => {
-      const { events } = saidBy(format).answer
+      const { events } = outputBy(format).answer
       const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       for (const stream of [false, true]) {
         const leave = new AbortController()

@@ -6,12 +6,12 @@ import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clients } from './support/sdk/clients/clients.ts'
-import { MODEL, openBefore, saidBy } from './support/sdk/gateway.ts'
+import { MODEL, openBefore, outputBy } from './support/sdk/gateway.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 
 const test = suite('errors that the SDKs receive')
 
-interface Told {
+interface Recorded {
   status: number
   openai: { type: string; code: string | null }
   anthropic: string
@@ -19,7 +19,7 @@ interface Told {
 }
 
 /** Errors as the vendors word them. Anthropic has a separate status for overload. */
-const errors: Readonly<Record<string, Told>> = {
+const errors: Readonly<Record<string, Recorded>> = {
   'a limit of the rate': {
     status: 429,
     openai: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
@@ -42,7 +42,7 @@ const errors: Readonly<Record<string, Told>> = {
 
 const MESSAGE = 'That did not go well.'
 
-function bodyOf(format: WireFormat, { status, openai, anthropic, google }: Told): object {
+function bodyOf(format: WireFormat, { status, openai, anthropic, google }: Recorded): object {
   if (format === 'anthropic-messages') return { type: 'error', error: { type: anthropic, message: MESSAGE } }
   if (format === 'gemini') return { error: { code: status, message: MESSAGE, status: google } }
   return { error: { message: MESSAGE, param: null, ...openai } }
@@ -89,36 +89,36 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
 for (const [name, { create }] of Object.entries(clients)) {
   for (const format of wireFormats) {
     test(`each error of a provider has the right class in the SDK (${name}, ${format} provider)`, async () => {
-      for (const [what, told] of Object.entries(errors)) {
+      for (const [what, recorded] of Object.entries(errors)) {
         for (const stream of [false, true]) {
           const { fetch } = await openBefore(
             format,
-            fakeUpstream(() => json(bodyOf(format, told), told.status)),
+            fakeUpstream(() => json(bodyOf(format, recorded), recorded.status)),
           )
           const error = await failure(create(fetch).ask(MODEL, { stream }))
-          assert.is(statusOf(error), told.status, `${what}: ${error}`)
+          assert.is(statusOf(error), recorded.status, `${what}: ${error}`)
           assert.match(String(error), MESSAGE)
         }
       }
     })
 
     test(`a stream that is cut off never ends normally in the SDK (${name}, ${format} provider)`, async () => {
-      const { events } = saidBy(format).answer
+      const { events } = outputBy(format).answer
       const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       const { fetch } = await openBefore(
         format,
         fakeUpstream(() => sse(begun)),
       )
-      let heard = ''
+      let received = ''
       const onText = (piece: string) => {
-        heard += piece
+        received += piece
       }
       await failure(create(fetch).ask(MODEL, { stream: true, onText }))
-      assert.is(heard, 'It is 21 °C in Paris')
+      assert.is(received, 'It is 21 °C in Paris')
     })
 
     test(`a stream that fails and then ends normally causes an error in the SDK (${name}, ${format} provider)`, async () => {
-      const { events } = saidBy(format).answer
+      const { events } = outputBy(format).answer
       const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       const { fetch } = await openBefore(
         format,

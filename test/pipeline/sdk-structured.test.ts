@@ -13,7 +13,7 @@ import { validators } from '../formats/support/validators/validators.ts'
 import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
 import { ANSWER, QUESTION } from './support/sdk/conversation.ts'
-import { MODEL, openBefore, saidBy } from './support/sdk/gateway.ts'
+import { MODEL, openBefore, outputBy } from './support/sdk/gateway.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // the AI SDK knows no model of this name
 
@@ -161,11 +161,11 @@ const asking: Readonly<Record<string, [ClientFormat, (fetch: Fetch) => Promise<u
 for (const [name, [own, ask]] of Object.entries(asking)) {
   for (const format of wireFormats) {
     test(`an SDK sends an image and gets structured output (${name}, ${format} provider)`, async () => {
-      const asked: JsonObject[] = []
+      const requests: JsonObject[] = []
       const provider = upstream(
         http.post('*', async ({ request }) => {
           const body = Object(await request.json())
-          asked.push(body)
+          requests.push(body)
           const problems = own === format ? [] : validators[format](body)
           if (problems.length > 0)
             return HttpResponse.json({ error: { message: problems.join('; ') } }, { status: 400 })
@@ -174,7 +174,7 @@ for (const [name, [own, ask]] of Object.entries(asking)) {
       )
       const { fetch } = await openBefore(format, provider)
       assert.equal(await ask(fetch), GIVEN)
-      const text = JSON.stringify(asked)
+      const text = JSON.stringify(requests)
       assert.ok(text.includes(image.data) && text.includes('"celsius":{"type":"integer"}'), text)
     })
   }
@@ -184,6 +184,6 @@ for (const [name, [own, ask]] of Object.entries(asking)) {
 function saying(format: WireFormat, words: string): JsonObject {
   const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
   const [first, second] = ANSWER
-  const whole = JSON.stringify(saidBy(format).answer.whole)
+  const whole = JSON.stringify(outputBy(format).answer.whole)
   return JSON.parse(whole.replaceAll(escaped(first), escaped(words)).replaceAll(escaped(second), ''))
 }

@@ -20,7 +20,7 @@ async function open(answer: () => Response) {
   const world = await openWorld({ fetch: fakeUpstream(answer), connections, logger })
   async function assertKept(response: Response, what: string): Promise<string> {
     const shown = (await response.text()) + JSON.stringify([...response.headers])
-    const { attempts, requests, usages, errors } = world.told
+    const { attempts, requests, usages, errors } = world.recorded
     const health = await world.api.health.list()
     const all = shown + JSON.stringify([attempts, requests, usages, errors.map(String), logged, health])
     assert.not.ok(all.replaceAll('\\/', '/').includes(SECRET), `${what}: ${all}`)
@@ -31,13 +31,13 @@ async function open(answer: () => Response) {
 
 for (const status of [400, 401, 404, 429, 500, 503]) {
   test(`a credential quoted in the body of a ${status} is removed, whether plain, in JSON, or encoded`, async () => {
-    for (const said of SPELLINGS) {
+    for (const output of SPELLINGS) {
       const bodies = [
-        JSON.stringify({ error: { message: `Bad: ${said}` } }),
-        JSON.stringify({ error: { message: 'Bad', debug: { headers: [said] } } }),
-        JSON.stringify({ error: { message: 'Bad', debug: said } }).replaceAll('/', '\\/'),
-        JSON.stringify({ type: 'error', error: { type: 'x', message: `Bad: ${said}` } }),
-        `Bad: ${said}`,
+        JSON.stringify({ error: { message: `Bad: ${output}` } }),
+        JSON.stringify({ error: { message: 'Bad', debug: { headers: [output] } } }),
+        JSON.stringify({ error: { message: 'Bad', debug: output } }).replaceAll('/', '\\/'),
+        JSON.stringify({ type: 'error', error: { type: 'x', message: `Bad: ${output}` } }),
+        `Bad: ${output}`,
       ]
       for (const body of bodies) {
         const { world, assertKept } = await open(() => json(body, status))
@@ -72,15 +72,15 @@ const SHAPES = [
 for (const status of [400, 429, 500]) {
   test(`everything in a ${status} that looks like a credential is redacted, and the rest is unchanged`, async () => {
     for (const shape of SHAPES) {
-      for (const [said, kept] of [
+      for (const [output, kept] of [
         [`Key ${shape} is odd`, 'Key [credential] is odd'],
         [`Authorization: Bearer ${shape}`, 'Authorization: Bearer [credential]'],
         [`see https://user:${shape}@host.test/v1`, '[credential]@host.test/v1'],
       ] as const) {
-        const { world } = await open(() => json({ error: { message: said, n: 1 } }, status, { 'x-debug': said }))
+        const { world } = await open(() => json({ error: { message: output, n: 1 } }, status, { 'x-debug': output }))
         for (const response of [await world.chat({}), await world.messages({ model: 'one/m' })]) {
           const text = await response.text()
-          assert.not.ok((text + JSON.stringify([...response.headers, world.told])).includes(shape), text)
+          assert.not.ok((text + JSON.stringify([...response.headers, world.recorded])).includes(shape), text)
           assert.ok(text.includes(kept), text)
         }
         const { error } = JSON.parse(await (await world.chat({})).text())
@@ -92,8 +92,8 @@ for (const status of [400, 429, 500]) {
 
 test('a long text full of strings that start like a credential is passed on without delay', async () => {
   for (const piece of ['eyJ-', 'sk-', 'AIza-', 'bearer ', '://a:']) {
-    const said = piece.repeat(60_000 / piece.length)
-    const { world } = await open(() => json({ error: { message: said } }, 400))
+    const output = piece.repeat(60_000 / piece.length)
+    const { world } = await open(() => json({ error: { message: output } }, 400))
     const times = await roundsUntil(400, async () => {
       const before = busyMs()
       const response = await world.chat({})
@@ -106,14 +106,14 @@ test('a long text full of strings that start like a credential is passed on with
 })
 
 test('words that only resemble a credential are kept', async () => {
-  for (const said of [
+  for (const output of [
     'Missing bearer or basic authentication in header',
     'The task-force-of-many-members is not a model',
     'risk_assessment_of_something_long, see https://example.test:8080/path@latest',
     'pplx-70b-online-and-then-some is gone; hf_transformers_is_a_name',
   ]) {
-    const { world } = await open(() => json({ error: { message: said } }, 400))
-    assert.equal(JSON.parse(await (await world.chat({})).text()), { error: { message: said } })
+    const { world } = await open(() => json({ error: { message: output } }, 400))
+    assert.equal(JSON.parse(await (await world.chat({})).text()), { error: { message: output } })
   }
 })
 
@@ -125,7 +125,7 @@ test('a quoted credential of another, unused connection is replaced', async () =
       const up = fakeUpstream(() => json(body, status, { 'x-debug': other }))
       const world = await openWorld({ fetch: up, connections: ['one', spare] })
       const response = await world.chat({})
-      const shown = (await response.text()) + JSON.stringify([[...response.headers], world.told])
+      const shown = (await response.text()) + JSON.stringify([[...response.headers], world.recorded])
       assert.not.ok(shown.includes(other), shown)
       assert.ok(shown.includes('[credential]'), shown)
     }
@@ -174,11 +174,11 @@ test('an error mid-stream that quotes a credential is replaced by another error'
         text,
         /data: \{"error":\{"message":"The provider's response contained the connection's credential\."[^\n]*\n\n\[/,
       )
-      assert.is(world.told.requests[0]?.status, 502)
+      assert.is(world.recorded.requests[0]?.status, 502)
     }
   }
-  const said = [...messageEvents().slice(0, 5), messageError]
-  const { world, assertKept } = await open(() => sse(said))
+  const output = [...messageEvents().slice(0, 5), messageError]
+  const { world, assertKept } = await open(() => sse(output))
   assert.match(
     await assertKept(await world.messages({ stream: true }), 'messages'),
     /event: error\ndata: [^\n]*contained the connection's credential/,

@@ -38,13 +38,13 @@ test('a single response instead of a stream is converted to events: text, calls,
   for (const { object } of chunks) assert.is(object, 'chat.completion.chunk')
   const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }: { delta: object }) => delta))
   assert.is(deltas.map(({ content = '' }) => content).join(''), 'Let me see.')
-  const calls = deltas.flatMap(({ tool_calls: told = [] }) => told)
+  const calls = deltas.flatMap(({ tool_calls: recorded = [] }) => recorded)
   assert.equal([calls[0].id, calls[0].function.name], ['call_1', 'look'])
   assert.is(calls.map((part: typeof call) => part.function.arguments ?? '').join(''), '{"at":1}')
   assert.is(chunks.find(({ choices }) => choices[0]?.finish_reason)?.choices[0].finish_reason, 'tool_calls')
   assert.is(chunks.at(-1).usage.prompt_tokens, 7)
-  assert.is(world.told.usages[0]?.inputTokens, 7)
-  assert.is(world.told.requests[0]?.status, 200)
+  assert.is(world.recorded.usages[0]?.inputTokens, 7)
+  assert.is(world.recorded.requests[0]?.status, 200)
 })
 
 test('a single response instead of a stream is readable in every format, including by clients of another format', async () => {
@@ -112,15 +112,15 @@ for (const body of [odd, `[${odd}\n]\n`])
     const path = '/v1beta/models/google/g:streamGenerateContent'
     const events = await world.post(`${path}?alt=sse`, question)
     assert.match(events.headers.get('content-type') ?? '', /^text\/event-stream/)
-    const said = await events.text()
-    assert.match(said, /^data: [^\r\n\u2028]*\r?\n\r?\n$/)
-    assert.equal(JSON.parse(said.slice('data: '.length)), JSON.parse(odd))
+    const responseBody = await events.text()
+    assert.match(responseBody, /^data: [^\r\n\u2028]*\r?\n\r?\n$/)
+    assert.equal(JSON.parse(responseBody.slice('data: '.length)), JSON.parse(odd))
     const array = await world.post(path, question)
     assert.is(array.headers.get('content-type'), 'application/json')
     const text = (await array.text()).replace('\\u2028', '\u2028')
     assert.is(text.replace(/[ \r\n]+/g, ''), `[${odd}]`.replace(/[ \r\n]+/g, ''))
     assert.equal(
-      world.told.usages.map(({ inputTokens }) => inputTokens),
+      world.recorded.usages.map(({ inputTokens }) => inputTokens),
       [3, 3],
     )
   })

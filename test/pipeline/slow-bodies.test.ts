@@ -28,26 +28,26 @@ for (const [path, messageIn] of Object.entries(errors)) {
       const world = await openWorld({ fetch: up })
       let response: Response | undefined
       const init = stalled({ ...length, ...(path.startsWith('/api') && { authorization: `Bearer ${token}` }) })
-      const asked = world.gateway.fetch(new Request(`http://gateway${path}`, init)).then((answer) => {
+      const pending = world.gateway.fetch(new Request(`http://gateway${path}`, init)).then((answer) => {
         response = answer
       })
       await world.clock.advance(299_999)
       assert.is(response, undefined)
       await world.clock.advance(1)
-      await asked
+      await pending
       assert.is(response?.status, 408)
       assert.is(response?.headers.get('connection'), 'close')
       assert.match(String(messageIn(await response?.json())), /did not arrive within 300 s/)
-      assert.equal([up.calls.length, world.clock.pending(), world.told.errors], [0, 0, []])
+      assert.equal([up.calls.length, world.clock.pending(), world.recorded.errors], [0, 0, []])
     })
   }
 }
 
 test('a request body that stalls is awaited for the configured time', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits: { bodyTimeoutMs: 1_500 } })
-  const asked = world.gateway.fetch(new Request('http://gateway/v1/chat/completions', stalled()))
+  const pending = world.gateway.fetch(new Request('http://gateway/v1/chat/completions', stalled()))
   await world.clock.advance(1_500)
-  assert.match((await (await asked).json()).error.message, /within 1\.5 s/)
+  assert.match((await (await pending).json()).error.message, /within 1\.5 s/)
 })
 
 test("a request body's timer ends when the body has arrived or is too large, or when the client has disconnected", async () => {
@@ -56,9 +56,9 @@ test("a request body's timer ends when the body has arrived or is too large, or 
   assert.is((await world.chat({ messages: ['x'.repeat(1_000)] })).status, 413)
   const abort = new AbortController()
   const request = new Request('http://gateway/v1/chat/completions', { ...stalled(), signal: abort.signal })
-  const asked = world.gateway.fetch(request)
+  const pending = world.gateway.fetch(request)
   await world.clock.advance(10)
   abort.abort()
-  assert.is((await asked).status, 499)
+  assert.is((await pending).status, 499)
   assert.is(world.clock.pending(), 0)
 })

@@ -217,10 +217,10 @@ test("a client that disconnects while a step waits ends its request, and the ste
     ],
   })
   const leaving = new AbortController()
-  const asked = chat({ model: 'two/m' }, { signal: leaving.signal })
+  const pending = chat({ model: 'two/m' }, { signal: leaving.signal })
   while (events.length === 0) await new Promise((resolve) => setTimeout(resolve, 0))
   leaving.abort()
-  assert.is((await asked).status, 499)
+  assert.is((await pending).status, 499)
   assert.equal(
     requests.map(({ end }) => end),
     ['aborted'],
@@ -312,13 +312,13 @@ for (const [path, format, body, sent, warning] of limits)
         providerSpecificData: { baseUrl: 'https://one.test/v1', format },
       })
       const messages = [{ role: 'user', content: 'Hi' }]
-      const asked = path.includes(':')
+      const requested = path.includes(':')
         ? { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
         : { model: 'one/m', ...(!path.includes('responses') && { messages }) }
       const reply = await gateway.fetch(`http://gateway${path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ ...asked, ...body }),
+        body: JSON.stringify({ ...requested, ...body }),
       })
       assert.is(reply.status, 200, await reply.text())
       const given = JSON.parse(up.calls[0]?.body ?? '{}')

@@ -42,7 +42,7 @@ for (const provider of wireFormats)
       assert.ok(text.length > MOST, `${text.length} characters`)
       assert.ok(up.pulled < 2 * MOST, `${up.pulled} bytes`)
       assert.is(up.open, 0)
-      assert.is(world.told.requests[0]?.status, 502)
+      assert.is(world.recorded.requests[0]?.status, 502)
     })
 
 for (const provider of wireFormats)
@@ -112,7 +112,7 @@ for (const format of wireFormats)
       leave.abort()
       for (const one of waiting) assert.is((await one).status, 499)
       assert.equal(
-        world.told.requests.map(({ status }) => status),
+        world.recorded.requests.map(({ status }) => status),
         [503, 499, 499],
       )
     },

@@ -17,7 +17,7 @@ async function relayed(path: 'chat' | 'messages', chunks: Iterable<string>, end:
     path === 'chat' ? '/v1/chat/completions' : '/v1/messages',
     { model, stream: true },
   )
-  return { reply, text, pieces, told: world.told }
+  return { reply, text, pieces, recorded: world.recorded }
 }
 
 for (const [name, end] of Object.entries({ LF: '\n', CRLF: '\r\n', CR: '\r' })) {
@@ -46,9 +46,9 @@ test('a stream may end without a blank line, and without an end marker after a f
     [events.slice(0, -1).join(''), events.slice(0, -1).join('')],
     [events.slice(0, -2).join(''), events.slice(0, -2).join('')],
   ] as const) {
-    const { text, told } = await relayed('chat', [sent])
+    const { text, recorded } = await relayed('chat', [sent])
     assert.is(text, received)
-    assert.is(told.requests[0]?.status, 200)
+    assert.is(recorded.requests[0]?.status, 200)
   }
   const message = messageEvents()
   const { text } = await relayed('messages', [message.join('').trimEnd()])
@@ -57,14 +57,14 @@ test('a stream may end without a blank line, and without an end marker after a f
 
 test('an incomplete event at the end is replaced by an error', async () => {
   const events = chatEvents()
-  const said = events.slice(0, 3).join('')
+  const output = events.slice(0, 3).join('')
   for (const half of ['d', 'data: ', 'data: {"id":"c1","cho', 'event: x', 'event: x\n', ': note', 'id: 7\n']) {
     for (const end of ['close', 'error'] as const) {
-      const { text, told } = await relayed('chat', [said + half], end)
-      assert.ok(text.startsWith(`${said}data: {"error":{`), JSON.stringify([half, end]))
+      const { text, recorded } = await relayed('chat', [output + half], end)
+      assert.ok(text.startsWith(`${output}data: {"error":{`), JSON.stringify([half, end]))
       assert.ok(text.endsWith('}\n\n'))
-      assert.is(text.slice(said.length).split('\n\n').length, 2, 'one event more')
-      assert.is(told.requests[0]?.status, 502)
+      assert.is(text.slice(output.length).split('\n\n').length, 2, 'one event more')
+      assert.is(recorded.requests[0]?.status, 502)
     }
   }
   const message = messageEvents()
@@ -74,10 +74,10 @@ test('an incomplete event at the end is replaced by an error', async () => {
 })
 
 test('an event that lacks only its blank line is complete, and is sent before the error', async () => {
-  const said = chatEvents().slice(0, 3).join('')
+  const output = chatEvents().slice(0, 3).join('')
   for (const end of ['close', 'error'] as const) {
-    const { text } = await relayed('chat', [said.trimEnd()], end)
-    assert.ok(text.startsWith(`${said}data: {"error":{`), text)
+    const { text } = await relayed('chat', [output.trimEnd()], end)
+    assert.ok(text.startsWith(`${output}data: {"error":{`), text)
   }
 })
 
@@ -85,29 +85,29 @@ test('an error mid-stream is passed on once and ends the stream, and no other ta
   const error = 'data: {"error":{"code":400,"message":"Token limit reached"}}\n\n'
   for (const rest of ['', 'data: [DONE]\n\n']) {
     const sent = chatEvents().slice(0, 3).join('') + error
-    const { text, told } = await relayed('chat', [sent + rest])
+    const { text, recorded } = await relayed('chat', [sent + rest])
     assert.is(text, sent)
-    assert.is(told.requests[0]?.status, 400)
-    assert.is(told.attempts.length, 1)
+    assert.is(recorded.requests[0]?.status, 400)
+    assert.is(recorded.attempts.length, 1)
   }
   const failed = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
-  const { text, told } = await relayed('messages', [messageEvents().slice(0, 5).join('') + failed])
+  const { text, recorded } = await relayed('messages', [messageEvents().slice(0, 5).join('') + failed])
   assert.ok(text.endsWith(failed))
   assert.is(text.match(/event: error/g)?.length, 1)
-  assert.is(told.requests[0]?.status, 529)
+  assert.is(recorded.requests[0]?.status, 529)
 })
 
 test('an event named error counts as an error, and no end marker follows', async () => {
   for (const data of ['{"message":"Over"}', '{"detail":"Over"}', '{}', 'Over', '""']) {
-    const said = [...chatEvents().slice(0, 3), `event: error\ndata: ${data}\n\n`]
-    const { text, told } = await relayed('chat', [...said, 'data: [DONE]\n\n'])
-    assert.ok(text.startsWith(`${said.join('')}data: {"error":{`), text)
+    const output = [...chatEvents().slice(0, 3), `event: error\ndata: ${data}\n\n`]
+    const { text, recorded } = await relayed('chat', [...output, 'data: [DONE]\n\n'])
+    assert.ok(text.startsWith(`${output.join('')}data: {"error":{`), text)
     assert.not.match(text, /DONE/)
-    assert.is(told.requests[0]?.status, 502, data)
+    assert.is(recorded.requests[0]?.status, 502, data)
   }
   const bare = 'data: {"object":"error","message":"Out of memory","code":500}\n\n'
-  const { told } = await relayed('chat', [...chatEvents().slice(0, 3), bare, 'data: [DONE]\n\n'])
-  assert.is(told.requests[0]?.status, 500, 'without an envelope')
+  const { recorded } = await relayed('chat', [...chatEvents().slice(0, 3), bare, 'data: [DONE]\n\n'])
+  assert.is(recorded.requests[0]?.status, 500, 'without an envelope')
 })
 
 test('an event named error before the first content fails the attempt', async () => {
@@ -115,7 +115,7 @@ test('an event named error before the first content fails the attempt', async ()
   const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m'] } })
   const response = await world.chat({ model: 'chain', stream: true })
   assert.is(response.headers.get('x-signalbox-target'), 'two/m')
-  assert.is(world.told.attempts[0]?.message, 'Over')
+  assert.is(world.recorded.attempts[0]?.message, 'Over')
   await response.text()
 })
 
@@ -138,9 +138,9 @@ test('a connection error after the last event has no effect', async () => {
     ['chat', chatEvents()],
     ['messages', messageEvents()],
   ] as const) {
-    const { text, told } = await relayed(path, events, 'error')
+    const { text, recorded } = await relayed(path, events, 'error')
     assert.is(text, events.join(''))
-    assert.is(told.requests[0]?.status, 200)
+    assert.is(recorded.requests[0]?.status, 200)
   }
 })
 
@@ -168,9 +168,9 @@ test('usage is found in the finish chunk, after it, and next to large last chunk
   const beside = finish.replace('"choices"', `"usage":${JSON.stringify(usage)},"choices"`)
   const large = `data: ${JSON.stringify({ choices: [], usage, sources: 'x'.repeat(20_000) })}\n\n`
   for (const last of [[beside], [beside, 'data: [DONE]\n\n'], [finish, large], [finish, large, 'data: [DONE]\n\n']]) {
-    const { told, text } = await relayed('chat', [...chatEvents().slice(0, 3), ...last])
-    assert.equal([told.usages[0]?.inputTokens, told.usages[0]?.outputTokens], [5, 4])
-    assert.is(told.requests[0]?.status, 200)
+    const { recorded, text } = await relayed('chat', [...chatEvents().slice(0, 3), ...last])
+    assert.equal([recorded.usages[0]?.inputTokens, recorded.usages[0]?.outputTokens], [5, 4])
+    assert.is(recorded.requests[0]?.status, 200)
     assert.not.match(text, /upstream_cut/)
   }
 })

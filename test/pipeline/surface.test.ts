@@ -85,7 +85,7 @@ test('every route × method × credential is accepted or rejected as the tables 
       }
     }
   }
-  assert.equal(world.told.errors, [])
+  assert.equal(world.recorded.errors, [])
 })
 
 for (const basePath of ['', '/ai']) {
@@ -165,7 +165,7 @@ test("a Host that isn't a host name is rejected, because some runtimes build the
   const { gateway } = world
   const refused = '{"error":"The Host header is not a valid host name."}'
   /** As Deno and Bun hand it over: what `new Request` does not make. */
-  const asked = (url: string, host?: string) =>
+  const requested = (url: string, host?: string) =>
     Object.defineProperty(new Request('http://gateway/', host === undefined ? {} : { headers: { host } }), 'url', {
       value: url,
     })
@@ -182,15 +182,15 @@ test("a Host that isn't a host name is rejected, because some runtimes build the
     ['a/api/keys?', '/nowhere'],
     ['', '/v1/models'],
   ] as const) {
-    for (const response of [await gateway.fetch(asked(url, host)), await gateway.handle(asked(url, host))])
+    for (const response of [await gateway.fetch(requested(url, host)), await gateway.handle(requested(url, host))])
       assert.equal([response?.status, await response?.text()], [400, refused], `${host} ${url}`)
     assert.type(gateway.matches(url), 'boolean')
   }
-  assert.is((await gateway.fetch(asked('/api/keys'))).status, 401, 'HTTP/1.0 knows no Host')
-  assert.is((await gateway.fetch(asked('//evil/api/keys'))).status, 404)
+  assert.is((await gateway.fetch(requested('/api/keys'))).status, 401, 'HTTP/1.0 knows no Host')
+  assert.is((await gateway.fetch(requested('//evil/api/keys'))).status, 404)
   for (const host of ['localhost:4000', '[::1]:80', 'my_host.example.com', 'xn--mnchen-3ya.de'])
-    assert.is((await gateway.fetch(asked(`http://${host}/api/keys`, host))).status, 401, host)
-  assert.equal(world.told.errors, [])
+    assert.is((await gateway.fetch(requested(`http://${host}/api/keys`, host))).status, 401, host)
+  assert.equal(world.recorded.errors, [])
 })
 
 test('outside its own paths, the gateway serves the root and a 404 that lists its paths; handle leaves both to your app', async () => {

@@ -54,12 +54,12 @@ test('the tail of a stream always ends with the last five events or the last two
     while (events.length > 0) pieces.push(events.splice(0, 1 + random.below(12)).join(''))
     const least = Math.min(5, pieces.slice(-2).join('').split('data:').length - 1)
     const kept = tailOf(pieces)
-    const said = `seed ${random.seed}, run ${run}`
-    assert.ok(kept.length >= least, said)
+    const content = `seed ${random.seed}, run ${run}`
+    assert.ok(kept.length >= least, content)
     assert.equal(
       kept,
       Array.from({ length: kept.length }, (_, at) => number - kept.length + at),
-      said,
+      content,
     )
   }
 })

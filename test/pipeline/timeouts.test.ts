@@ -34,7 +34,7 @@ test('the headers timeout fails the attempt exactly at the limit and not a milli
     await world.clock.advance(1)
     assert.is(await textOf(answer()), '504 The provider "one" did not respond within 1 s.')
     assert.is(up.calls[0]?.signal.aborted, true)
-    assert.is(world.told.requests[0]?.durationMs, 1_000)
+    assert.is(world.recorded.requests[0]?.durationMs, 1_000)
     assert.is(world.clock.pending(), 0)
   }
 })
@@ -128,7 +128,7 @@ test('the idle timeout ends a stream with an error exactly at the limit', async 
   )
   assert.is((await reader?.read())?.done, true)
   assert.is(up.open, 0)
-  assert.is(world.told.requests[0]?.status, 504)
+  assert.is(world.recorded.requests[0]?.status, 504)
   assert.is(world.clock.pending(), 0)
 })
 
@@ -143,7 +143,7 @@ test("a client that reads slowly doesn't trigger the idle timeout", async () => 
     await world.clock.advance(60_000)
   }
   assert.is(text, chatEvents().join(''))
-  assert.is(world.told.requests[0]?.status, 200)
+  assert.is(world.recorded.requests[0]?.status, 200)
 })
 
 test("an error body that never arrives doesn't hide the status", async () => {
@@ -191,5 +191,5 @@ test("the total timeout doesn't apply to streams", async () => {
     })
   await world.clock.advance(10_000)
   assert.match(text ?? '', /\[DONE\]\n\n$/)
-  assert.is(world.told.requests[0]?.status, 200)
+  assert.is(world.recorded.requests[0]?.status, 200)
 })

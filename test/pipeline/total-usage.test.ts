@@ -83,7 +83,7 @@ test("total usage matches the providers' reports exactly across failures, fallba
     await world.clock.advance(60_000) // what has failed has recovered
   }
   const sum = (counts: ReadonlyArray<number | undefined>) => counts.reduce<number>((all, one) => all + (one ?? 0), 0)
-  const { requests } = world.told
+  const { requests } = world.recorded
   const attempts = requests.flatMap((request) => request.attempts)
   const what = `seed ${random.seed}`
   assert.is(requests.length, ROUNDS)
@@ -113,7 +113,7 @@ test('total usage includes a summary once, in the attempt that created it, even 
   })
   assert.is(response.status, 200)
   await response.text()
-  const [request] = world.told.requests
+  const [request] = world.recorded.requests
   assert.equal(
     request?.attempts.map(({ provider, usage }) => [provider, usage?.inputTokens]),
     [
@@ -122,5 +122,5 @@ test('total usage includes a summary once, in the attempt that created it, even 
     ],
   )
   assert.is(request?.usage?.inputTokens, 400)
-  assert.is(world.told.usages[0]?.inputTokens, 400)
+  assert.is(world.recorded.usages[0]?.inputTokens, 400)
 })

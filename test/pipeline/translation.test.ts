@@ -25,7 +25,7 @@ test("a chat client gets a Messages provider's non-streaming response", async ()
   const sent = JSON.parse(call?.body ?? '')
   assert.equal([sent.model, sent.temperature], ['c', 0.5])
   assert.type(sent.max_tokens, 'number')
-  assert.equal(world.told.usages.length, 1)
+  assert.equal(world.recorded.usages.length, 1)
 })
 
 test("a chat client gets a Messages provider's stream, with complete events in each chunk", async () => {
@@ -45,7 +45,7 @@ test("a chat client gets a Messages provider's stream, with complete events in e
   assert.is(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join(''), 'Hello there, world')
   assert.is(events.at(-1), 'data: [DONE]\n\n')
   assert.is(chunks.at(-1).usage.completion_tokens, 5)
-  assert.is(world.told.usages[0]?.outputTokens, 5)
+  assert.is(world.recorded.usages[0]?.outputTokens, 5)
   assert.is(up.open, 0)
 })
 
@@ -76,17 +76,17 @@ test('an unreadable event never leads to a normal end', async () => {
   const asChat = await (await world.chat({ model: 'claude/c', messages: hello, stream: true })).text()
   assert.match(asChat, /data: \{"error":\{"message":"[^"]*malformed[^\n]*\n\n$/)
   assert.equal(
-    world.told.requests.map(({ status }) => status),
+    world.recorded.requests.map(({ status }) => status),
     [502, 502],
   )
 })
 
 test("an error recognizable only by the event's name reaches the client as an error in the client's format", async () => {
-  const said = [...chatEvents().slice(0, 3), 'event: error\ndata: {"message":"Over"}\n\n', 'data: [DONE]\n\n']
-  const { world } = await open(() => sse(said))
+  const output = [...chatEvents().slice(0, 3), 'event: error\ndata: {"message":"Over"}\n\n', 'data: [DONE]\n\n']
+  const { world } = await open(() => sse(output))
   const text = await (await world.messages({ model: 'one/m', messages: hello, stream: true })).text()
   assert.match(text, /event: error\ndata: [^\n]*"message":"Over"[^\n]*\n\n$/)
-  assert.is(world.told.requests[0]?.status, 502)
+  assert.is(world.recorded.requests[0]?.status, 502)
 })
 
 test("an attempt is recorded with the provider's status, even if the client gets another one", async () => {
@@ -94,7 +94,7 @@ test("an attempt is recorded with the provider's status, even if the client gets
   const response = await world.messages({ model: 'one/m', messages: hello })
   assert.is(response.status, 529)
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=503:/)
-  assert.is(world.told.attempts[0]?.status, 503)
+  assert.is(world.recorded.attempts[0]?.status, 503)
 })
 
 test('a combo falls back from a failing provider to one of another format', async () => {
@@ -154,7 +154,7 @@ test('a translated stream that is cut off ends with an error event, never with a
   const text = await (await world.chat({ model: 'claude/c', messages: hello, stream: true })).text()
   assert.match(text, /data: \{"error":[^\n]*ended the stream before[^\n]*\n\n(data: \[DONE\]\n\n)?$/)
   assert.not.match(text, /finish_reason":"stop"/)
-  assert.is(world.told.requests[0]?.status, 502)
+  assert.is(world.recorded.requests[0]?.status, 502)
   assert.is(up.open, 0)
 })
 
@@ -166,7 +166,7 @@ test('the call to the provider ends when the client of a translated stream disco
   assert.is(up.open, 1)
   await reader?.cancel()
   assert.is(up.open, 0)
-  assert.is(world.told.requests[0]?.status, 499)
+  assert.is(world.recorded.requests[0]?.status, 499)
 })
 
 test('while a provider is silent, the client gets keep-alives in its format', async () => {
@@ -204,5 +204,5 @@ test('a connection whose credential cannot be decrypted is skipped, and the oper
   assert.is(response.status, 200)
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=500:credentials;via=chain:fallback, two/m=200')
   assert.equal(up.providers, ['two'])
-  assert.is(world.told.errors.length, 1)
+  assert.is(world.recorded.errors.length, 1)
 })

@@ -41,8 +41,8 @@ test('an unrequested stream with an error at its start or in the middle counts a
     assert.is(up.open, 0)
     await world.api.health.reset()
     const alone = await ask({ model: 'one/m' })
-    const { error: told }: ErrorAnswer = await alone.json()
-    assert.equal([alone.status, told.message], [429, 'Slow down, [credential]'])
+    const { error: recorded }: ErrorAnswer = await alone.json()
+    assert.equal([alone.status, recorded.message], [429, 'Slow down, [credential]'])
   }
 })
 
@@ -75,7 +75,7 @@ test('an unrequested stream has the size limit of non-streaming responses', asyn
       limits: { maxResponseBytes: 100_000 },
     })
     assert.is(attemptsOf(await ask()), passed('200:content'))
-    assert.match(world.told.attempts[0]?.message ?? '', /larger than 100000 bytes/)
+    assert.match(world.recorded.attempts[0]?.message ?? '', /larger than 100000 bytes/)
     assert.ok(up.pulled < 110_000)
     assert.is(up.open, 0)
   }
@@ -89,10 +89,10 @@ test('an unrequested stream has the idle and total timeouts of non-streaming res
   ] as const) {
     const clock = fakeClock()
     const { up, world, ask } = await openChain(() => sse(slowly(clock, events, everyMs)), { clock, limits })
-    const asked = ask()
+    const pending = ask()
     while (up.calls.length < 2) await clock.advance(10)
-    assert.is(attemptsOf(await asked), passed(attempt))
-    assert.match(world.told.attempts[0]?.message ?? '', message.replace('The provider', 'The provider "one"'))
+    assert.is(attemptsOf(await pending), passed(attempt))
+    assert.match(world.recorded.attempts[0]?.message ?? '', message.replace('The provider', 'The provider "one"'))
     assert.is(up.open, 0)
   }
 })
@@ -100,9 +100,9 @@ test('an unrequested stream has the idle and total timeouts of non-streaming res
 test('an unrequested stream ends immediately when the client disconnects', async () => {
   const { up, world, ask } = await openChain(() => sse(chatEvents().slice(0, 3), 'hang'))
   const abort = new AbortController()
-  const asked = ask({}, { signal: abort.signal })
+  const pending = ask({}, { signal: abort.signal })
   while (up.pulled === 0) await world.clock.advance(0)
   abort.abort()
-  assert.is((await asked).status, 499)
+  assert.is((await pending).status, 499)
   assert.equal([up.open, up.calls.length], [0, 1])
 })

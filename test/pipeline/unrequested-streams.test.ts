@@ -58,7 +58,7 @@ for (const from of providerFormats)
       assert.is(response.headers.get('content-type'), 'application/json')
       assert.is(response.headers.get('x-signalbox-target'), `${providers[from]}/m`)
       assert.equal(await wholeClients[to](response), looked)
-      const [{ inputTokens, outputTokens } = {}] = world.told.usages
+      const [{ inputTokens, outputTokens } = {}] = world.recorded.usages
       assert.equal([inputTokens, outputTokens], [10, 5])
       assert.equal([up.calls.length, up.open], [1, 0])
     })
@@ -78,11 +78,11 @@ test('an unrequested stream ends with its end marker, even if the connection sta
 test('an unrequested stream keeps everything in its last event when it is passed through', async () => {
   const response = { ...wholeResponse, service_tier: 'flex', id: 'resp_2', n: 0 }
   const [last = ''] = looking['openai-responses'].slice(-1).map(String)
-  const told = last.replace(
+  const recorded = last.replace(
     JSON.stringify(wholeResponse),
     JSON.stringify(response).replace('"n":0', '"n":12345678901234567890'),
   )
-  const { world } = await openAll(() => sse([...looking['openai-responses'].slice(0, -1).map(String), told]))
+  const { world } = await openAll(() => sse([...looking['openai-responses'].slice(0, -1).map(String), recorded]))
   const answer = await world.post(...questions['openai-responses']('responses/m', false))
   assert.is(await answer.text(), JSON.stringify(response).replace('"n":0', '"n":12345678901234567890'))
 })
@@ -121,9 +121,9 @@ test("a JSON response with a stream's content type is not an unrequested stream"
 
 test('an unrequested stream reports fields dropped when it is converted to a response', async () => {
   const call = { type: 'computer_call', id: 'cu_1', status: 'completed' }
-  const told = { ...wholeResponse, output: [...wholeResponse.output, call] }
+  const recorded = { ...wholeResponse, output: [...wholeResponse.output, call] }
   const { world } = await openAll(() =>
-    sse([`data: ${JSON.stringify({ type: 'response.completed', response: told })}\n\n`]),
+    sse([`data: ${JSON.stringify({ type: 'response.completed', response: recorded })}\n\n`]),
   )
   const response = await world.post(...questions['anthropic-messages']('responses/m', false))
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:answer\.computer_call/)

@@ -68,8 +68,8 @@ for (const type of [undefined, 'text/event-stream', 'text/plain']) {
   })
 
   test(`a JSON error with ${type ? `the content type ${type}` : 'no content type'} counts as the failure that it reports`, async () => {
-    const told = { error: { message: 'n is odd', type: 'invalid_request_error', code: 400 } }
-    const { world } = await open(() => labelled(type, [JSON.stringify(told)]))
+    const recorded = { error: { message: 'n is odd', type: 'invalid_request_error', code: 400 } }
+    const { world } = await open(() => labelled(type, [JSON.stringify(recorded)]))
     const response = await world.chat({ model: 'chain', messages, stream: true })
     assert.is(response.status, 400)
     assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=400:client;via=chain:fallback')
@@ -108,7 +108,7 @@ test('endless whitespace counts as a response that is too large', async () => {
   const { world } = await open(() => labelled('application/json', blanks, 'hang'), { maxResponseBytes: 100_000 })
   const response = await world.chat({ model: 'chain', messages, stream: true })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200:content;via=chain:fallback, two/m=200')
-  assert.match(world.told.attempts[0]?.message ?? '', /larger than 100000 bytes/)
+  assert.match(world.recorded.attempts[0]?.message ?? '', /larger than 100000 bytes/)
 })
 
 test('events after much whitespace, or a byte order mark, are a stream', async () => {

@@ -63,11 +63,11 @@ test('check 38: when its account fails, a session moves to another account and s
   failing = await ask('s')
   const moved = await ask('s')
   assert.is.not(moved, failing)
-  assert.is(world.told.requests.at(-1)?.promptCache?.moved, true)
+  assert.is(world.recorded.requests.at(-1)?.promptCache?.moved, true)
   failing = undefined
   await clock.advance(60_000)
   for (let turn = 0; turn < 5; turn++) assert.is(await ask('s'), moved)
-  assert.is(world.told.requests.at(-1)?.promptCache?.moved, undefined)
+  assert.is(world.recorded.requests.at(-1)?.promptCache?.moved, undefined)
 })
 
 test('check 39: when its account reaches its limit, a session moves and is not rejected', async () => {

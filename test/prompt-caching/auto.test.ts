@@ -360,8 +360,8 @@ test('check 42: a client’s breakpoints are reported as the client’s', async 
   const marked = { ...agentMessages, cache_control: { type: 'ephemeral' } }
   const { sent, world } = await send({ ...claude, client: 'anthropic-messages', body: marked })
   assert.equal(places(sent), ['top'])
-  assert.equal(world.told.requests[0]?.promptCache?.by, 'client')
-  assert.equal(world.told.requests[0]?.promptCache?.stoodDown, 'client')
+  assert.equal(world.recorded.requests[0]?.promptCache?.by, 'client')
+  assert.equal(world.recorded.requests[0]?.promptCache?.stoodDown, 'client')
 })
 
 test("check 50: a strict request causes no warning about the gateway's breakpoints", async () => {
@@ -385,7 +385,7 @@ test('check 52: if breakpoints are rejected, the request is retried once without
   assert.is(up.calls.length, 2)
   assert.is(await ask(), 200)
   assert.is(up.calls.length, 3)
-  assert.is(world.told.requests[1]?.promptCache?.stoodDown, 'rejected')
+  assert.is(world.recorded.requests[1]?.promptCache?.stoodDown, 'rejected')
   await clock.advance(61 * 60_000)
   await ask()
   assert.is(up.calls.length, 5)

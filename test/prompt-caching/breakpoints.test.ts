@@ -35,7 +35,7 @@ const responses: Target = {
 const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
 const text = (words: string, more: JsonObject = {}) => ({ type: 'text', text: words, ...more })
 const user = (...content: JsonObject[]) => ({ role: 'user', content })
-const said = (...content: JsonObject[]) => ({ role: 'assistant', content })
+const output = (...content: JsonObject[]) => ({ role: 'assistant', content })
 const tool = (more: JsonObject = {}) => ({ name: 'f', input_schema: { type: 'object' }, ...more })
 const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} })
 const result = (id: string, more: JsonObject = {}) => ({
@@ -52,7 +52,7 @@ const blanks: Record<string, JsonObject> = {
 }
 for (const [what, last] of Object.entries(blanks))
   test(`check 14: if a conversation ends with ${what}, its breakpoint is on the block before that`, async () => {
-    const turns = last.type === 'text' ? [user(text('a'), last)] : [user(text('a')), said(last)]
+    const turns = last.type === 'text' ? [user(text('a'), last)] : [user(text('a')), output(last)]
     const { sent, response } = await ask({ ...vertex, body: { ...mark(), messages: turns } })
     assert.is(response.status, 200)
     assert.equal(listMarks(sent), [{ place: 'messages', ttl: '5m', text: 'a' }])
@@ -61,7 +61,7 @@ for (const [what, last] of Object.entries(blanks))
 test('check 15: three parallel results whose turn has one breakpoint get one breakpoint', async () => {
   const turns = [
     user(text('a')),
-    said(use('t1'), use('t2'), use('t3')),
+    output(use('t1'), use('t2'), use('t3')),
     user(result('t1'), result('t2'), result('t3', mark())),
   ]
   const { sent } = await ask({ ...bedrock, body: { tools: [tool()], messages: turns } })
@@ -71,9 +71,9 @@ test('check 15: three parallel results whose turn has one breakpoint get one bre
 test("check 16: a block that the target doesn't get has no breakpoint, and takes no slot", async () => {
   const turns = [
     user(text('a', mark())),
-    said(text('b', mark())),
+    output(text('b', mark())),
     user(text('c', mark())),
-    said(text('', mark()), text('d')),
+    output(text('', mark()), text('d')),
     user(text('e', mark())),
   ]
   const { sent } = await ask({ ...bedrock, body: { messages: turns } })
@@ -95,7 +95,7 @@ test('check 18: a breakpoint that a client sets only on its tools stays unchange
 const four = {
   tools: [tool(mark())],
   system: [text('Be brief.', mark())],
-  messages: [user(text('a', mark())), said(text('b')), user(text('c', mark()))],
+  messages: [user(text('a', mark())), output(text('b')), user(text('c', mark()))],
 }
 
 test("check 19: a client's four breakpoints stay four", async () => {
@@ -104,7 +104,7 @@ test("check 19: a client's four breakpoints stay four", async () => {
 })
 
 test('check 20: a top-level breakpoint and four others become four breakpoints, with one warning', async () => {
-  const turns = [...four.messages, said(text('d')), user(text('e'))]
+  const turns = [...four.messages, output(text('d')), user(text('e'))]
   const { sent, warned } = await ask({ ...bedrock, body: { ...four, messages: turns, ...mark() } })
   assert.equal(
     listMarks(sent).map(({ text: marked }) => marked),
@@ -117,7 +117,7 @@ test('check 20: if there are too many breakpoints, the last ones of the tools, t
   const body = {
     tools: [tool(mark())],
     system: [text('One.', mark()), text('Two.', mark())],
-    messages: [user(text('a', mark())), said(text('b', mark())), user(text('c', mark()))],
+    messages: [user(text('a', mark())), output(text('b', mark())), user(text('c', mark()))],
   }
   const { sent, warned } = await ask({ ...bedrock, body })
   assert.equal(
@@ -138,7 +138,7 @@ test('check 21: a lifetime of an hour after one of five minutes becomes five min
 })
 
 test('check 22: a top-level breakpoint moves to the last block at Vertex, without a warning', async () => {
-  const body = { ...mark(), messages: [user(text('a')), said(text('b')), user(text('c'), text('d'))] }
+  const body = { ...mark(), messages: [user(text('a')), output(text('b')), user(text('c'), text('d'))] }
   const { sent, warned } = await ask({ ...vertex, body })
   assert.equal(listMarks(sent), [{ place: 'messages', ttl: '5m', text: 'd' }])
   assert.equal([sent.cache_control, warned], [undefined, []])

@@ -18,10 +18,10 @@ const test = suite('prompt caching: cost')
 test('check 26: a hedge gets no breakpoints', async () => {
   const { world, ask, untilBoth } = await hedging({ two: () => answer(false) }, { stream: false })
   await world.api.settings.update({ promptCaching: 'auto' })
-  const asked = ask()
+  const pending = ask()
   await untilBoth()
-  await asked
-  const hedge = world.told.requests.at(-1)?.attempts.find(({ provider }) => provider === 'two')
+  await pending
+  const hedge = world.recorded.requests.at(-1)?.attempts.find(({ provider }) => provider === 'two')
   assert.is(hedge?.promptCache?.stoodDown, 'hedge')
 })
 

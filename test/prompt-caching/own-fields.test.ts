@@ -30,7 +30,7 @@ async function send({ path, body, catalog = defaultCatalog, answer }: Sent) {
   const response = await world.post(path, body, { headers: { 'x-signalbox-session': 's' } })
   assert.is(response.status, 200, await response.clone().text())
   const call = up.calls[0]
-  return { call, sent: JSON.parse(call?.body ?? '{}'), record: world.told.requests[0]?.promptCache }
+  return { call, sent: JSON.parse(call?.body ?? '{}'), record: world.recorded.requests[0]?.promptCache }
 }
 
 const messages = clientWriters['anthropic-messages'](conversation)
@@ -105,7 +105,7 @@ test('while GPT-5.6 is paused, a retention of the client is not sent with cache 
   const last = JSON.parse(up.calls.at(-1)?.body ?? '{}')
   assert.is(last.prompt_cache_retention, '24h')
   assert.is(last.prompt_cache_options, undefined)
-  assert.is(world.told.requests.at(-1)?.promptCache?.stoodDown, 'unprofitable')
+  assert.is(world.recorded.requests.at(-1)?.promptCache?.stoodDown, 'unprofitable')
 })
 
 test('a cache key that the target rejects is left out, and the request repeated', async () => {

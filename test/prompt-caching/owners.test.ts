@@ -84,7 +84,7 @@ test("check 42: the gateway's savings exclude those from the client's own breakp
   const model = 'anthropic/claude-sonnet-5-5'
   await world.post('/v1/messages', { ...request, model, cache_control: { type: 'ephemeral' } })
   assert.is((await summarize()).cacheSavedUsd, undefined)
-  assert.ok((world.told.requests.at(-1)?.promptCache?.savedUsd ?? 0) > 0)
+  assert.ok((world.recorded.requests.at(-1)?.promptCache?.savedUsd ?? 0) > 0)
   await world.post('/v1/messages', { ...request, model })
   assert.is((await summarize()).cacheSavedUsd, 0.095)
 })

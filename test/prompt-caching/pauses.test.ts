@@ -49,8 +49,8 @@ async function openWriting() {
 test('check 44: 1,000 different prompts without tools cause no cache writes', async () => {
   const { ask, world } = await openWriting()
   for (let count = 0; count < 1_000; count++) assert.is(await ask(`s${count}`, { hasTools: false }), false)
-  assert.ok(world.told.requests.every(({ promptCache }) => promptCache?.written === 0))
-  assert.is(world.told.requests.at(-1)?.promptCache?.stoodDown, 'single')
+  assert.ok(world.recorded.requests.every(({ promptCache }) => promptCache?.written === 0))
+  assert.is(world.recorded.requests.at(-1)?.promptCache?.stoodDown, 'single')
 })
 
 test('check 45: breakpoints stop after eight wasted writes, and one session tries again after an hour', async () => {
@@ -58,7 +58,7 @@ test('check 45: breakpoints stop after eight wasted writes, and one session trie
   const marked: boolean[] = []
   for (let count = 0; count < 12; count++) marked.push(await ask(`s${count}`))
   assert.equal(marked, [...Array(8).fill(true), ...Array(4).fill(false)])
-  assert.is(world.told.requests.at(-1)?.promptCache?.stoodDown, 'unprofitable')
+  assert.is(world.recorded.requests.at(-1)?.promptCache?.stoodDown, 'unprofitable')
   assert.is(warnings.filter((message) => message.includes('Prompt caching is paused for 1 h')).length, 1)
   const [connection] = (await world.api.connections.list()).connections
   const { promptCaching } = await world.api.health.list()
@@ -89,7 +89,7 @@ test('check 45: from the third stop on, the pause doubles each time', async () =
 test('check 47: savings are omitted if the price is unknown', async () => {
   const { ask, world } = await openWriting()
   await ask('s', { model: 'claude-unknown-9' })
-  const { promptCache } = world.told.requests.at(-1) ?? {}
+  const { promptCache } = world.recorded.requests.at(-1) ?? {}
   assert.equal([promptCache?.by, promptCache?.written, promptCache?.savedUsd], ['gateway', 10_000, undefined])
 })
 

@@ -61,7 +61,7 @@ async function play(
     assert.is(response.status, 200, await response.clone().text())
     await clock.advance(20_000)
   }
-  return { usages, requests: world.told.requests }
+  return { usages, requests: world.recorded.requests }
 }
 
 /** The share of the input from the third request on that was read from the cache. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import type { WireFormat } from '../../src/types.ts'
-import { messageStart, said } from '../formats/cases/responses.ts'
+import { messageStart, output } from '../formats/cases/responses.ts'
 import { getStream, openDoor } from '../formats/cases/support.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -23,10 +23,10 @@ const streams: Partial<Record<WireFormat, (usage: SimulatedUsage) => Events>> = 
       ...{ input_tokens: input - read - written, output_tokens: 1 },
       ...{ cache_read_input_tokens: read, cache_creation_input_tokens: written },
     }),
-    ...said['anthropic-messages']('a').slice(1),
+    ...output['anthropic-messages']('a').slice(1),
   ],
   'openai-responses': ({ input, read, written }) =>
-    end(said['openai-responses']('a'), ({ response, ...event }) => ({
+    end(output['openai-responses']('a'), ({ response, ...event }) => ({
       ...event,
       response: {
         ...Object(response),
@@ -37,7 +37,7 @@ const streams: Partial<Record<WireFormat, (usage: SimulatedUsage) => Events>> = 
       },
     })),
   gemini: ({ input, read }) =>
-    end(said.gemini('a'), (event) => ({
+    end(output.gemini('a'), (event) => ({
       ...event,
       usageMetadata: { promptTokenCount: input, candidatesTokenCount: 1, cachedContentTokenCount: read },
     })),
@@ -80,7 +80,7 @@ for (const [format, name] of Object.entries(names) as Array<[WireFormat, string]
       ]
       assert.ok(read / input >= 0.9, `${read / input} of the input was read`)
       assert.equal(
-        world.told.requests.map(({ promptCache }) => [promptCache?.read, promptCache?.written]),
+        world.recorded.requests.map(({ promptCache }) => [promptCache?.read, promptCache?.written]),
         usages.map((usage) => [usage.read, usage.written]),
       )
     })

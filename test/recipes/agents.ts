@@ -7,7 +7,7 @@ import { serveNode } from '../../adapters/mount/node.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createGateway } from '../../src/index.ts'
 import { ANSWER, CITIES, QUESTION, weatherIn } from '../pipeline/support/sdk/conversation.ts'
-import { saidBy } from '../pipeline/support/sdk/gateway.ts'
+import { outputBy } from '../pipeline/support/sdk/gateway.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type App, openApp } from './app.ts'
 import { DAILY } from './scenario.ts'
@@ -21,8 +21,10 @@ async function startProvider() {
     const body = Object(await json(req))
     const text = JSON.stringify(body)
     bodies.push(text)
-    const said = saidBy(req.url?.endsWith('/responses') ? 'openai-responses' : 'openai-chat')
-    const { whole, events } = /"(?:tool_call_id|function_call_output)"/.test(text) ? said.answer : said.calls
+    const modelOutput = outputBy(req.url?.endsWith('/responses') ? 'openai-responses' : 'openai-chat')
+    const { whole, events } = /"(?:tool_call_id|function_call_output)"/.test(text)
+      ? modelOutput.answer
+      : modelOutput.calls
     res.setHeader('content-type', body.stream ? 'text/event-stream' : 'application/json')
     const answer = body.stream ? events.join('') : JSON.stringify(whole)
     res.end(answer.replaceAll('chatcmpl-1', `chatcmpl-${bodies.length}`)) // LangGraph takes messages with the same ID for one

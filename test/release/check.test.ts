@@ -112,6 +112,6 @@ test('a dependency with an install script is rejected', async ({ folder }) => {
   const packages = { '': {}, 'node_modules/a': {}, 'node_modules/b': { hasInstallScript: true } }
   await writeFile(join(place, 'package-lock.json'), JSON.stringify({ packages }))
   const run = packageChecks(place)['no script of a dependency']
-  const said = await run?.({ folder: place, tarball: '' }).catch((error: Error) => error.message)
-  assert.is(said, 'node_modules/b')
+  const output = await run?.({ folder: place, tarball: '' }).catch((error: Error) => error.message)
+  assert.is(output, 'node_modules/b')
 })

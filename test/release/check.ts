@@ -37,7 +37,7 @@ async function main(): Promise<void> {
     const start = performance.now()
     const seconds = () => `${((performance.now() - start) / 1_000).toFixed(1)} s`
     await check().then(
-      (said) => console.log(`✓ ${name} (${seconds()})${said && `: ${said}`}`),
+      (content) => console.log(`✓ ${name} (${seconds()})${content && `: ${content}`}`),
       (error) => {
         failed.push(name)
         console.log(`✘ ${name} (${seconds()}): ${error instanceof Error ? error.message : error}`)

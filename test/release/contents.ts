@@ -22,9 +22,9 @@ export function overBudget(sizes: Readonly<Partial<Record<keyof typeof PACKAGE_B
 export function misstated(page: string, sizes: { packed: number; installed: number }): string[] {
   const stated = { packed: /The package is (\d+) MB/, installed: /installed size is (\d+) MB/ }
   return Object.entries(stated).flatMap(([name, pattern]) => {
-    const said = pattern.exec(page)?.[1]
+    const output = pattern.exec(page)?.[1]
     const measured = (sizes[name as keyof typeof stated] / 1e6).toFixed() // the names are those of `stated`
-    return said === measured ? [] : [`the front page says ${said ?? 'no'} MB ${name}, which are ${measured}`]
+    return output === measured ? [] : [`the front page says ${output ?? 'no'} MB ${name}, which are ${measured}`]
   })
 }
 

@@ -35,8 +35,8 @@ function onNode(major: number): Check {
     const version = (await runProgram(node, ['--version'], { cwd: tools })).trim()
     const place = await consumer(installed, { 'program.mjs': PROGRAM, 'imports.mjs': imports })
     expect(await runProgram(node, ['program.mjs'], { cwd: place }))
-    const said = await runProgram(node, ['imports.mjs'], { cwd: place })
-    if (said !== '') throw new Error(`importing prints ${said}`)
+    const output = await runProgram(node, ['imports.mjs'], { cwd: place })
+    if (output !== '') throw new Error(`importing prints ${output}`)
     const help = runProgram(node, ['node_modules/signalbox/dist/cli.js', '--help'], { cwd: place })
     if (major >= OLDEST_OF_THE_COMMAND) {
       if (!(await help).includes('signalbox [options]')) throw new Error('the command has no help')

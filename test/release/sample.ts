@@ -43,6 +43,6 @@ const EXPECTED = '200 Hello groq/llama-3.3-70b-versatile Hello 200 function'
 export const PROGRAM = `${SAMPLE}\nconsole.log(await ask())\n`
 
 /** Throws unless the program has printed what it should. */
-export function expect(said: string): void {
-  if (said.trim() !== EXPECTED) throw new Error(`it answers ${said.trim()}, not ${EXPECTED}`)
+export function expect(content: string): void {
+  if (content.trim() !== EXPECTED) throw new Error(`it answers ${content.trim()}, not ${EXPECTED}`)
 }

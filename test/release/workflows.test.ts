@@ -171,16 +171,16 @@ test('a prerelease gets the npm tag "next" and a prerelease on GitHub', async ()
   try {
     for (const name of ['npm', 'gh'])
       await writeFile(join(bin, name), `#!/bin/sh\necho ${name} "$@"\n`, { mode: 0o755 })
-    const said = async (job: Job | undefined, tag: string) => {
+    const output = async (job: Job | undefined, tag: string) => {
       const script = job?.steps.find(({ run }) => run?.startsWith('case '))?.run ?? ''
       const env = { PATH: `${bin}:${process.env.PATH}`, GITHUB_REF_NAME: tag }
       return (await promisify(execFile)('bash', ['-e', '-c', script], { cwd: bin, env })).stdout.trim()
     }
-    assert.match(await said(jobs.stage, 'v0.2.0'), /^npm stage publish \.\/release\/\S+ .*--access public$/)
-    assert.match(await said(jobs.stage, 'v0.2.0-alpha.0'), /^npm stage publish .*--access public --tag next$/)
-    assert.not.match(await said(jobs.draft, 'v0.2.0'), /--prerelease/)
+    assert.match(await output(jobs.stage, 'v0.2.0'), /^npm stage publish \.\/release\/\S+ .*--access public$/)
+    assert.match(await output(jobs.stage, 'v0.2.0-alpha.0'), /^npm stage publish .*--access public --tag next$/)
+    assert.not.match(await output(jobs.draft, 'v0.2.0'), /--prerelease/)
     assert.match(
-      await said(jobs.draft, 'v0.2.0-alpha.0'),
+      await output(jobs.draft, 'v0.2.0-alpha.0'),
       /^gh release create v0\.2\.0-alpha\.0 .* --prerelease signalbox-/,
     )
   } finally {

@@ -123,7 +123,7 @@ test('a rejected key does not disable its provider', async () => {
     await world.api.providers.update('one', { strategy })
     down.set('a', 401)
     await asks(30, { user: 'somebody' })
-    for (const { status } of world.told.requests) assert.is(status, 200, strategy)
+    for (const { status } of world.recorded.requests) assert.is(status, 200, strategy)
     assert.ok(up.calls.filter((call) => keyOf(call) === 'a').length <= 1, strategy)
   }
 })
@@ -145,7 +145,7 @@ test('after three rejected keys of one provider, the combo uses its next provide
   const { world, down, asks } = await openOne({ combos: pool('round-robin'), limits: { maxAttempts: 4 } })
   for (const key of ['a', 'b', 'c']) down.set(key, 401)
   assert.is(await asks(3, fromPool), 'a>b>c>two two two')
-  for (const { status } of world.told.requests) assert.is(status, 200)
+  for (const { status } of world.recorded.requests) assert.is(status, 200)
 })
 
 test("a provider's connections use the outer combo's strategy if the inner one sets none", async () => {

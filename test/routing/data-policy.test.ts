@@ -76,9 +76,9 @@ test('a request without policies uses every connection', async () => {
 for (const stream of [false, true])
   test(`a request with "stream": ${stream} fails if its only compliant target is down`, async () => {
     const { ask, up, clock } = await open(() => json({ error: { message: 'It broke.' } }, 503))
-    const asked = ask('zdr', { stream })
+    const pending = ask('zdr', { stream })
     for (let step = 0; step < 100; step++) await clock.advance(100)
-    const response = await asked
+    const response = await pending
     assert.ok(response.status >= 500, `${response.status}`)
     await response.text()
     assert.equal(new Set(up.providers), new Set(['two']))
@@ -87,9 +87,9 @@ for (const stream of [false, true])
 test('a request for a compliant target in cooldown does not move to other targets', async () => {
   const { ask, up, clock } = await open(() => json({ error: { message: 'No.' } }, 401))
   for (let times = 0; times < 3; times++) {
-    const asked = ask('zdr')
+    const pending = ask('zdr')
     for (let step = 0; step < 30; step++) await clock.advance(100)
-    assert.ok((await asked).status >= 400)
+    assert.ok((await pending).status >= 400)
   }
   assert.equal(new Set(up.providers), new Set(['two']))
 })
@@ -131,9 +131,9 @@ test('a hedge stays at compliant targets', async () => {
   await world.api.connections.update(two?.id ?? '', { tags: { zdr: true } })
   const init = { headers: { 'x-signalbox-require': 'zdr' } }
   for (let times = 0; times < 3; times++) {
-    const asked = ask(init)
+    const pending = ask(init)
     await clock.advance(100)
-    assert.is((await asked).status, 200)
+    assert.is((await pending).status, 200)
   }
   assert.equal(up.providers, ['two', 'two', 'two'])
 })

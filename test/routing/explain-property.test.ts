@@ -72,7 +72,7 @@ test('the next request first calls the first target in the explanation, for any 
         const { targets } = await world.api.explain({ model: 'pool', body, headers })
         const predicted = targets.find(({ use }) => use === 'first' || use === 'last-resort')
         await world.chat({ model: 'pool', ...body }, { headers })
-        const called = world.told.requests.at(-1)?.attempts[0]
+        const called = world.recorded.requests.at(-1)?.attempts[0]
         assert.equal([called?.connectionId, called?.model], [predicted?.connectionId, predicted?.model])
       }
     }),

@@ -63,10 +63,10 @@ test('under least-latency, the reason shows which target is tried only for measu
   }
   const pool = await open('least-latency', { clock, answer }, ['one/m', 'two/m'])
   while ((await linesOf(pool)).join().includes('not measured')) {
-    const asked = pool.asks(1)
+    const requested = pool.asks(1)
     await clock.untilPending()
     await clock.advance(200)
-    await asked
+    await requested
   }
   const seen = new Set<string>()
   while (seen.size < 2) seen.add((await linesOf(pool)).join())

@@ -46,10 +46,10 @@ for (const [way, how] of Object.entries({ rejects, throws })) {
       assert.is(await asks(6), 'one two three one two three')
       assert.is(calls(), 1, 'it is left alone for a while')
       assert.equal(
-        world.told.errors.map((error) => (error instanceof Error ? error.message : error)),
+        world.recorded.errors.map((error) => (error instanceof Error ? error.message : error)),
         [`${methods[0]} failed`],
       )
-      for (const { status } of world.told.requests) assert.is(status, 200)
+      for (const { status } of world.recorded.requests) assert.is(status, 200)
     })
   }
 }
@@ -62,7 +62,7 @@ test('a storage that failed is used again after a second, and instances share ro
   assert.is(await asks(2), 'two three')
   await clock.advance(1_000)
   await asks(1)
-  assert.is(world.told.errors.length, 2)
+  assert.is(world.recorded.errors.length, 2)
   broken.clear()
   await clock.advance(1_000)
   assert.is(await asks(2), 'two three', 'from where the storage knows of')
@@ -80,7 +80,7 @@ test('moved sessions stay moved on the same instance while the storage fails', a
   assert.is(await asks(1, body), `${home}>${other}`)
   down.clear()
   assert.is(await asks(2, body), `${other} ${other}`)
-  for (const { status } of world.told.requests) assert.is(status, 200)
+  for (const { status } of world.recorded.requests) assert.is(status, 200)
 })
 
 test('a combo can be changed and deleted while the state of its turns cannot be stored', async () => {

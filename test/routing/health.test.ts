@@ -190,8 +190,8 @@ test('jitter extends a back-off by up to a tenth, and never shortens it', () => 
 test('a wait shorter than the first back-off of its class is used once, and then the back-off applies', () => {
   const { fail, waitOf, pass } = open()
   const waits: Array<number | undefined> = []
-  for (const asked of [0, 0, 400, 1_500, 0]) {
-    fail('rate-limit', target(), asked)
+  for (const pending of [0, 0, 400, 1_500, 0]) {
+    fail('rate-limit', target(), pending)
     waits.push(waitOf())
     pass(waitOf() ?? 0)
   }

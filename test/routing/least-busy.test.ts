@@ -78,11 +78,11 @@ test('a non-streaming request counts as load until the response is complete', as
     pair,
     first(() => late.then(() => json(chatAnswer()))),
   )
-  const asked = world.chat({ model: 'pool' })
+  const pending = world.chat({ model: 'pool' })
   while (up.calls.length < 1) await world.clock.advance(0)
   assert.is(await asks(2), 'two two')
   bring()
-  await asked
+  await pending
   assert.is(await asks(1), 'one')
   assert.is(up.open, 0)
 })
@@ -112,11 +112,11 @@ for (const [how, answer, end] of ends) {
 test('a request no longer counts as load if its client disconnects before the response', async () => {
   const { world, up, asks } = await openPool(pair, first(never))
   const leave = new AbortController()
-  const asked = world.chat(stream, { signal: leave.signal })
+  const pending = world.chat(stream, { signal: leave.signal })
   while (up.calls.length < 1) await world.clock.advance(0)
   assert.is(await asks(1), 'two')
   leave.abort()
-  await asked
+  await pending
   assert.is(await asks(1), 'one')
 })
 

@@ -34,11 +34,11 @@ async function openRace(
   /** Sends `times` requests and returns the target of each. */
   async function race(times: number, body: object = {}) {
     let isOver = false
-    const asked = pool.asks(times, body).finally(() => {
+    const requested = pool.asks(times, body).finally(() => {
       isOver = true
     })
     while (!isOver) await clock.advance(pool.up.open > 0 ? STEP : 0)
-    return (await asked).split(' ')
+    return (await requested).split(' ')
   }
   return { ...pool, clock, race }
 }

@@ -81,7 +81,7 @@ test("a session stays with its entry even if the entry doesn't support one of it
   for (const user of users) homes.push(await asks(1, user))
   const body = users[homes.indexOf('claude')]
   assert.is(await asks(1, { ...body, n: 2 }), 'one')
-  assert.is(world.told.requests.at(-1)?.skipped?.length, 1)
+  assert.is(world.recorded.requests.at(-1)?.skipped?.length, 1)
   assert.is(await asks(1, body), 'claude')
 })
 
@@ -100,10 +100,10 @@ test('a faster hedge does not move a session', async () => {
   )
   async function target() {
     const calls = up.calls.length
-    const asked = world.chat({ model: 'pool', user: 'somebody' })
+    const pending = world.chat({ model: 'pool', user: 'somebody' })
     while (up.calls.length === calls) await clock.advance(0)
     await clock.advance(100)
-    return (await asked).headers.get('x-signalbox-target')
+    return (await pending).headers.get('x-signalbox-target')
   }
   const home = await target()
   for (let time = 0; time < 30; time++) assert.is(await target(), home)

@@ -61,11 +61,11 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
   /** Sends `times` requests one after another and returns the target of each. */
   async function race({ asks }: Instance, times: number) {
     let isOver = false
-    const asked = asks(times).finally(() => {
+    const pending = asks(times).finally(() => {
       isOver = true
     })
     while (!isOver) await clock.advance(first.up.open > 0 ? 50 : 0)
-    return (await asked).split(' ')
+    return (await pending).split(' ')
   }
 
   return { first, second, clock, storage, hold, release, race }
@@ -174,7 +174,7 @@ for (const rubbish of ['', 'null', '{"at":1}', '{"at":"x","targets":{}}', '{"at"
     const { first, storage } = await openTwo(busy)
     await storage.set('routing/measures/other', rubbish)
     assert.is(await first.asks(2), 'one one')
-    assert.equal(first.world.told.errors, [])
+    assert.equal(first.world.recorded.errors, [])
   })
 
 test('each instance uses its own measurements while the storage fails, and onError gets the failure', async () => {
@@ -189,5 +189,5 @@ test('each instance uses its own measurements while the storage fails, and onErr
   const { first, hold } = await openTwo(busy, { clock, storage })
   assert.is(await hold(first), 'one')
   assert.is(await first.asks(2), 'two two')
-  assert.is(first.world.told.errors.length, 1, 'and it is left alone for a while')
+  assert.is(first.world.recorded.errors.length, 1, 'and it is left alone for a while')
 })

@@ -156,7 +156,7 @@ test('a moved session can move again, and failover is never blocked', async () =
   down.clear()
   await world.clock.advance(10 * 60_000)
   assert.is(await asks(2, body), `${third} ${third}`)
-  for (const { status } of world.told.requests) assert.is(status, 200)
+  for (const { status } of world.recorded.requests) assert.is(status, 200)
 })
 
 test('other sessions stay where they are if one moves', async () => {

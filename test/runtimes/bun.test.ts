@@ -35,8 +35,8 @@ guardsContent('Bun', async () => JSON.parse(await runScript(bun, ['apps/guards.m
 function callsInProcessEndAtOnce() {
   const test = suite('a client that disconnects in the same Bun process')
   test('the gateway notices a disconnecting client in the same Bun process, even with a replaced fetch that never settles', async () => {
-    const said = await runScript(bun, ['apps/bun-in-process.mjs'])
-    assert.equal(JSON.parse(said), { ends: [200, 'AbortError', 499, 499, 'AbortError'], calls: 1 })
+    const output = await runScript(bun, ['apps/bun-in-process.mjs'])
+    assert.equal(JSON.parse(output), { ends: [200, 'AbortError', 499, 499, 'AbortError'], calls: 1 })
   })
 }
 
@@ -45,8 +45,8 @@ function wrappedFetchesAreGuarded() {
   const test = suite('a fetch that replaced Bun\u2019s before the package was loaded')
   for (const way of ['plain', 'bound', 'disguised', 'proxy', 'spy'])
     test(`a replaced fetch that never settles doesn't keep a disconnected client's request open (${way})`, async () => {
-      const said = await runScript(bun, ['apps/bun-wrapped-fetch.mjs', way])
-      assert.equal(JSON.parse(said), { status: 499 })
+      const output = await runScript(bun, ['apps/bun-wrapped-fetch.mjs', way])
+      assert.equal(JSON.parse(output), { status: 499 })
     })
 }
 
@@ -64,8 +64,8 @@ function waitingCallsAreReported() {
   })
 
   test('serveBun starts all 300 concurrent streams, without a log line, if Bun allows enough calls', async () => {
-    const said = await run('env', 'BUN_CONFIG_MAX_HTTP_REQUESTS=1000', bun)
-    assert.equal(said, { begun: 300, calls: 300, warnings: [] })
+    const output = await run('env', 'BUN_CONFIG_MAX_HTTP_REQUESTS=1000', bun)
+    assert.equal(output, { begun: 300, calls: 300, warnings: [] })
   })
 }
 

@@ -31,18 +31,18 @@ export function clientsLeave(name: string, start: () => Promise<Served>): void {
     const [served, upstream] = await Promise.all([start(), startHangingUpstream()])
     try {
       await connectTo(upstream.url, served.url)
-      const told: string[] = []
+      const recorded: string[] = []
       for (let first = 0; first < clients; first += AT_ONCE) {
         const batch = Array.from({ length: AT_ONCE }, (_, at) => leave(first + at, { served, upstream }))
-        told.push(...(await Promise.all(batch)))
+        recorded.push(...(await Promise.all(batch)))
       }
       await upstream.idle(1_000)
       assert.is(upstream.open, 0, 'calls that nobody waits for are open')
       const answered = await clientOf(served.url).manage('/health')
       assert.is(answered.status, 200)
       assert.is(upstream.open, 0, 'calls were made for clients that had left')
-      assert.is(told.length, clients)
-      assert.equal(told.filter(Boolean), [], 'only streams that had begun say anything')
+      assert.is(recorded.length, clients)
+      assert.equal(recorded.filter(Boolean), [], 'only streams that had begun say anything')
       const sum = clients / phases.length
       const { second = 0, ...calls } = upstream.calls
       assert.equal(calls, { headers: sum, 'first-event': sum, 'mid-answer': sum, 'error-body': sum, between: sum })

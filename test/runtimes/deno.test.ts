@@ -32,8 +32,8 @@ guardsContent('Deno', async () =>
 function opensAtOnce() {
   const test = suite('serveDeno on an address')
   test('listens before it returns, throws if the port is taken, and releases the port when closed', async () => {
-    const said = JSON.parse(await runScript(deno, ['run', '--allow-net', '--no-prompt', 'apps/deno-ports.mjs']))
+    const output = JSON.parse(await runScript(deno, ['run', '--allow-net', '--no-prompt', 'apps/deno-ports.mjs']))
     const each = [200, true, 'AddrInUse', 'closed']
-    assert.equal(said, { '127.0.0.1': each, localhost: each, '::1': each })
+    assert.equal(output, { '127.0.0.1': each, localhost: each, '::1': each })
   })
 }

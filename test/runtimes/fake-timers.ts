@@ -11,7 +11,7 @@ export function keepsToFakeTimers(
   const test = suite(`fake timers in ${runtime}`)
   for (const way of ways)
     test(`fake timers don't delay other timeouts (${way})`, async () => {
-      const said = JSON.parse(await runScript(program, [...options, 'apps/fake-timers.mjs', way]))
-      assert.equal(said, { behindFake: 504, behindReal: 504, real: 504 })
+      const output = JSON.parse(await runScript(program, [...options, 'apps/fake-timers.mjs', way]))
+      assert.equal(output, { behindFake: 504, behindReal: 504, real: 504 })
     })
 }

@@ -5,13 +5,13 @@ import { runScript } from './child.ts'
 export function tellsInContext(runtime: string, program: string, ...options: string[]): void {
   const test = suite(`timeouts of the same length in ${runtime}`)
   test('timeouts fire on time, and reach hooks and calls in the async context of their own request', async () => {
-    const { answers, told } = JSON.parse(await runScript(program, [...options, 'apps/in-context.mjs']))
+    const { answers, recorded } = JSON.parse(await runScript(program, [...options, 'apps/in-context.mjs']))
     const each = [0, 1, 2, 3, 4, 5]
     assert.equal(
       answers,
       each.map(() => ({ status: 504, isInTime: true })),
     )
     const own = each.map(() => 'its own')
-    assert.equal(told, { onAttempt: own, onRequest: own, abort: own })
+    assert.equal(recorded, { onAttempt: own, onRequest: own, abort: own })
   })
 }

@@ -61,7 +61,7 @@ async function answersInTime({ program, key }: World, store: string, place: stri
   const slowest: number[] = []
   const timesCryptography: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    const line = (await program?.start(place, SECRET, TOKEN, key).said('answers ')) ?? ''
+    const line = (await program?.start(place, SECRET, TOKEN, key).output('answers ')) ?? ''
     const { answered: answers, cpuMs, cryptographyMs }: FirstAnswers = JSON.parse(line.slice('answers '.length))
     assert.equal(
       Object.values(answers).map(({ status }) => status),

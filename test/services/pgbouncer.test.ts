@@ -50,10 +50,10 @@ function pair(options: PostgresStorageOptions) {
   const logger = { debug: hear('debug'), info: hear('info'), warn: hear('warn'), error: hear('error') }
   const storage = postgresStorage(pooled, { table, logger, ...options })
   const other = postgresStorage(pooled, { table, listen: false })
-  const told: string[] = []
-  storage.watch?.((key) => void told.push(key))
+  const recorded: string[] = []
+  storage.watch?.((key) => void recorded.push(key))
   return {
-    ...{ other, lines, told, table },
+    ...{ other, lines, recorded, table },
     async close() {
       await storage.close?.()
       await other.close?.()
@@ -61,9 +61,9 @@ function pair(options: PostgresStorageOptions) {
   }
 }
 
-async function toldAfter(told: string[], key: string): Promise<number> {
+async function recordedAfter(recorded: string[], key: string): Promise<number> {
   const startedAt = performance.now()
-  while (!told.includes(key)) {
+  while (!recorded.includes(key)) {
     assert.ok(performance.now() - startedAt < 5_000, `never told of ${key}`)
     await sleep(2)
   }
@@ -71,10 +71,10 @@ async function toldAfter(told: string[], key: string): Promise<number> {
 }
 
 test("a pool that can't listen is detected, reported once, and polled for changes", async () => {
-  const { other, lines, told, table, close } = pair({ pollMs: 200 })
+  const { other, lines, recorded, table, close } = pair({ pollMs: 200 })
   for (let tries = 0; lines.length === 0 && tries < 300; tries++) await sleep(20)
   await other.set('after', 'value')
-  await toldAfter(told, 'after')
+  await recordedAfter(recorded, 'after')
   await sleep(1_500)
   assert.is(lines.length, 1)
   assert.match(
@@ -85,14 +85,14 @@ test("a pool that can't listen is detected, reported once, and polled for change
 })
 
 test('a pool that bypasses the pooler gets changes immediately, without a warning', async () => {
-  const { other, lines, told, close } = pair({ listen: direct, pollMs: 60_000 })
+  const { other, lines, recorded, close } = pair({ listen: direct, pollMs: 60_000 })
   await other.set('warm', 'value')
   await sleep(500)
   let changes = 0
   const delays = await roundsUntil(100, async () => {
     const key = `key/${++changes}`
     await other.set(key, 'value')
-    return toldAfter(told, key)
+    return recordedAfter(recorded, key)
   })
   assert.ok(Math.min(...delays) <= 100, `told after ${delays} ms`)
   await sleep(1_000)

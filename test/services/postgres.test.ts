@@ -49,16 +49,16 @@ test("Postgres storage reports another process's change within 100 ms through LI
       ...(listen === false && { listen }),
     })
     const other = postgresStorage(pool, { table })
-    const told: string[] = []
+    const recorded: string[] = []
     await storage.set('warm', '1')
-    storage.watch?.((key) => void told.push(key))
+    storage.watch?.((key) => void recorded.push(key))
     await new Promise((resolve) => setTimeout(resolve, 500))
     let changes = 0
-    const toldAfter = async () => {
+    const recordedAfter = async () => {
       const key = `key/${++changes}`
       await other.set(key, 'value')
       const startedAt = performance.now()
-      while (!told.includes(key)) {
+      while (!recorded.includes(key)) {
         assert.ok(performance.now() - startedAt < 5_000, `never told of ${key}`)
         await new Promise((resolve) => setTimeout(resolve, 2))
       }
@@ -66,7 +66,7 @@ test("Postgres storage reports another process's change within 100 ms through LI
     }
     const latest = await roundsUntil(limitMs * 3, async () => {
       const delays: number[] = []
-      while (delays.length < 5) delays.push(await toldAfter())
+      while (delays.length < 5) delays.push(await recordedAfter())
       return Math.max(...delays)
     })
     assert.ok(Math.min(...latest) <= limitMs * 3, `ms until the last of five changes was told: ${latest}`)
@@ -82,13 +82,13 @@ test('a pool of one connection is polled, with one warning, and every call succe
   const table = `records_${++tables}`
   const storage = postgresStorage(single, { table, pollMs: 200, logger: { warn, error: warn } })
   const other = postgresStorage(pool, { table })
-  const told: string[] = []
-  for (let watcher = 0; watcher < 2; watcher++) storage.watch?.((key) => void told.push(key))
+  const recorded: string[] = []
+  for (let watcher = 0; watcher < 2; watcher++) storage.watch?.((key) => void recorded.push(key))
   await new Promise((resolve) => setTimeout(resolve, 500))
   await Promise.all(Array.from({ length: 20 }, (_, index) => storage.set(`own/${index}`, 'value')))
   await other.set('key', 'value')
   const startedAt = performance.now()
-  while (!told.includes('key')) {
+  while (!recorded.includes('key')) {
     assert.ok(performance.now() - startedAt < 5_000, 'never told')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
@@ -110,10 +110,10 @@ test('changes during a server outage are reported within 3 s of its end, and wri
   const other = postgresStorage(theirs, { table })
   await storage.set('kept', '1')
   await other.set('deleted', '1')
-  const told: string[] = []
-  storage.watch?.((key) => void told.push(key))
+  const recorded: string[] = []
+  storage.watch?.((key) => void recorded.push(key))
   await new Promise((resolve) => setTimeout(resolve, 1_500))
-  told.length = 0
+  recorded.length = 0
   await server.kill()
   const error: { code?: string; message?: string } = await storage.set('key', 'value').then(
     () => ({}),
@@ -126,8 +126,8 @@ test('changes during a server outage are reported within 3 s of its end, and wri
     await new Promise((resolve) => setTimeout(resolve, 20))
   await other.set('kept', '2')
   const startedAt = performance.now()
-  while (!told.includes('deleted') || !told.includes('kept')) {
-    assert.ok(performance.now() - startedAt < 3_000, `told only of ${told}`)
+  while (!recorded.includes('deleted') || !recorded.includes('kept')) {
+    assert.ok(performance.now() - startedAt < 3_000, `told only of ${recorded}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   assert.is((await storage.get('kept'))?.value, '2')

@@ -40,13 +40,13 @@ async function until(isTrue: () => boolean, withinMs: number, what: string): Pro
 
 /** Collects the changes that a store reports to its watcher. */
 async function listen(storage: Storage) {
-  const told = { keys: [] as string[], gaps: 0 }
+  const recorded = { keys: [] as string[], gaps: 0 }
   storage.watch?.(
-    (key) => void told.keys.push(key),
-    () => void told.gaps++,
+    (key) => void recorded.keys.push(key),
+    () => void recorded.gaps++,
   )
   await sleep(300)
-  return told
+  return recorded
 }
 
 const refusal = (work: Promise<unknown>): Promise<{ code?: string; message?: string }> =>
@@ -78,7 +78,7 @@ for (const name of PACKAGES) {
 
   test(`no acknowledged write through ${name} is lost, duplicated, or delayed when the Redis server is killed under load`, async () => {
     const { storage, other, close } = await open(name)
-    const told = await listen(storage)
+    const recorded = await listen(storage)
     const acknowledged: string[] = []
     let steps = 0
     let failures = 0
@@ -106,7 +106,7 @@ for (const name of PACKAGES) {
     await until(() => steps > back + 20, 5_000, 'writes after the return')
     isOver = true
     await Promise.all(lanes)
-    await until(() => told.keys.includes(acknowledged.at(-1) ?? ''), 3_000, 'the last change')
+    await until(() => recorded.keys.includes(acknowledged.at(-1) ?? ''), 3_000, 'the last change')
     const count = Number((await other.get('count'))?.value)
     assert.ok(count >= steps && count <= steps + failures, `${count} of ${steps} and ${failures} failures`)
     const kept = new Set((await other.list('key/')).map(({ key }) => key))
@@ -122,7 +122,7 @@ for (const name of PACKAGES) {
   test(`writes through ${name} are rejected within six seconds while the Redis server is stopped, and none is made later`, async () => {
     const { storage, other, close } = await open(name)
     await storage.set('key', 'before')
-    const told = await listen(storage)
+    const recorded = await listen(storage)
     server.signal('SIGSTOP')
     const startedAt = performance.now()
     const error = await refusal(storage.set('key', 'late'))
@@ -135,7 +135,7 @@ for (const name of PACKAGES) {
     server.signal('SIGCONT')
     await sleep(100)
     await other.set('another', 'value').catch(() => other.set('another', 'value'))
-    await until(() => told.keys.includes('another'), 3_000, 'a change after the return')
+    await until(() => recorded.keys.includes('another'), 3_000, 'a change after the return')
     assert.is((await other.get('key'))?.value, 'before')
     await close()
   })
@@ -144,14 +144,14 @@ for (const name of PACKAGES) {
     const proxy = await startProxy(server.port, isRedisWrite)
     const { storage, other, close } = await open(name, `redis://127.0.0.1:${proxy.port}`)
     await storage.set('kept', 'value')
-    const told = await listen(storage)
+    const recorded = await listen(storage)
     proxy.is('swallows')
     await other.set('blind', 'value')
     await sleep(5_000)
-    assert.not.ok(told.keys.includes('blind'))
+    assert.not.ok(recorded.keys.includes('blind'))
     proxy.is('none')
-    await until(() => told.keys.includes('blind'), 3_000, 'the change')
-    assert.not.ok(told.keys.includes('kept'))
+    await until(() => recorded.keys.includes('blind'), 3_000, 'the change')
+    assert.not.ok(recorded.keys.includes('kept'))
     await close()
     proxy.close()
   })
@@ -161,18 +161,18 @@ test('failing Redis: a gap and every existing key are reported if the change str
   const { storage, other, root, command, close } = await open('ioredis')
   await other.set('one', '1')
   await other.set('two', '2')
-  const told = await listen(storage)
-  await until(() => told.gaps === 0, 100, 'no gap')
+  const recorded = await listen(storage)
+  await until(() => recorded.gaps === 0, 100, 'no gap')
   for (const [remove, count] of [
     [['DEL', `${root}s`], 1],
     [['XTRIM', `${root}s`, 'MAXLEN', '0'], 2],
   ] as const) {
-    told.keys.length = 0
+    recorded.keys.length = 0
     await command(...remove)
-    await until(() => told.gaps === count && told.keys.length === 2, 3_000, `gap ${count}`)
-    assert.equal(told.keys, ['one', 'two'])
+    await until(() => recorded.gaps === count && recorded.keys.length === 2, 3_000, `gap ${count}`)
+    assert.equal(recorded.keys, ['one', 'two'])
     await other.set('one', '3')
-    await until(() => told.keys.length === 3, 1_000, 'the next change')
+    await until(() => recorded.keys.length === 3, 1_000, 'the next change')
   }
   await close()
 })

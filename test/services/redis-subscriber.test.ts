@@ -11,9 +11,9 @@ const server = await findRedis()
 const test = suite('a subscriber that the host app passes to redisStorage')
 test.after(() => server.remove())
 
-async function heard(told: string[], key: string): Promise<void> {
+async function waitForMessage(recorded: string[], key: string): Promise<void> {
   const startedAt = performance.now()
-  while (!told.includes(key)) {
+  while (!recorded.includes(key)) {
     assert.ok(performance.now() - startedAt < 10_000, `never told of ${key}`)
     await sleep(10)
   }
@@ -34,29 +34,29 @@ for (const name of PACKAGES)
     const before = await clients()
     const storage = redisStorage(main.client, { prefix, subscriber: subscriber.client })
     const other = redisStorage(elsewhere.client, { prefix })
-    const told: string[] = []
-    storage.watch?.((key) => void told.push(key))
+    const recorded: string[] = []
+    storage.watch?.((key) => void recorded.push(key))
     await sleep(300)
     await other.set('first', '1')
-    await heard(told, 'first')
+    await waitForMessage(recorded, 'first')
     assert.is(await clients(), before)
 
     const id = String(await subscriber.command('CLIENT', 'ID'))
     await elsewhere.command('CLIENT', 'KILL', 'ID', id)
     await other.set('while it was cut', '1')
-    await heard(told, 'while it was cut')
+    await waitForMessage(recorded, 'while it was cut')
     await other.set('after', '1')
-    await heard(told, 'after')
+    await waitForMessage(recorded, 'after')
 
     await storage.close?.()
     await sleep(1_200) // what it waited for is over
     assert.ok(subscriber.isOpen())
     assert.is(await subscriber.command('PING'), 'PONG')
     assert.is(await main.command('PING'), 'PONG')
-    told.length = 0
+    recorded.length = 0
     await other.set('later', '1')
     await sleep(200)
-    assert.equal(told, [])
+    assert.equal(recorded, [])
     await other.close?.()
     for (const { end } of [main, subscriber, elsewhere]) end()
   })

@@ -49,9 +49,9 @@ test('Redis storage keeps all of 4 x 200 read-modify-writes of four processes', 
     { length: PROCESSES },
     () => program?.start(server.url, 'a secret of 32 characters or more') as Child,
   ) // `before` made it
-  await Promise.all(children.map((child) => child.said('ready')))
+  await Promise.all(children.map((child) => child.output('ready')))
   for (const child of children) child.go('add')
-  await Promise.all(children.map((child) => child.said('added')))
+  await Promise.all(children.map((child) => child.output('added')))
   for (const child of children) child.go('end')
   assert.is((await storage.get('sum'))?.value, '800')
   await storage.close?.()

@@ -58,7 +58,7 @@ async function looking(storage: Storage, key: string) {
   return () => seen(world, key)
 }
 
-async function seen({ gateway, api, chat, told }: World, key: string) {
+async function seen({ gateway, api, chat, recorded }: World, key: string) {
   const status = async (model: string) => (await chat({ model }, { headers: { 'x-api-key': key } })).status
   const listed = await gateway.fetch(new Request('http://gateway/v1/models'))
   const lists = {
@@ -72,7 +72,7 @@ async function seen({ gateway, api, chat, told }: World, key: string) {
   }
   const statuses = [listed.status, await status('good'), await status('good-alias'), await status('one/m')]
   const { data }: { data: Array<{ id: string }> } = await listed.json()
-  return { statuses, ids: data.map(({ id }) => id), lists, errors: told.errors.splice(0) }
+  return { statuses, ids: data.map(({ id }) => id), lists, errors: recorded.errors.splice(0) }
 }
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
@@ -132,10 +132,10 @@ for (const mac of [null, 5, true, [], {}])
     const envelope: Envelope = JSON.parse(stored?.value ?? '')
     Object.assign(envelope.record, { mac })
     await storage.set(stored?.key ?? '', JSON.stringify(envelope))
-    const { api, told } = await openWorld({ storage, connections: [] })
+    const { api, recorded } = await openWorld({ storage, connections: [] })
     assert.is((await api.keys.list()).keys.length, 1)
-    const ofKey = told.errors.map(String).filter((error) => error.includes(stored?.key ?? ''))
-    assert.is(ofKey.length, 1, String(told.errors))
+    const ofKey = recorded.errors.map(String).filter((error) => error.includes(stored?.key ?? ''))
+    assert.is(ofKey.length, 1, String(recorded.errors))
     assert.match(ofKey[0] ?? '', /The stored record \S+ is damaged: "mac" is/)
   })
 
@@ -203,16 +203,16 @@ test('setting an alias overwrites a damaged record with the same name, but creat
 test('a damaged record is reported once, and again only if something else is wrong with it', async () => {
   const { storage, key } = await filled()
   await damaged(storage, 'combos/', () => 'damaged')
-  const { api, told, chat } = await openWorld({ storage, connections: [] })
+  const { api, recorded, chat } = await openWorld({ storage, connections: [] })
   for (let turn = 0; turn < 3; turn++) {
     await chat({ model: 'one/m' }, { headers: { 'x-api-key': key } })
     await api.aliases.set({ alias: `another-${turn}`, model: 'one/m' })
     await api.combos.list()
   }
-  assert.is(told.errors.length, 1)
+  assert.is(recorded.errors.length, 1)
   await storage.set('combos/hurt', '{"order":1,"record":{}}')
   await api.combos.list()
-  assert.is(told.errors.length, 2)
+  assert.is(recorded.errors.length, 2)
 })
 
 test("damaged settings don't open the gateway: without a signature, an API key is required", async () => {

@@ -180,14 +180,14 @@ test('file storage restores the secret it has in memory if the file is gone', ()
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })
     const secret = await storage.ownSecret?.()
-    const said = logger.lines.length
+    const output = logger.lines.length
     await rm(join(path, 'secret'))
     await storage.set('sealed', 'after')
     const later = fileStorage({ path, logger: false })
     assert.is(await later.ownSecret?.(), secret)
     assert.is((await stat(join(path, 'secret'))).mode & 0o777, 0o600)
     assert.equal(
-      logger.lines.slice(said).map(({ message }) => /secret \S+ was missing/.test(message)),
+      logger.lines.slice(output).map(({ message }) => /secret \S+ was missing/.test(message)),
       [true],
     )
     for (const one of [storage, later]) await one.close?.()
@@ -201,7 +201,7 @@ test('file storage reports an error if it lacks permission to read or write', ({
     await storage.ownSecret?.()
     await storage.set('key', 'value')
     await storage.close?.()
-    const asked = async (modes: { folder: number; store: number; database: number; secret: number }) => {
+    const requested = async (modes: { folder: number; store: number; database: number; secret: number }) => {
       await chmod(path, modes.folder)
       await chmod(join(path, 'store'), modes.store)
       await chmod(join(path, 'store.db'), modes.database)
@@ -212,12 +212,12 @@ test('file storage reports an error if it lacks permission to read or write', ({
     }
     const [all, unreadable, unwritable] = ['allowed', 'STORAGE_UNREADABLE', 'STORAGE_UNWRITABLE']
     const open = { folder: 0o777, store: 0o444, database: 0o666, secret: 0o444 }
-    assert.equal(await asked({ ...open, folder: 0o555 }), [unwritable, unwritable, unwritable])
-    assert.equal(await asked({ ...open, folder: 0o000 }), [unreadable, unreadable, unreadable])
-    assert.equal(await asked({ ...open, store: 0o000 }), [unreadable, unreadable, unreadable])
-    assert.equal(await asked({ ...open, database: 0o000 }), [unreadable, unreadable, unreadable])
-    assert.equal(await asked({ ...open, database: 0o444 }), [unwritable, unwritable, unwritable])
-    assert.equal(await asked({ ...open, secret: 0o000 }), [all, all, unreadable])
+    assert.equal(await requested({ ...open, folder: 0o555 }), [unwritable, unwritable, unwritable])
+    assert.equal(await requested({ ...open, folder: 0o000 }), [unreadable, unreadable, unreadable])
+    assert.equal(await requested({ ...open, store: 0o000 }), [unreadable, unreadable, unreadable])
+    assert.equal(await requested({ ...open, database: 0o000 }), [unreadable, unreadable, unreadable])
+    assert.equal(await requested({ ...open, database: 0o444 }), [unwritable, unwritable, unwritable])
+    assert.equal(await requested({ ...open, secret: 0o000 }), [all, all, unreadable])
     await chmod(path, 0o700)
   }))
 

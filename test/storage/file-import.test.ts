@@ -129,7 +129,7 @@ test('file storage imports a store whose setup was killed at any step', async ({
   }
   const steps = await inFolder(async (path) => {
     await putFiles(path, files)
-    return Number((await start(path, 'tell').said('steps ')).split(' ')[1])
+    return Number((await start(path, 'tell').output('steps ')).split(' ')[1])
   })
   assert.ok(steps > 15, `${steps}`)
   for (const fate of ['kill', 'fail', 'stop'])
@@ -137,7 +137,7 @@ test('file storage imports a store whose setup was killed at any step', async ({
       inFolder(async (path) => {
         await putFiles(path, files)
         const child = start(path, fate, String(index * STRIDE + 1))
-        const name = `${fate} ${index * STRIDE + 1}, ${await child.said('at ')}`
+        const name = `${fate} ${index * STRIDE + 1}, ${await child.output('at ')}`
         const storage = fileStorage({ path, logger: false, lockStaleMs: STALE_MS })
         if (fate !== 'stop') await child.ended()
         assert.is((await storage.get('count'))?.value, '41', name)
@@ -172,13 +172,13 @@ test('file storage keeps the first secret if its setup is killed before any step
     return child
   }
   const steps = await inFolder(async (path) =>
-    Number((await start(path, 'tell', '', 'secret').said('steps ')).split(' ')[1]),
+    Number((await start(path, 'tell', '', 'secret').output('steps ')).split(' ')[1]),
   )
   assert.ok(steps > 8, `${steps}`)
   await inLanes(LANES, Math.ceil(steps / STRIDE), (index) =>
     inFolder(async (path) => {
       const child = start(path, 'kill', String(index * STRIDE + 1), 'secret')
-      const name = `${index * STRIDE + 1}, ${await child.said('at ')}`
+      const name = `${index * STRIDE + 1}, ${await child.output('at ')}`
       await child.ended()
       const before = await readFile(join(path, 'secret'), 'utf8').catch(() => undefined)
       const storage = fileStorage({ path, logger: false })

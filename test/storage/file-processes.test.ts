@@ -30,9 +30,9 @@ test(`file storage loses none of ${PROCESSES} x ${TIMES} read-modify-writes`, as
   await inFolder(async (path) => {
     const start = () => program?.start('add', path, 'sum', String(TIMES)) as Child // `before` made it
     const children = Array.from({ length: PROCESSES }, start)
-    await Promise.all(children.map((child) => child.said('ready')))
+    await Promise.all(children.map((child) => child.output('ready')))
     for (const child of children) child.go()
-    await Promise.all(children.map((child) => child.said('done')))
+    await Promise.all(children.map((child) => child.output('done')))
     assert.is((await fileStorage({ path, logger: false }).get('sum'))?.value, String(PROCESSES * TIMES))
   })
 })
@@ -74,7 +74,7 @@ test('file storage reports once that another process also writes', async ({ prog
     assert.equal(logger.lines, [])
     const child = program?.start('add', path, 'sum', '3') as Child
     child.go()
-    await child.said('done')
+    await child.output('done')
     assert.is((await storage.get('sum'))?.value, '3')
     await fileStorage({ path, logger: false }).set('more', '1')
     await storage.get('more')
@@ -89,18 +89,18 @@ test("file storage reports a gap if it can't tell which keys other processes hav
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.set('own', '1')
-    const heard: string[] = []
+    const received: string[] = []
     const stop = storage.watch?.(
-      (key) => void heard.push(key),
-      () => void heard.push('a gap'),
+      (key) => void received.push(key),
+      () => void received.push('a gap'),
     )
     await storage.set('own', '2')
     const other = new DatabaseSync(join(path, 'store.db'))
     other.exec(`INSERT INTO changes (seq, writer, keys) SELECT max(seq) + 10000, 'other', '["later"]' FROM changes`)
     other.close()
-    while (heard.length < 2) await sleep(5)
+    while (received.length < 2) await sleep(5)
     stop?.()
-    assert.equal(heard.sort(), ['a gap', 'later'])
+    assert.equal(received.sort(), ['a gap', 'later'])
     await storage.close?.()
   }))
 
@@ -127,9 +127,9 @@ async function delaysOf(path: string, child: Child, options: { pollMs?: number }
   const stop = storage.watch?.((key) => void heardAt.set(key, performance.timeOrigin + performance.now()))
   await storage.list('')
   child.go(String(CHANGES))
-  const said = (await child.ended()).slice(1).map((line) => line.split(' '))
+  const output = (await child.ended()).slice(1).map((line) => line.split(' '))
   await sleep(TOLD_WITHIN_MS)
   stop?.()
-  assert.is(said.length, CHANGES)
-  return said.map(([key = '', at]) => (heardAt.get(key) ?? Number.POSITIVE_INFINITY) - Number(at))
+  assert.is(output.length, CHANGES)
+  return output.map(([key = '', at]) => (heardAt.get(key) ?? Number.POSITIVE_INFINITY) - Number(at))
 }

@@ -96,21 +96,21 @@ test("your app's database gets the store's pragmas, unless your app has set othe
 test("a write to your app's database is flushed to disk unless it is relaxed", async () => {
   const { path, remove } = await temporaryFolder()
   const database = new DatabaseSync(`${path}/store.db`)
-  const said: string[] = []
+  const output: string[] = []
   const prepare = (sql: string) => {
     const statement = database.prepare(sql)
     const all = (...values: Array<string | number | null>) => {
-      if (/^(?:COMMIT|PRAGMA synchronous =)/.test(sql)) said.push(sql)
+      if (/^(?:COMMIT|PRAGMA synchronous =)/.test(sql)) output.push(sql)
       return statement.all(...values)
     }
     return { all }
   }
   const storage = sqliteStorage({ prepare })
   await storage.set('key', 'value', { durability: 'relaxed' })
-  said.length = 0
+  output.length = 0
   await storage.set('key', 'value')
   await storage.set('key', 'value', { durability: 'relaxed' })
-  assert.equal(said, ['PRAGMA synchronous = FULL', 'COMMIT', 'PRAGMA synchronous = NORMAL', 'COMMIT'])
+  assert.equal(output, ['PRAGMA synchronous = FULL', 'COMMIT', 'PRAGMA synchronous = NORMAL', 'COMMIT'])
   await storage.close?.()
   database.close()
   await remove()

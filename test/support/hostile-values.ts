@@ -111,8 +111,8 @@ export const neverFails = (body: HostileBody, world: World): Promise<void> =>
     const response = await world.post(body.at, text, { headers: body.headers ?? {} })
     await response.text().catch(() => '')
     assert.is.not(response.status, 500, text)
-    assert.equal(world.told.errors.splice(0).map(String), [], text)
-    world.told.requests.length = world.told.attempts.length = world.told.usages.length = 0
+    assert.equal(world.recorded.errors.splice(0).map(String), [], text)
+    world.recorded.requests.length = world.recorded.attempts.length = world.recorded.usages.length = 0
   })
 
 /** Calls `check` with texts of the body in which one to three values are replaced. */

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { validators } from '../formats/support/validators/validators.ts'
-import { ANSWER, EXPECTED, type Heard, QUESTION, weather, weatherIn } from '../pipeline/support/sdk/conversation.ts'
-import { isStream, MODEL, openBefore, openToolLoop, saidBy } from '../pipeline/support/sdk/gateway.ts'
+import { ANSWER, EXPECTED, QUESTION, type Received, weather, weatherIn } from '../pipeline/support/sdk/conversation.ts'
+import { isStream, MODEL, openBefore, openToolLoop, outputBy } from '../pipeline/support/sdk/gateway.ts'
 import { assert, skip, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
 
@@ -16,7 +16,7 @@ interface Sdk {
   ask(request: Request): Promise<string>
   converse(
     request: Request & { tool: typeof weather; execute(input: { city: string }): Promise<object> },
-  ): Promise<Omit<Heard, 'calls'>>
+  ): Promise<Omit<Received, 'calls'>>
   fill(request: Request & { form: object }): Promise<unknown>
 }
 
@@ -64,13 +64,13 @@ for (const generation of [5, 6, 7]) {
 
         test(`AI SDK ${generation} runs a tool loop (${where})`, async () => {
           const { fetch, asked } = await openToolLoop(format, client)
-          const calls: Heard['calls'] = []
+          const calls: Received['calls'] = []
           const execute = async ({ city }: { city: string }) => {
             calls.push({ name: weather.name, city })
             return weatherIn(city)
           }
-          const heard = await sdk.converse({ ...request, fetch, tool: weather, execute })
-          assert.equal({ ...heard, calls }, EXPECTED)
+          const received = await sdk.converse({ ...request, fetch, tool: weather, execute })
+          assert.equal({ ...received, calls }, EXPECTED)
           assert.is(asked.length, 2)
         })
 
@@ -93,7 +93,7 @@ async function openAnswering(format: WireFormat, client: WireFormat, words = ANS
       asked.push(body)
       const problems = client === format ? [] : validators[format](body)
       if (problems.length > 0) return HttpResponse.json({ error: { message: problems.join('; ') } }, { status: 400 })
-      const { whole, events } = saidBy(format).answer
+      const { whole, events } = outputBy(format).answer
       if (!isStream(request.url, body)) return HttpResponse.json(JSON.parse(saying(words, JSON.stringify(whole))))
       return new HttpResponse(saying(words, events.join('')), { headers: { 'content-type': 'text/event-stream' } })
     }),

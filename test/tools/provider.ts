@@ -42,11 +42,11 @@ export async function startProvider(script: Script) {
 }
 
 function messageFor({ messages, tools }: JsonObject, { ask, call, word }: Script): JsonObject {
-  const said = Array.isArray(messages) ? messages.filter(isObject) : []
-  const result = said.findLast(({ role }) => role === 'tool')
+  const output = Array.isArray(messages) ? messages.filter(isObject) : []
+  const result = output.findLast(({ role }) => role === 'tool')
   if (result)
     return { content: JSON.stringify(result.content).includes(word) ? `I have read ${word}.` : 'I read nothing.' }
-  const isAsked = JSON.stringify(said).includes(ask)
+  const isAsked = JSON.stringify(output).includes(ask)
   const isOffered = JSON.stringify(tools ?? []).includes(`"name":"${call.name}"`)
   if (!isAsked || !isOffered) return { content: 'Something else.' } // such as a title of the conversation
   const callee = { name: call.name, arguments: JSON.stringify(call.arguments) }
@@ -56,9 +56,9 @@ function messageFor({ messages, tools }: JsonObject, { ask, call, word }: Script
 function answer(res: ServerResponse, isStream: boolean, message: JsonObject) {
   const finish_reason = message.tool_calls ? 'tool_calls' : 'stop'
   const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
-  const said = { role: 'assistant', ...message }
+  const output = { role: 'assistant', ...message }
   if (!isStream) {
-    const choices = [{ index: 0, message: said, finish_reason }]
+    const choices = [{ index: 0, message: output, finish_reason }]
     res.setHeader('content-type', 'application/json')
     res.end(JSON.stringify({ ...head, object: 'chat.completion', choices, usage }))
     return
@@ -66,7 +66,7 @@ function answer(res: ServerResponse, isStream: boolean, message: JsonObject) {
   const chunk = (fields: object) =>
     `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...fields })}\n\n`
   res.writeHead(200, { 'content-type': 'text/event-stream' })
-  res.write(chunk({ choices: [{ index: 0, delta: said, finish_reason: null }] }))
+  res.write(chunk({ choices: [{ index: 0, delta: output, finish_reason: null }] }))
   res.write(chunk({ choices: [{ index: 0, delta: {}, finish_reason }] }))
   res.end(`${chunk({ choices: [], usage })}data: [DONE]\n\n`)
 }

@@ -132,10 +132,10 @@ for (const [member, source] of [
     const prices = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1, output: 10 } }] } }
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
     const fetch = fakeUpstream(() => json({ ...chatAnswer(), usage }))
-    const { chat, told } = await openWorld({ catalog: prices, connections: ['one'], fetch })
+    const { chat, recorded } = await openWorld({ catalog: prices, connections: ['one'], fetch })
     await (await chat({ model: 'one/m', ...member })).text()
     assert.equal(
-      told.usages.map(({ inputTokens, costUsd, costSource }) => [inputTokens, costUsd, costSource]),
+      recorded.usages.map(({ inputTokens, costUsd, costSource }) => [inputTokens, costUsd, costSource]),
       [[10, 0.00006, source]],
     )
   })

@@ -100,12 +100,13 @@ for (const atomic of [true, false])
         const clock = fakeClock()
         const shared: Storage = { ...memoryStorage({ clock }), atomic }
         const written = new Set<string>() // the ids of requests that have reached the storage
-        const asked = new Map<string, StoredRequest>()
+        const requested = new Map<string, StoredRequest>()
         const watched: Storage = {
           ...shared,
           async set(key, value, options) {
             const done = await shared.set(key, value, options)
-            if (key.startsWith('usage/journal/')) for (const id of asked.keys()) if (value.includes(id)) written.add(id)
+            if (key.startsWith('usage/journal/'))
+              for (const id of requested.keys()) if (value.includes(id)) written.add(id)
             return done
           },
         }
@@ -124,7 +125,7 @@ for (const atomic of [true, false])
           for (let nth = 0; nth < times; nth++) {
             const at = clock.now() - (nth % 3 === 0 ? ago : 0)
             const request = requestAt(at, { keyId: `k${(key + nth) % 6}`, input: input++ })
-            asked.set(request.id, request)
+            requested.set(request.id, request)
             instances[of]?.usage.storeRequest(request)
           }
         }

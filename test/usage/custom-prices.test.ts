@@ -20,11 +20,11 @@ const usage = { prompt_tokens: 1_000_000, completion_tokens: 1_000_000, total_to
 async function world() {
   const up = fakeUpstream(() => json({ ...chatAnswer(), usage }))
   const opened = await openWorld({ fetch: up, catalog, connections: ['one'] })
-  const { api, told, chat } = opened
+  const { api, recorded, chat } = opened
   const [connection] = (await api.connections.list()).connections
   const cost = async (model: string) => {
     await (await chat({ model, messages: [] })).text()
-    return told.usages.at(-1)?.costUsd
+    return recorded.usages.at(-1)?.costUsd
   }
   return { ...opened, id: connection?.id ?? '', cost }
 }

@@ -79,9 +79,9 @@ const begun = { input_tokens: 23_000, output_tokens: 1 }
 
 async function spend(answer: () => Response, [path, body]: readonly [path: string, body: object]) {
   const world = await openWorld({ fetch: fakeUpstream(answer), catalog, connections: ['claude'] })
-  const said = await (await world.post(path, body)).text()
-  const [record] = world.told.requests
-  return { said, record, world }
+  const responseBody = await (await world.post(path, body)).text()
+  const [record] = world.recorded.requests
+  return { output: responseBody, record, world }
 }
 
 for (const [client, ask] of Object.entries(clients))
@@ -102,16 +102,16 @@ for (const [client, ask] of Object.entries(clients))
     })
 
 test("iterations leave the client's usage unchanged", async () => {
-  const { said } = await spend(
+  const { output: modelOutput } = await spend(
     () => providers.claude.whole(usageWith([compaction, own]), 'Hello'),
     clients.messages?.(MODEL, false) ?? ['', {}],
   )
-  assert.equal(JSON.parse(said).usage, usageWith([compaction, own]))
+  assert.equal(JSON.parse(modelOutput).usage, usageWith([compaction, own]))
   const translated = await spend(
     () => providers.claude.whole(usageWith([compaction, own]), 'Hello'),
     clients.chat?.(MODEL, false) ?? ['', {}],
   )
-  assert.is(JSON.parse(translated.said).usage.total_tokens, 24_000)
+  assert.is(JSON.parse(translated.output).usage.total_tokens, 24_000)
 })
 
 test('iterations count toward a dollar limit', async () => {
@@ -138,7 +138,7 @@ test("iterations use the connection's prices, if any", async () => {
   })
   const [path, body] = clients.messages?.(MODEL, false) ?? ['', {}]
   await (await world.post(path, body)).text()
-  const [record] = world.told.requests
+  const [record] = world.recorded.requests
   assert.is(record?.costSource, 'counted')
   assert.ok(Math.abs((record?.costUsd ?? 0) - costOfOwn - costOfAdvice(10)) < 1e-9, `${record?.costUsd}`)
 })
@@ -158,7 +158,7 @@ test('iterations are charged on Vertex, which has other model names', async () =
         connections: [{ provider: 'vertex', apiKey: TOKEN, providerSpecificData: settings, prices }],
       })
       await (await world.post(...ask(CLAUDE, stream))).text()
-      const [record] = world.told.requests
+      const [record] = world.recorded.requests
       assert.is(record?.costSource, 'counted', client)
       assert.ok(Math.abs((record?.costUsd ?? 0) - usd) < 1e-9, `${client}: ${record?.costUsd}, not ${usd}`)
     }

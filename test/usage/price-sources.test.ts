@@ -111,13 +111,13 @@ test('check P20: a dollar limit rejects an unpriced model, and the log and the e
 })
 
 test('check P20: without a limit, the cost of an unpriced model is omitted, and the request counts as unpriced', async () => {
-  const { api, chat, told } = await openPriced()
+  const { api, chat, recorded } = await openPriced()
   assert.is((await chat({ model: 'one/unknown' })).status, 200)
   const { totals } = await api.usage.summary()
   assert.equal([totals.unpriced, totals.costUsd], [1, 0])
   const { requests } = await api.usage.requests({})
   assert.not.ok('costUsd' in (requests[0] ?? {}))
-  assert.not.ok('costUsd' in (told.usages[0] ?? {}))
+  assert.not.ok('costUsd' in (recorded.usages[0] ?? {}))
 })
 
 test('check P21: after the call in the message, the next request succeeds', async () => {

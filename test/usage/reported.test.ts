@@ -29,7 +29,7 @@ const catalog = {
   google: { baseUrl: 'http://google.test/v1', format: 'gemini' as const, models: [model('g')] },
 }
 
-interface Told {
+interface Recorded {
   usage?: object
   beside?: object
   headers?: Record<string, string>
@@ -38,7 +38,7 @@ interface Told {
 /** The cost of the tokens only: 7 for input, 5 for output. */
 const COUNTED = 0.000057
 
-const forms: Record<string, [told: Told, costUsd: number | undefined]> = {
+const forms: Record<string, [recorded: Recorded, costUsd: number | undefined]> = {
   'a number': [{ usage: { cost: 0.5 } }, 0.5],
   'a text': [{ usage: { cost: '0.00125' } }, 0.00125],
   'a text in exponents': [{ usage: { cost: '1.25e-3' } }, 0.00125],
@@ -95,130 +95,140 @@ const openai = ['prompt_tokens', 'completion_tokens'] as [string, string]
 const newer = ['input_tokens', 'output_tokens'] as [string, string]
 const messages = [{ role: 'user', content: 'Hi' }]
 const output = [{ type: 'message', id: 'i', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] }]
-const response = ({ usage, beside }: Told) => ({
+const response = ({ usage, beside }: Recorded) => ({
   ...{ id: 'r', object: 'response', status: 'completed', output, usage: tokens(newer, usage) },
   ...beside,
 })
 const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', ...more })}\n\n`
-const whole = (told: Told, body: object) => {
+const whole = (recorded: Recorded, body: object) => {
   const answer = json(body)
-  for (const [name, value] of Object.entries(told.headers ?? {})) answer.headers.set(name, value)
+  for (const [name, value] of Object.entries(recorded.headers ?? {})) answer.headers.set(name, value)
   return answer
 }
 
 /** The endpoints with a provider's responses. `hasNoHeaders` means that a stream's headers come before its cost is known. */
 const places: Record<
   string,
-  { path: string; body?: object; form?: string; answer(told: Told): Response; hasNoHeaders?: true; counted?: number }
+  {
+    path: string
+    body?: object
+    form?: string
+    answer(recorded: Recorded): Response
+    hasNoHeaders?: true
+    counted?: number
+  }
 > = {
   chat: {
     path: '/v1/chat/completions',
     body: { model: 'one/m', messages },
-    answer: (told) => whole(told, { ...chatAnswer(), usage: tokens(openai, told.usage), ...told.beside }),
+    answer: (recorded) =>
+      whole(recorded, { ...chatAnswer(), usage: tokens(openai, recorded.usage), ...recorded.beside }),
   },
   'Chat for a Messages client': {
     path: '/v1/messages',
     body: { model: 'one/m', messages, max_tokens: 10 },
-    answer: (told) => whole(told, { ...chatAnswer(), usage: tokens(openai, told.usage), ...told.beside }),
+    answer: (recorded) =>
+      whole(recorded, { ...chatAnswer(), usage: tokens(openai, recorded.usage), ...recorded.beside }),
   },
   'streamed chat': {
     path: '/v1/chat/completions',
     body: { model: 'one/m', messages, stream: true, stream_options: { include_usage: true } },
     hasNoHeaders: true,
-    answer: (told) =>
+    answer: (recorded) =>
       sse([
         chunk({ choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null }] }),
         chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
-        chunk({ choices: [], usage: tokens(openai, told.usage), ...told.beside }),
+        chunk({ choices: [], usage: tokens(openai, recorded.usage), ...recorded.beside }),
         'data: [DONE]\n\n',
       ]),
   },
   responses: {
     path: '/v1/responses',
     body: { model: 'open/r', input: 'Hi' },
-    answer: (told) => whole(told, response(told)),
+    answer: (recorded) => whole(recorded, response(recorded)),
   },
   'streamed Responses for a Chat client': {
     path: '/v1/chat/completions',
     body: { model: 'open/r', messages, stream: true },
     hasNoHeaders: true,
-    answer: (told) =>
+    answer: (recorded) =>
       sse([
-        `event: response.created\ndata: ${JSON.stringify({ type: 'response.created', response: { ...response(told), usage: null } })}\n\n`,
-        `event: response.completed\ndata: ${JSON.stringify({ type: 'response.completed', response: response(told) })}\n\n`,
+        `event: response.created\ndata: ${JSON.stringify({ type: 'response.created', response: { ...response(recorded), usage: null } })}\n\n`,
+        `event: response.completed\ndata: ${JSON.stringify({ type: 'response.completed', response: response(recorded) })}\n\n`,
       ]),
   },
   messages: {
     path: '/v1/messages',
     body: { model: 'claude/c', messages, max_tokens: 10 },
-    answer: (told) =>
-      whole(told, {
+    answer: (recorded) =>
+      whole(recorded, {
         ...{ id: 'm', type: 'message', role: 'assistant', model: 'c', stop_reason: 'end_turn' },
-        ...{ content: [{ type: 'text', text: 'Hi' }], usage: tokens(newer, told.usage), ...told.beside },
+        ...{ content: [{ type: 'text', text: 'Hi' }], usage: tokens(newer, recorded.usage), ...recorded.beside },
       }),
   },
   gemini: {
     path: '/v1beta/models/google/g:generateContent',
     body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
-    answer: (told) =>
-      whole(told, {
+    answer: (recorded) =>
+      whole(recorded, {
         candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }],
-        usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, ...told.usage },
-        ...told.beside,
+        usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, ...recorded.usage },
+        ...recorded.beside,
       }),
   },
   images: {
     path: '/v1/images/generations',
     body: { model: 'one/i', prompt: 'rain' },
-    answer: (told) => whole(told, { data: [{ b64_json: 'AAAA' }], usage: tokens(newer, told.usage), ...told.beside }),
+    answer: (recorded) =>
+      whole(recorded, { data: [{ b64_json: 'AAAA' }], usage: tokens(newer, recorded.usage), ...recorded.beside }),
   },
   embeddings: {
     path: '/v1/embeddings',
     body: { model: 'one/e', input: 'Hi' },
     counted: 0.000007,
-    answer: (told) =>
-      whole(told, {
+    answer: (recorded) =>
+      whole(recorded, {
         ...{ object: 'list', model: 'e', data: [{ object: 'embedding', index: 0, embedding: [1] }] },
-        ...{ usage: { prompt_tokens: 7, total_tokens: 7, ...told.usage }, ...told.beside },
+        ...{ usage: { prompt_tokens: 7, total_tokens: 7, ...recorded.usage }, ...recorded.beside },
       }),
   },
   rerank: {
     path: '/v1/rerank',
     body: { model: 'one/r', query: 'Hi', documents: ['a'] },
     counted: 0.000007,
-    answer: (told) =>
-      whole(told, {
+    answer: (recorded) =>
+      whole(recorded, {
         results: [{ index: 0, relevance_score: 1 }],
-        usage: { total_tokens: 7, ...told.usage },
-        ...told.beside,
+        usage: { total_tokens: 7, ...recorded.usage },
+        ...recorded.beside,
       }),
   },
   moderations: {
     path: '/v1/moderations',
     body: { model: 'one/o', input: 'Hi' },
     counted: 0.000007,
-    answer: (told) =>
-      whole(told, {
+    answer: (recorded) =>
+      whole(recorded, {
         ...{ id: 'x', model: 'o', results: [{ flagged: false, categories: {}, category_scores: {} }] },
-        ...{ usage: { prompt_tokens: 7, total_tokens: 7, ...told.usage }, ...told.beside },
+        ...{ usage: { prompt_tokens: 7, total_tokens: 7, ...recorded.usage }, ...recorded.beside },
       }),
   },
   transcriptions: {
     path: '/v1/audio/transcriptions',
     form: 'one/s',
-    answer: (told) =>
-      whole(told, { text: 'Hi', usage: { type: 'tokens', ...tokens(newer, told.usage) }, ...told.beside }),
+    answer: (recorded) =>
+      whole(recorded, { text: 'Hi', usage: { type: 'tokens', ...tokens(newer, recorded.usage) }, ...recorded.beside }),
   },
 }
 
 for (const [where, { path, body, form, answer, hasNoHeaders, counted = COUNTED }] of Object.entries(places))
   test(`a cost reported by the provider is charged: ${where}`, async () => {
-    for (const [what, [told, costUsd]] of Object.entries(forms)) {
-      if (told.headers && hasNoHeaders) continue
-      const { gateway, told: records } = await openWorld({
+    for (const [what, [recorded, costUsd]] of Object.entries(forms)) {
+      if (recorded.headers && hasNoHeaders) continue
+      const { gateway, recorded: records } = await openWorld({
         catalog,
         connections: Object.keys(catalog),
-        fetch: fakeUpstream(() => answer(told)),
+        fetch: fakeUpstream(() => answer(recorded)),
       })
       const upload = new FormData()
       if (form) {
@@ -242,14 +252,14 @@ for (const [where, { path, body, form, answer, hasNoHeaders, counted = COUNTED }
 
 test('a response whose cost or tier is nested thousands of levels deep reaches the client', async () => {
   const deep = `${'{"total":'.repeat(9_000)}1${'}'.repeat(9_000)}`
-  for (const told of [{ usage: { cost: 'deep' } }, { beside: { service_tier: 'deep' } }])
+  for (const recorded of [{ usage: { cost: 'deep' } }, { beside: { service_tier: 'deep' } }])
     for (const [where, { path, body, answer }] of Object.entries(places)) {
       if (where !== 'chat' && where !== 'streamed chat') continue // a translation can't write it
-      const { gateway, told: records } = await openWorld({
+      const { gateway, recorded: records } = await openWorld({
         catalog,
         connections: ['one'],
         fetch: fakeUpstream(async () => {
-          const response = answer(told)
+          const response = answer(recorded)
           return new Response((await response.text()).replace('"deep"', deep), response)
         }),
       })

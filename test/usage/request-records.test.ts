@@ -117,7 +117,7 @@ test("a request has no cost if the cost of an attempt is unknown, as in the hook
     [undefined, COST],
   )
   assert.equal(
-    [request.tokens.input, request.costUsd, world.told.requests.at(-1)?.costUsd],
+    [request.tokens.input, request.costUsd, world.recorded.requests.at(-1)?.costUsd],
     [2_000, undefined, undefined],
   )
   const { totals } = await world.api.usage.summary({ by: 'key' })

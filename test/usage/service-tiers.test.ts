@@ -69,20 +69,20 @@ test('check P17: a dollar limit reserves the price of the service tier and of th
 })
 
 test('a service tier that is a list or blank never causes an internal error', async () => {
-  const { chat, told } = await openPriced(undefined)
+  const { chat, recorded } = await openPriced(undefined)
   for (const tier of [[{ toString: 1 }], [[], { valueOf: null }], { type: [{ toString: null }] }, ['priority']])
     assert.is((await chat({ service_tier: tier })).status, 200)
-  assert.equal(told.errors, [])
+  assert.equal(recorded.errors, [])
 })
 
 test('check P18: a model with a price only for cached input is unpriced', async () => {
   const fetch = fakeUpstream(() => json({ ...chatAnswer(), usage: { prompt_tokens: 9, completion_tokens: 9 } }))
   const models = [{ id: 'm', price: { cacheRead: 0.1, output: 1 } }]
-  const { gateway, api, chat, told } = await openWorld({
+  const { gateway, api, chat, recorded } = await openWorld({
     ...{ fetch, connections: ['one'], catalog: { one: { baseUrl: 'http://one.test/v1', models } } },
   })
   await (await chat({})).text()
-  assert.is(told.usages[0]?.costUsd, undefined)
+  assert.is(recorded.usages[0]?.costUsd, undefined)
   const { key } = await api.keys.create({ name: 'alice', limits: { usd: { day: 5 } } })
   const init = { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: '{"model":"one/m","messages":[]}' }
   assert.is((await gateway.fetch(new Request('http://gateway/v1/chat/completions', init))).status, 402)
@@ -100,9 +100,9 @@ test('a response costs the price of the service tier that the provider reports',
     ['flex', 1, 'counted'],
     ['scale', 4, 'estimated'],
   ] as const) {
-    const { chat, told } = await openPriced(served)
+    const { chat, recorded } = await openPriced(served)
     await (await chat({})).text()
-    const [usage] = told.usages
+    const [usage] = recorded.usages
     assert.equal([served, usage?.costUsd, usage?.costSource], [served, costUsd, costSource])
   }
 })

@@ -95,7 +95,7 @@ const cases: Array<[what: string, path: string, body: object | File, answer: () 
 
 for (const [what, path, body, answer, costUsd] of cases)
   test(`all tokens count as the endpoint's modality unless the provider distinguishes them (litellm#31142): ${what}`, async () => {
-    const { gateway, told } = await openWorld({
+    const { gateway, recorded } = await openWorld({
       catalog,
       connections: Object.keys(catalog),
       fetch: fakeUpstream(answer),
@@ -117,7 +117,7 @@ for (const [what, path, body, answer, costUsd] of cases)
     const text = await reply.text()
     assert.is(reply.status, 200, text)
     assert.equal(
-      told.usages.map((record) => [Number(record.costUsd?.toFixed(6)), record.costSource]),
+      recorded.usages.map((record) => [Number(record.costUsd?.toFixed(6)), record.costSource]),
       [[costUsd, 'counted']],
     )
   })
@@ -148,14 +148,14 @@ for (const [what, path, mimeType, more, costUsd] of [
       [`/v1beta/models/google/${path}:streamGenerateContent?alt=sse`, body, true],
     ] as const
     for (const [at, asked, stream] of asks) {
-      const { post, told } = await openWorld({
+      const { post, recorded } = await openWorld({
         catalog,
         connections: ['google'],
         fetch: fakeUpstream(() => (stream ? sse([`data: ${JSON.stringify(whole)}\n\n`]) : json(whole))),
       })
       await (await post(at, asked)).text()
       assert.equal(
-        told.usages.map((record) => [Number(record.costUsd?.toFixed(6)), record.costSource]),
+        recorded.usages.map((record) => [Number(record.costUsd?.toFixed(6)), record.costSource]),
         [[costUsd, 'counted']],
         at,
       )

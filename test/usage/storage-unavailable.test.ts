@@ -30,7 +30,7 @@ function flaky(clock = fakeClock()) {
   return { clock, storage, state }
 }
 
-function told() {
+function recorded() {
   const lines: string[] = []
   const add = (message: string) => void lines.push(message)
   return { lines, logger: { warn: add, error: add } }
@@ -40,7 +40,7 @@ const answering = () => fakeUpstream(() => json(chatAnswer()))
 
 test('request records wait in memory, are readable there, and are written once the storage is available again', async () => {
   const { clock, storage, state } = flaky()
-  const { lines, logger } = told()
+  const { lines, logger } = recorded()
   const world = await openWorld({ usage: true, clock, storage, logger, fetch: answering() })
   state.isAway = true
   for (let times = 0; times < 5; times++) {
@@ -86,7 +86,7 @@ test('records that arrive faster than the storage can write are all stored, in l
   const finishWrites = () => {
     for (const finish of waiting.splice(0)) finish()
   }
-  const { lines, logger } = told()
+  const { lines, logger } = recorded()
   const world = await openWorld({ usage: true, clock, storage, logger })
   for (let times = 1; times <= 120; times++) {
     await Promise.all(Array.from({ length: 100 }, () => world.chat({ model: 'nobody/x' })))
@@ -103,7 +103,7 @@ test('records that arrive faster than the storage can write are all stored, in l
 
 test('during a long outage, 10,000 requests get records, totals include all, and the response reports how many are missing', async () => {
   const { clock, storage, state } = flaky()
-  const { lines, logger } = told()
+  const { lines, logger } = recorded()
   const world = await openWorld({ usage: true, clock, storage, logger })
   const { id: keyId, key } = await world.api.keys.create({ name: 'a' })
   const { id: other } = await world.api.keys.create({ name: 'b' })
@@ -165,16 +165,17 @@ test("a storage that can't keep up is not reported as unavailable, and totals ar
       return inner.set(key, ...rest)
     },
   }
-  const { lines, logger } = told()
+  const { lines, logger } = recorded()
   const usage = openInstance(storage, clock, undefined, logger)
   const api = createUsageOperations({ usage, clock, store: noNames, accounts: noAccounts })
   const finishWrites = async () => {
     for (const finish of waiting.splice(0)) finish()
     await clock.advance(0)
   }
-  let asked = 0
+  let requestCount = 0
   const ask = (times: number) => {
-    for (let nth = 0; nth < times; nth++) usage.storeRequest(requestAt(clock.now(), { keyId: `k${asked++ % 40}` }))
+    for (let nth = 0; nth < times; nth++)
+      usage.storeRequest(requestAt(clock.now(), { keyId: `k${requestCount++ % 40}` }))
   }
   ask(12_000)
   await clock.advance(1_000)
@@ -185,17 +186,17 @@ test("a storage that can't keep up is not reported as unavailable, and totals ar
   const heir = createUsageOperations({ usage: openInstance(inner, clock), clock, store: noNames, accounts: noAccounts })
   const early = (await heir.requests({ limit: 1 })).missing ?? 0
   assert.ok(early > 0, 'sums without records are written, though more wait')
-  assert.is((await api.summary()).totals.requests, asked)
+  assert.is((await api.summary()).totals.requests, requestCount)
   isSlow = false
   await finishWrites()
   await clock.advance(5_000)
   await usage.close()
   for (const reader of [api, heir]) {
     const { rows, totals } = await reader.summary({ by: 'key' })
-    assert.equal([totals.requests, totals.tokens.input], [asked, asked])
+    assert.equal([totals.requests, totals.tokens.input], [requestCount, requestCount])
     assert.equal(
       rows.map(({ requests }) => requests),
-      rows.map(() => asked / 40),
+      rows.map(() => requestCount / 40),
     )
   }
   const { missing = 0 } = await heir.requests({ limit: 1 })
@@ -206,7 +207,7 @@ test("a storage that can't keep up is not reported as unavailable, and totals ar
     before = page.before
     if (before === undefined) break
   }
-  assert.is(listed + missing, asked)
+  assert.is(listed + missing, requestCount)
   assert.ok(
     lines.some((line) => /because the storage is too slow/.test(line)),
     lines.join('\n'),
@@ -278,7 +279,7 @@ for (const [how, hangs] of [
 ] as const) {
   test(`a gateway that closes while the storage ${how} stops within 5 s, makes no more calls, and reports lost requests`, async () => {
     const { clock, storage, state } = flaky()
-    const { lines, logger } = told()
+    const { lines, logger } = recorded()
     const hanging: Storage = {
       ...storage,
       set: (key, ...rest) =>

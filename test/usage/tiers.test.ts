@@ -40,10 +40,10 @@ test('a counted cost uses the tier that the provider reports', async () => {
   const catalog = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price }] } }
   let input = 200_000
   const fetch = fakeUpstream(() => json({ ...chatAnswer(), usage: usage(input) }))
-  const { chat, told } = await openWorld({ catalog, connections: ['one'], fetch })
+  const { chat, recorded } = await openWorld({ catalog, connections: ['one'], fetch })
   for (input of [200_000, 250_000]) await (await chat({ model: 'one/m' })).text()
   assert.equal(
-    told.usages.map(({ costUsd, costSource }) => [Number(costUsd?.toFixed(9)), costSource]),
+    recorded.usages.map(({ costUsd, costSource }) => [Number(costUsd?.toFixed(9)), costSource]),
     [
       [0.4012, 'counted'],
       [1.0018, 'counted'],
@@ -79,14 +79,14 @@ test('a dollar limit reserves the higher price if the input may exceed the thres
 test('connections and custom models can have tiers, and a tier needs its threshold', async () => {
   const fetch = fakeUpstream(() => json({ ...chatAnswer(), usage: usage(1_000) }))
   const catalog = { openai: { baseUrl: 'http://openai.test/v1', models: [] } }
-  const { api, chat, told } = await openWorld({ catalog, fetch, connections: [] })
+  const { api, chat, recorded } = await openWorld({ catalog, fetch, connections: [] })
   const tiers = [{ above: 900, input: 200 }]
   await api.connections.create({
     ...{ provider: 'openai', apiKey: 'k' },
     prices: { 'gpt-5-mini': { input: 100, output: 0, tiers } },
   })
   await (await chat({ model: 'openai/gpt-5-mini' })).text()
-  assert.is(told.usages[0]?.costUsd, 0.2)
+  assert.is(recorded.usages[0]?.costUsd, 0.2)
   const model = { providerAlias: 'openai', id: 'own', prices: { input: 1, output: 2, tiers } }
   assert.equal((await api.customModels.create(model)).prices?.tiers, tiers)
   const unthreshed = { ...model, id: 'other', prices: { input: 1, tiers: [{ input: 2 }] } }

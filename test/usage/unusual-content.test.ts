@@ -48,8 +48,8 @@ const response = (status: string, output: object[]) => ({
   usage,
 })
 const given: Given[] = [
-  ...Object.entries(CHAT).map(([what, said]): Given => {
-    const message = { role: 'assistant', content: null, ...said }
+  ...Object.entries(CHAT).map(([what, modelOutput]): Given => {
+    const message = { role: 'assistant', content: null, ...modelOutput }
     return [
       what,
       'chat',
@@ -109,8 +109,12 @@ for (const [what, provider, whole, events] of given)
   })
 
 test('reasoning is counted once if a server sends it under several names', async () => {
-  const said = { reasoning: SAID, reasoning_content: SAID, reasoning_details: [{ type: 'reasoning.text', text: SAID }] }
-  const message = { role: 'assistant', content: '', ...said }
+  const modelOutput = {
+    reasoning: SAID,
+    reasoning_content: SAID,
+    reasoning_details: [{ type: 'reasoning.text', text: SAID }],
+  }
+  const message = { role: 'assistant', content: '', ...modelOutput }
   const { counts } = await usageOf(
     () => json({ choices: [{ index: 0, message, finish_reason: 'stop' }], usage: chatUsage }),
     clients.chat?.('chat/m', false) ?? ['', {}],

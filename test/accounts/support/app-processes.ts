@@ -174,14 +174,14 @@ type Send = (order: string) => Promise<string>
 
 async function startApp(program: Program, place: string) {
   const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // `before` has created it
-  await Promise.all(children.map((child) => child.said('ready')))
+  await Promise.all(children.map((child) => child.output('ready')))
   const results: Array<{ order: string; result: string }> = []
   const processes = children.map((child): Send => {
     let orders = 0
     return async (order) => {
       const number = ++orders
       child.go(`${number} ${order}`)
-      const line = await child.said(`${number} `)
+      const line = await child.output(`${number} `)
       const result = line.slice(`${number} `.length)
       results.push({ order, result })
       return result

@@ -49,9 +49,9 @@ export function firstRequestsConformance(
     })
 
   async function askAtOnce(children: Child[]): Promise<Record<string, number>> {
-    await Promise.all(children.map((child) => child.said('ready')))
+    await Promise.all(children.map((child) => child.output('ready')))
     for (const child of children) child.go()
-    const lines = await Promise.all(children.map((child) => child.said('answered ')))
+    const lines = await Promise.all(children.map((child) => child.output('answered ')))
     const all: Record<string, number> = {}
     for (const line of lines)
       for (const [outcome, count] of Object.entries<number>(JSON.parse(line.slice('answered '.length))))

@@ -30,7 +30,7 @@ const gateway = createGateway({
   fetch: async () => Response.json(chatAnswer()),
 })
 
-let asked = 0
+let requestCount = 0
 let served = 0
 
 await ask()
@@ -45,7 +45,7 @@ writeSync(1, `filled ${JSON.stringify({ served, startMs, peakMiB, grownMiB })}\n
 /** Serves requests until this many accounts have been served. Resolves to the live memory in MiB. */
 async function fill(last: number): Promise<number> {
   const lane = async () => {
-    while (asked < last) await ask()
+    while (requestCount < last) await ask()
   }
   await Promise.all(Array.from({ length: LANES }, lane))
   await sleep(500) // lets background writes finish
@@ -56,7 +56,7 @@ async function fill(last: number): Promise<number> {
 async function ask(): Promise<void> {
   const response = await gateway.fetch('http://app.test/v1/chat/completions', {
     method: 'POST',
-    headers: { 'content-type': 'application/json', cookie: `user_${asked++}` },
+    headers: { 'content-type': 'application/json', cookie: `user_${requestCount++}` },
     body: JSON.stringify({ model: 'one/m', max_tokens: 1, messages: [] }),
   })
   await response.text()

@@ -23,13 +23,13 @@ export const gatewayProgram = (): Promise<Program> => childProgram(new URL('./pr
 /** Starts four. */
 export async function startProcesses(program: Program, place: string): Promise<Processes> {
   const children = Array.from({ length: COUNT }, () => program.start(place, SECRET, TOKEN))
-  await Promise.all(children.map((child) => child.said('ready')))
+  await Promise.all(children.map((child) => child.output('ready')))
   let last = 0
 
   async function send<Result>(child: Child | undefined, order: Order, at = 0): Promise<Result> {
     const number = ++last
     child?.go(JSON.stringify({ number, at, order }))
-    const line = (await child?.said(`${number} `)) ?? ''
+    const line = (await child?.output(`${number} `)) ?? ''
     const result = JSON.parse(line.slice(line.indexOf(' ') + 1))
     if (result?.error && !('status' in result)) throw new Error(result.error)
     return result

@@ -5,7 +5,7 @@ import { answerAt } from '../../kinds/samples.ts'
 import { chatAnswer } from '../../pipeline/support/responses.ts'
 import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
 import { ANSWER, QUESTION, SIGNATURE, weather } from '../../pipeline/support/sdk/conversation.ts'
-import { MODEL, openBefore, openToolLoop, saidBy } from '../../pipeline/support/sdk/gateway.ts'
+import { MODEL, openBefore, openToolLoop, outputBy } from '../../pipeline/support/sdk/gateway.ts'
 import { fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -28,7 +28,7 @@ for (const { name, ai, version } of generations) {
 
   for (const format of wireFormats) {
     test(`files arrive at the provider whether sent as bytes, base64, data URLs, or text (${format})`, async () => {
-      const up = fakeUpstream(() => json(saidBy(format).answer.whole))
+      const up = fakeUpstream(() => json(outputBy(format).answer.whole))
       const { fetch } = await openBefore(format, up)
       const bytes = Uint8Array.from(atob(PNG), (letter) => letter.charCodeAt(0))
       for (const data of [bytes, PNG, new URL(`data:image/png;base64,${PNG}`)]) {
@@ -82,7 +82,7 @@ for (const { name, ai, version } of generations) {
     test(`provider events arrive as raw chunks if requested (${format})`, async () => {
       const { fetch } = await openBefore(
         format,
-        fakeUpstream(() => sse(saidBy(format).answer.events)),
+        fakeUpstream(() => sse(outputBy(format).answer.events)),
       )
       for (const includeRawChunks of [false, true]) {
         const { fullStream } = ai.streamText({ ...once, model: over(fetch)(MODEL), prompt: QUESTION, includeRawChunks })
@@ -96,7 +96,7 @@ for (const { name, ai, version } of generations) {
 
   test('response metadata contains the target, the attempts, the cost, and unsupported options', async () => {
     const up = fakeUpstream(({ provider }) =>
-      provider === 'one' ? json({}, 500) : json(saidBy('anthropic-messages').answer.whole),
+      provider === 'one' ? json({}, 500) : json(outputBy('anthropic-messages').answer.whole),
     )
     const { gateway } = await openWorld({
       fetch: up,
@@ -124,15 +124,15 @@ for (const { name, ai, version } of generations) {
   })
 
   test('cached tokens are counted separately, streamed or not', async () => {
-    const { whole, events } = saidBy('anthropic-messages').answer
+    const { whole, events } = outputBy('anthropic-messages').answer
     const cached = (text: string) => text.replace('"cache_read_input_tokens":0', '"cache_read_input_tokens":30')
     for (const stream of [false, true]) {
       const { fetch } = await openBefore(
         'anthropic-messages',
         fakeUpstream(() => (stream ? sse(events.map(cached)) : json(JSON.parse(cached(JSON.stringify(whole)))))),
       )
-      const asked = { ...once, model: over(fetch)(MODEL), prompt: QUESTION }
-      const usage = stream ? await ai.streamText(asked).usage : (await ai.generateText(asked)).usage
+      const callOptions = { ...once, model: over(fetch)(MODEL), prompt: QUESTION }
+      const usage = stream ? await ai.streamText(callOptions).usage : (await ai.generateText(callOptions)).usage
       assert.equal(
         [usage.inputTokens, usage.inputTokenDetails.cacheReadTokens, usage.inputTokenDetails.noCacheTokens],
         [80, 30, 50],

@@ -31,7 +31,7 @@ interface Case {
   tools: ai7.ToolSet
   asked?: Pick<Asked, 'toolChoice' | 'providerOptions'>
   /** The vendor's own blocks before its text. */
-  said: JsonObject[]
+  output: JsonObject[]
   /** Whether the text cites what the tool found. */
   isCited?: true
   /** A part of the result that the request of the next turn must contain. */
@@ -51,7 +51,7 @@ const cases: Readonly<Record<string, Case>> = {
   'code in Anthropic’s shell': {
     format: 'anthropic-messages',
     tools: { run: anthropic.tools.codeExecution_20250825() },
-    said: ran('bash_code_execution', { command: 'echo 42' }, 'bash_code_execution_tool_result', {
+    output: ran('bash_code_execution', { command: 'echo 42' }, 'bash_code_execution_tool_result', {
       ...{ type: 'bash_code_execution_result', stdout: 'said 42', stderr: '', return_code: 0, content: [] },
     }),
     words: 'said 42',
@@ -59,7 +59,7 @@ const cases: Readonly<Record<string, Case>> = {
   'a page that Anthropic fetches': {
     format: 'anthropic-messages',
     tools: { web_fetch: anthropic.tools.webFetch_20250910({ maxUses: 2, citations: { enabled: true } }) },
-    said: ran('web_fetch', { url: 'https://a.test/' }, 'web_fetch_tool_result', {
+    output: ran('web_fetch', { url: 'https://a.test/' }, 'web_fetch_tool_result', {
       ...{ type: 'web_fetch_result', url: 'https://a.test/', retrieved_at: '2026-01-01T00:00:00Z' },
       content: { type: 'document', title: 'A', source: { type: 'text', media_type: 'text/plain', data: 'So it is.' } },
     }),
@@ -68,14 +68,14 @@ const cases: Readonly<Record<string, Case>> = {
   'a page that Anthropic cannot fetch': {
     format: 'anthropic-messages',
     tools: { web_fetch: anthropic.tools.webFetch_20250910() },
-    said: ran('web_fetch', { url: 'https://a.test/' }, 'web_fetch_tool_result', {
+    output: ran('web_fetch', { url: 'https://a.test/' }, 'web_fetch_tool_result', {
       ...{ type: 'web_fetch_tool_result_error', error_code: 'url_not_accessible' },
     }),
   },
   'code that Anthropic runs to fetch a page without being offered by the app': {
     format: 'anthropic-messages',
     tools: { web_fetch: anthropic.tools.webFetch_20260209() },
-    said: ran('code_execution', { code: 'fetch()' }, 'code_execution_tool_result', {
+    output: ran('code_execution', { code: 'fetch()' }, 'code_execution_tool_result', {
       ...{ type: 'code_execution_result', stdout: 'said 42', stderr: '', return_code: 0, content: [] },
     }),
     words: 'said 42',
@@ -83,7 +83,7 @@ const cases: Readonly<Record<string, Case>> = {
   'a cited page from Anthropic': {
     format: 'anthropic-messages',
     tools: { web_fetch: anthropic.tools.webFetch_20250910({ citations: { enabled: true } }) },
-    said: [
+    output: [
       ...ran('web_fetch', { url: 'https://a.test/' }, 'web_fetch_tool_result', {
         ...{ type: 'web_fetch_result', url: 'https://a.test/', retrieved_at: null },
         content: {
@@ -108,13 +108,13 @@ const cases: Readonly<Record<string, Case>> = {
     format: 'openai-responses',
     tools: { draw: openai.tools.imageGeneration({ outputFormat: 'png' }) },
     asked: { toolChoice: { type: 'tool', toolName: 'draw' } },
-    said: [{ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: PNG }],
+    output: [{ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: PNG }],
     words: 'data:image/png;base64',
   },
   'code that OpenAI runs': {
     format: 'openai-responses',
     tools: { code: openai.tools.codeInterpreter({ container: { fileIds: ['file-1'] } }) },
-    said: [
+    output: [
       {
         ...{ type: 'code_interpreter_call', id: 'ci_1', status: 'completed', code: 'print(42)', container_id: 'c_1' },
         outputs: [{ type: 'logs', logs: 'said 42' }],
@@ -126,7 +126,7 @@ const cases: Readonly<Record<string, Case>> = {
     format: 'openai-responses',
     tools: { file_search: openai.tools.fileSearch({ vectorStoreIds: ['vs_1'], ranking: { scoreThreshold: 0.5 } }) },
     asked: { providerOptions: { openai: { include: ['file_search_call.results'] } } },
-    said: [
+    output: [
       {
         ...{ type: 'file_search_call', id: 'fs_1', status: 'completed', queries: ['why'] },
         results: [{ attributes: { my_own: 'x' }, file_id: 'file-1', filename: 'a.pdf', score: 0.9, text: 'So it is.' }],
@@ -142,7 +142,7 @@ const cases: Readonly<Record<string, Case>> = {
         allowedTools: { toolNames: ['roll'] },
       }),
     },
-    said: [
+    output: [
       {
         ...{ type: 'mcp_call', id: 'mcp_1', status: 'completed', server_label: 'dice', name: 'roll' },
         ...{ arguments: '{"sides":6}', output: 'It is a 4.', error: null, approval_request_id: null },
@@ -153,7 +153,7 @@ const cases: Readonly<Record<string, Case>> = {
   'code that Google runs': {
     format: 'gemini',
     tools: { code_execution: google.tools.codeExecution({}) },
-    said: [
+    output: [
       { executableCode: { language: 'PYTHON', code: 'print(42)' } },
       { codeExecutionResult: { outcome: 'OUTCOME_OK', output: 'said 42' } },
     ],
@@ -170,8 +170,8 @@ function seen(part: Awaited<ReturnType<typeof ai7.generateText>>['content'][numb
   return part.type === 'tool-error' ? [part.type, part.toolName, part.error] : []
 }
 
-async function hear(ai: typeof ai7, asked: Asked, stream: boolean) {
-  const { content, response, sources } = stream ? ai.streamText(asked) : await ai.generateText(asked)
+async function hear(ai: typeof ai7, requested: Asked, stream: boolean) {
+  const { content, response, sources } = stream ? ai.streamText(requested) : await ai.generateText(requested)
   const parts = (await content).map(seen).filter(({ length }) => length > 0)
   return {
     parts: JSON.parse(JSON.stringify(parts)),
@@ -190,29 +190,29 @@ for (const [what, given] of Object.entries(cases))
   test(`the call and the result match the AI SDK’s own package for ${what}`, async () => {
     const { format, tools, isCited, words } = given
     const { model, create } = vendors[format]
-    const { up, name, fetch } = await openBefore(format, answerOf(format, given.said))
-    const asked = { prompt: 'Hi', maxRetries: 0, tools, ...given.asked }
+    const { up, name, fetch } = await openBefore(format, answerOf(format, given.output))
+    const callOptions = { prompt: 'Hi', maxRetries: 0, tools, ...given.asked }
     for (const stream of [false, true]) {
-      const expected = await hear(ai7, { ...asked, model: create(up)(model) }, stream)
+      const expected = await hear(ai7, { ...callOptions, model: create(up)(model) }, stream)
       assert.ok(expected.parts.length > 2, JSON.stringify(expected.parts))
-      const told = bodyOf(up)
+      const recorded = bodyOf(up)
       for (const [ai, version] of [
         [ai7, 4],
         [ai6, 3],
       ] as const) {
         const models = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch })
-        const heard = await hear(ai, { ...asked, model: models(name) }, stream)
-        assert.equal(heard.parts, expected.parts, `${stream ? 'streamed' : 'whole'}, version ${version}`)
-        if (isCited) assert.equal(heard.titles, expected.titles)
+        const received = await hear(ai, { ...callOptions, model: models(name) }, stream)
+        assert.equal(received.parts, expected.parts, `${stream ? 'streamed' : 'whole'}, version ${version}`)
+        if (isCited) assert.equal(received.titles, expected.titles)
         const body = bodyOf(up)
-        assert.equal(sorted(body.tools), sorted(told.tools))
-        assert.equal([body.tool_choice, body.toolConfig], [told.tool_choice, told.toolConfig])
+        assert.equal(sorted(body.tools), sorted(recorded.tools))
+        assert.equal([body.tool_choice, body.toolConfig], [recorded.tool_choice, recorded.toolConfig])
         assert.equal(
           sorted(body.include).filter((name) => name !== 'reasoning.encrypted_content'),
-          sorted(told.include),
+          sorted(recorded.include),
         )
         if (words === undefined) continue
-        const messages: ai7.ModelMessage[] = [...heard.messages, { role: 'user', content: 'And now?' }]
+        const messages: ai7.ModelMessage[] = [...received.messages, { role: 'user', content: 'And now?' }]
         await hear(ai, { model: models(name), maxRetries: 0, tools, messages }, stream)
         assert.match(JSON.stringify(bodyOf(up)), words)
       }
@@ -260,17 +260,17 @@ test('a file that OpenAI’s code interpreter created becomes a source with its 
   const format = 'openai-responses'
   const cited = { container_id: 'cntr_1', file_id: 'cfile_1', filename: 'plot.png', start_index: 0, end_index: 4 }
   const annotations = [{ type: 'container_file_citation', ...cited }]
-  const said = [
+  const output = [
     {
       ...{ type: 'message', id: 'msg_0', role: 'assistant', status: 'completed' },
       content: [{ type: 'output_text', text: 'See.', annotations }],
     },
   ]
-  const { name, fetch } = await openBefore(format, answerOf(format, said))
+  const { name, fetch } = await openBefore(format, answerOf(format, output))
   const model = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch })(name)
   for (const stream of [false, true]) {
-    const asked = { model, prompt: 'Hi', maxRetries: 0, tools: { code: openai.tools.codeInterpreter() } }
-    const [source] = await (stream ? ai7.streamText(asked) : await ai7.generateText(asked)).sources
+    const callOptions = { model, prompt: 'Hi', maxRetries: 0, tools: { code: openai.tools.codeInterpreter() } }
+    const [source] = await (stream ? ai7.streamText(callOptions) : await ai7.generateText(callOptions)).sources
     assert.equal(source?.providerMetadata, { signalbox: { fileId: 'cfile_1' } })
   }
 })

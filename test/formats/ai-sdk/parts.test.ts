@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
-import { saidBy } from '../../pipeline/support/sdk/gateway.ts'
-import { type Answered, saidIn } from '../../pipeline/support/sdk/model-output.ts'
+import { outputBy } from '../../pipeline/support/sdk/gateway.ts'
+import { type Answered, outputIn } from '../../pipeline/support/sdk/model-output.ts'
 import { fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -21,7 +21,7 @@ const targets: Readonly<Record<WireFormat, [provider: string, model: string]>> =
 }
 
 type Whole = object
-type Said = { whole: Whole; events: string[] }
+type ModelOutput = { whole: Whole; events: string[] }
 
 for (const [name, ai, version] of [
   ['AI SDK 7', ai7, 4],
@@ -30,10 +30,10 @@ for (const [name, ai, version] of [
   const test = suite(`parts of ${name}`)
 
   /** Creates a model that returns these responses in order and then repeats the last one, and records its requests. */
-  async function modelOf(format: WireFormat, ...answers: Said[]) {
+  async function modelOf(format: WireFormat, ...answers: ModelOutput[]) {
     const [provider, id] = targets[format]
     const up = fakeUpstream(({ url, body }, nth) => {
-      const { whole, events } = answers[Math.min(nth, answers.length) - 1] ?? saidBy(format).answer
+      const { whole, events } = answers[Math.min(nth, answers.length) - 1] ?? outputBy(format).answer
       return url.pathname.includes(':stream') || JSON.parse(body).stream ? sse(events) : json(whole)
     })
     const { gateway } = await openWorld({
@@ -50,15 +50,15 @@ for (const [name, ai, version] of [
   }
 
   /** Returns the content of a response, whole or streamed. */
-  async function contentOf(stream: boolean, asked: Parameters<typeof ai7.generateText>[0]) {
-    const once = { ...asked, maxRetries: 0 }
+  async function contentOf(stream: boolean, requested: Parameters<typeof ai7.generateText>[0]) {
+    const once = { ...requested, maxRetries: 0 }
     return stream ? await ai.streamText(once).content : (await ai.generateText(once)).content
   }
 
-  const said = (format: WireFormat, ...blocks: Answered['blocks']) => saidIn(format, { blocks })
-  const answers = (format: WireFormat, call: { name: string; input: JsonObject }): Said[] => [
-    saidIn(format, { blocks: [{ type: 'call', id: 'call_1', ...call }], finish: 'calls' }),
-    said(format, { type: 'text', text: 'Done.' }),
+  const modelOutput = (format: WireFormat, ...blocks: Answered['blocks']) => outputIn(format, { blocks })
+  const answers = (format: WireFormat, call: { name: string; input: JsonObject }): ModelOutput[] => [
+    outputIn(format, { blocks: [{ type: 'call', id: 'call_1', ...call }], finish: 'calls' }),
+    modelOutput(format, { type: 'text', text: 'Done.' }),
   ]
 
   for (const stream of [false, true]) {
@@ -67,7 +67,11 @@ for (const [name, ai, version] of [
     test(`a cited document becomes a source with its name, position, and quote (${manner})`, async () => {
       const { model } = await modelOf(
         'anthropic-messages',
-        said('anthropic-messages', { type: 'text', text: 'So it is.', citations: [{ document: 1, quote: 'it is' }] }),
+        modelOutput('anthropic-messages', {
+          type: 'text',
+          text: 'So it is.',
+          citations: [{ document: 1, quote: 'it is' }],
+        }),
       )
       const pdf = (filename: string) => ({
         type: 'file' as const,
@@ -113,8 +117,8 @@ for (const [name, ai, version] of [
       })
 
     test(`an image from a tool keeps the detail set in its options (${manner})`, async () => {
-      const said = answers('openai-responses', { name: 'look', input: {} })
-      const { model, asked } = await modelOf('openai-responses', ...said)
+      const modelOutput = answers('openai-responses', { name: 'look', input: {} })
+      const { model, asked } = await modelOf('openai-responses', ...modelOutput)
       const image = { mediaType: 'image/png', providerOptions: { openai: { imageDetail: 'low' } } }
       const look = ai.tool({
         inputSchema: ai.jsonSchema<object>({ type: 'object', properties: {} }),
@@ -127,8 +131,8 @@ for (const [name, ai, version] of [
 
     test(`Anthropic's computer tool works with Anthropic models (${manner})`, async () => {
       const input = { action: 'left_click', coordinate: [1, 2] }
-      const said = answers('anthropic-messages', { name: 'computer', input })
-      const { model, asked, betas } = await modelOf('anthropic-messages', ...said)
+      const modelOutput = answers('anthropic-messages', { name: 'computer', input })
+      const { model, asked, betas } = await modelOf('anthropic-messages', ...modelOutput)
       const ran: unknown[] = []
       const execute = async (action: unknown) => void ran.push(action)
       const computer = anthropic.tools.computer_20250124({ displayWidthPx: 800, displayHeightPx: 600, execute })
@@ -180,7 +184,7 @@ for (const [name, ai, version] of [
       const item = { type: 'custom_tool_call', id: 'c', call_id: 'call_1', name: 'write', input: 'two words' }
       const response = (output: object[]) => ({ id: 'r', object: 'response', status: 'completed', model: 'm', output })
       const event = (type: string, more: object) => `data: ${JSON.stringify({ type: `response.${type}`, ...more })}\n\n`
-      const call: Said = {
+      const call: ModelOutput = {
         whole: response([item]),
         events: [
           event('created', { response: response([]) }),
@@ -194,7 +198,7 @@ for (const [name, ai, version] of [
       const { model, asked } = await modelOf(
         'openai-responses',
         call,
-        said('openai-responses', { type: 'text', text: 'Done.' }),
+        modelOutput('openai-responses', { type: 'text', text: 'Done.' }),
       )
       const ran: unknown[] = []
       const execute = async (input: string) => void ran.push(input)
@@ -207,7 +211,7 @@ for (const [name, ai, version] of [
     })
 
     test(`the phase of a text part is sent back to OpenAI (${manner})`, async () => {
-      const { whole, events } = said('openai-responses', { type: 'text', text: 'I look.' })
+      const { whole, events } = modelOutput('openai-responses', { type: 'text', text: 'I look.' })
       const mark = (text: string) => text.replaceAll('"role":"assistant"', '"role":"assistant","phase":"commentary"')
       const marked = { whole: JSON.parse(mark(JSON.stringify(whole))), events: events.map(mark) }
       const { model, asked } = await modelOf('openai-responses', marked)

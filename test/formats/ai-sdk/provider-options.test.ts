@@ -1,7 +1,7 @@
 import * as ai7 from 'ai'
 import type { JsonObject } from '../../../src/lib/json.ts'
 import type { WireFormat } from '../../../src/types.ts'
-import { saidBy } from '../../pipeline/support/sdk/gateway.ts'
+import { outputBy } from '../../pipeline/support/sdk/gateway.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -28,21 +28,21 @@ const targets: Readonly<Record<WireFormat, [provider: string, model: string]>> =
 async function ask(format: WireFormat, { content = 'Hi', ...call }: Asked, other?: string) {
   const [provider, usual] = targets[format]
   const model = other ?? usual
-  const up = fakeUpstream(() => json(saidBy(format).answer.whole))
+  const up = fakeUpstream(() => json(outputBy(format).answer.whole))
   const { gateway } = await openWorld({
     fetch: up,
     catalog: { [provider]: { baseUrl: 'http://one.test/v1', format, models: [{ id: model }] } },
     connections: [provider],
   })
   const models = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch: gateway.fetch })
-  const asked = {
+  const callOptions = {
     ...call,
     model: models(`${provider}/${model}`),
     maxRetries: 0,
     messages: [{ role: 'user', content }],
   } as Parameters<typeof ai7.generateText>[0] // one of its two forms
   const warned: string[] = []
-  const answered = await ai7.generateText(asked).catch((error: unknown) => error)
+  const answered = await ai7.generateText(callOptions).catch((error: unknown) => error)
   if (up.calls.length === 0) throw answered
   const { warnings = [] } = Object(answered)
   for (const warning of warnings) warned.push('feature' in warning ? warning.feature : '')
@@ -348,7 +348,7 @@ test('warnings name the options that another vendor does not support', async () 
 })
 
 test('the warning about unsupported reasoning, or the error in strict mode, names the option that set the reasoning', async () => {
-  const asked: [call: Asked, path: string][] = [
+  const requested: [call: Asked, path: string][] = [
     [by({ signalbox: { reasoning: 'low' } }), 'providerOptions.signalbox.reasoning'],
     [
       by({ signalbox: { reasoning: 'low' }, anthropic: { thinking: { type: 'adaptive' } } }),
@@ -360,7 +360,7 @@ test('the warning about unsupported reasoning, or the error in strict mode, name
     [by({ anthropic: { thinking: { type: 'enabled', budgetTokens: 5 } } }), 'providerOptions.anthropic.thinking'],
     [{ reasoning: 'low' }, 'reasoning'],
   ]
-  for (const [call, path] of asked) {
+  for (const [call, path] of requested) {
     assert.ok((await ask('openai-chat', call, 'gpt-4.1')).warned.includes(path), path)
     const headers = { 'x-signalbox-strict': 'true' }
     const error = await ask('openai-chat', { ...call, headers }, 'gpt-4.1').catch((reason: unknown) => reason)

@@ -6,7 +6,7 @@ import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
 import { MODEL, openBefore } from '../../pipeline/support/sdk/gateway.ts'
 import { fakeUpstream, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { type Heard, recordedStreams } from '../support/recordings.ts'
+import { type Received, recordedStreams } from '../support/recordings.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
@@ -30,29 +30,29 @@ interface Listened {
 
 /** Reads a stream to its end. Each part with an ID starts once, continues while it is open, and ends; the finish comes last. */
 async function listen(ai: typeof ai7, model: ai7.LanguageModel, tools: ai7.ToolSet): Promise<Listened> {
-  const heard: Listened = { text: '', calls: [], errors: [], disorder: [] }
+  const received: Listened = { text: '', calls: [], errors: [], disorder: [] }
   const open = new Set<string>()
   let last = ''
-  const onError = ({ error }: { error: unknown }) => void heard.errors.push(error)
+  const onError = ({ error }: { error: unknown }) => void received.errors.push(error)
   for await (const part of ai.streamText({ model, prompt: 'Hi', tools, maxRetries: 0, onError }).fullStream) {
     last = part.type
-    if (part.type === 'text-delta') heard.text += part.text
+    if (part.type === 'text-delta') received.text += part.text
     if (part.type === 'tool-call' && !part.providerExecuted)
-      heard.calls.push({ name: part.toolName, input: part.input })
+      received.calls.push({ name: part.toolName, input: part.input })
     const [, kind, step] = /^(text|reasoning|tool-input)-(start|delta|end)$/.exec(part.type) ?? []
     if (!kind || !('id' in part)) continue
     const key = `${kind} ${part.id}`
-    if (open.has(key) !== (step !== 'start')) heard.disorder.push(`${step} of ${key}`)
+    if (open.has(key) !== (step !== 'start')) received.disorder.push(`${step} of ${key}`)
     if (step === 'start') open.add(key)
     if (step === 'end') open.delete(key)
   }
-  if (heard.errors.length === 0) for (const key of open) heard.disorder.push(`${key} has no end`)
-  if (last !== 'finish' && heard.errors.length === 0) heard.disorder.push(`${last} comes last`)
-  return heard
+  if (received.errors.length === 0) for (const key of open) received.disorder.push(`${key} has no end`)
+  if (last !== 'finish' && received.errors.length === 0) received.disorder.push(`${last} comes last`)
+  return received
 }
 
 /** Returns the calls of a response as the vendor's client reads them. */
-const callsIn = ({ tool_calls: calls = [] }: Heard) =>
+const callsIn = ({ tool_calls: calls = [] }: Received) =>
   calls.map(({ name, args, arguments: text = '' }) => ({ name, input: args ?? tryParseJson(text || '{}') ?? text }))
 
 /** Normalizes the order of fields and the different forms of empty input. */
@@ -74,18 +74,18 @@ for (const [name, ai, version] of [
         fakeUpstream(() => sse(current)),
       )
       const model = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch })(MODEL)
-      for (const { name: recording, sse: recorded, heard } of streams) {
+      for (const { name: recording, sse: recorded, received } of streams) {
         current = recorded
-        const calls = callsIn(heard)
+        const calls = callsIn(received)
         const any: ai7.Tool = { inputSchema: ai.jsonSchema({ type: 'object', additionalProperties: true }) }
-        const told = await listen(ai, model, Object.fromEntries(calls.map((call) => [call.name, any])))
-        assert.equal(told.disorder, [], recording)
-        const isError = !heard.ok || !(heard.finish || heard.text || calls.length > 0) // the plain merge doesn't detect errors
-        assert.is(told.errors.length > 0, isError, `${recording}: ${told.errors}`)
+        const result = await listen(ai, model, Object.fromEntries(calls.map((call) => [call.name, any])))
+        assert.equal(result.disorder, [], recording)
+        const isError = !received.ok || !(received.finish || received.text || calls.length > 0) // the plain merge doesn't detect errors
+        assert.is(result.errors.length > 0, isError, `${recording}: ${result.errors}`)
         if (isError) continue
-        assert.is(told.text, heard.text ?? '', recording)
+        assert.is(result.text, received.text ?? '', recording)
         if (recorded.includes('"partialArgs"')) continue // the plain merge doesn't join pieces of arguments
-        assert.equal(same(told.calls), same(calls), recording)
+        assert.equal(same(result.calls), same(calls), recording)
         await world.api.health.reset()
       }
     })

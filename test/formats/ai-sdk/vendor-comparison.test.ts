@@ -3,7 +3,7 @@ import { createSignalbox } from '../../../src/ai/signalbox.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
-import { type Answered, saidIn } from '../../pipeline/support/sdk/model-output.ts'
+import { type Answered, outputIn } from '../../pipeline/support/sdk/model-output.ts'
 import { fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -118,14 +118,14 @@ async function hear({ ai, model, stream, object }: Asking) {
   const execute = async (input: unknown) => ({ input, celsius: 21 })
   const schema = ai.jsonSchema<{ city: string }>(city as Parameters<typeof ai7.jsonSchema>[0])
   const nothing = ai.jsonSchema<object>({ type: 'object', properties: {} })
-  const asked = {
+  const callOptions = {
     model,
     maxRetries: 0,
     prompt: 'Hi',
     stopWhen: ai.isStepCount(3),
     tools: { weather: ai.tool({ inputSchema: schema, execute }), now: ai.tool({ inputSchema: nothing, execute }) },
   }
-  const shaped = object ? { ...asked, output: ai.Output.object({ schema }) } : asked
+  const shaped = object ? { ...callOptions, output: ai.Output.object({ schema }) } : callOptions
   const result = stream ? ai.streamText(shaped) : await ai.generateText(shaped)
   const steps = (await result.steps).map((step) => ({
     content: step.content.map(seen).filter(({ length }) => length > 0),
@@ -143,9 +143,9 @@ const tokensOf = ({ inputTokens, outputTokens, inputTokenDetails, outputTokenDet
   outputTokenDetails.reasoningTokens ?? 0,
 ]
 
-type Heard = Awaited<ReturnType<typeof hear>>
+type Received = Awaited<ReturnType<typeof hear>>
 
-const withoutThoughts = ({ steps, ...rest }: Heard) => ({
+const withoutThoughts = ({ steps, ...rest }: Received) => ({
   ...rest,
   steps: steps.map((step) => ({ ...step, content: step.content.filter(([type]) => type !== 'reasoning') })),
 })
@@ -154,10 +154,10 @@ for (const format of wireFormats)
   test(`an app gets the same result with and without the gateway (${format} provider)`, async () => {
     const { provider, model, create } = vendors[format]
     let answers: Answered[] = []
-    let asked = 0
+    let requestCount = 0
     const up = fakeUpstream(({ url, body }) => {
-      const answer = answers[asked++] ?? answers.at(-1) ?? says('')
-      const { whole, events } = saidIn(format, answer)
+      const answer = answers[requestCount++] ?? answers.at(-1) ?? says('')
+      const { whole, events } = outputIn(format, answer)
       return url.pathname.includes(':stream') || JSON.parse(body).stream ? sse(events) : json(whole)
     })
     const { gateway } = await openWorld({
@@ -173,19 +173,19 @@ for (const format of wireFormats)
       { ai: ai7, model: createSignalbox(gateway)(name) },
       { ai: ai6, model: createSignalbox(gateway, { specification: 'v3' })(name) },
     ]
-    for (const [what, { formats = wireFormats, object = false, ...said }] of Object.entries(cases)) {
+    for (const [what, { formats = wireFormats, object = false, ...output }] of Object.entries(cases)) {
       if (!formats.includes(format)) continue
       for (const stream of [false, true]) {
         const again = () => {
-          answers = said.answers
-          asked = 0
+          answers = output.answers
+          requestCount = 0
         }
         again()
         const expected = await hear({ ai: ai7, model: create(up)(model), stream, object })
         for (const [at, client] of clients.entries()) {
           again()
-          const heard = await hear({ ...client, stream, object })
-          const shown = format === 'openai-chat' ? withoutThoughts(heard) : heard
+          const received = await hear({ ...client, stream, object })
+          const shown = format === 'openai-chat' ? withoutThoughts(received) : received
           assert.equal(shown, expected, `${what}, ${stream ? 'streamed' : 'whole'}, client ${at}`)
         }
       }

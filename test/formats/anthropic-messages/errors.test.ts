@@ -56,10 +56,10 @@ const table: Record<string, [status: number, body: unknown, expected: Partial<Ca
 
 for (const [name, [status, body, expected, headers]] of Object.entries(table)) {
   read(`parses ${name}`, () => {
-    const told = parse(status, body, { ...headers })
-    const picked = Object.fromEntries(Object.entries(told).filter(([field]) => field in expected))
+    const recorded = parse(status, body, { ...headers })
+    const picked = Object.fromEntries(Object.entries(recorded).filter(([field]) => field in expected))
     assert.equal(picked, expected)
-    assert.is(told.status, status)
+    assert.is(recorded.status, status)
   })
 }
 
@@ -87,10 +87,10 @@ const kinds: Record<ErrorKind, [status: number, type: string]> = {
 
 for (const [kind, [status, type]] of Object.entries(kinds) as [ErrorKind, [number, string]][]) {
   write(`an error of kind ${kind} has its status and type`, () => {
-    const told = written(kind)
-    assert.is(told.status, status)
-    assert.is(Object(told.body.error).type, type)
-    assert.is(told.body.type, 'error')
+    const recorded = written(kind)
+    assert.is(recorded.status, status)
+    assert.is(Object(recorded.body.error).type, type)
+    assert.is(recorded.body.type, 'error')
   })
 }
 
@@ -101,7 +101,7 @@ write('an error keeps a more specific status of the same class', () => {
 })
 
 write('a context overflow has the message that clients look for', () => {
-  const message = (said: string) => Object(written('context-overflow', { message: said }).body.error).message
+  const message = (content: string) => Object(written('context-overflow', { message: content }).body.error).message
   assert.is(
     message('The input token count exceeds the maximum'),
     'prompt is too long: The input token count exceeds the maximum',

@@ -8,7 +8,7 @@ import { unsealState } from '../../../src/protocols/formats/canonical/canonical-
 import { translateStream } from '../../../src/protocols/formats/translate-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { type Heard, recordedExchanges, recordedStreams } from '../support/recordings.ts'
+import { type Received, recordedExchanges, recordedStreams } from '../support/recordings.ts'
 
 const test = suite('recorded Messages exchanges')
 
@@ -29,7 +29,7 @@ function translated(bytes: Uint8Array, cuts: readonly number[]): string[] {
 }
 
 /** Reads a stream with Anthropic's client. */
-async function heardBy(events: readonly string[]) {
+async function receivedBy(events: readonly string[]) {
   const lines: string[] = []
   const parser = createSseParser(({ data }) => lines.push(`${data}\n`))
   for (const event of events) parser.push(event)
@@ -53,27 +53,27 @@ async function heardBy(events: readonly string[]) {
   }
 }
 
-async function assertSame(events: readonly string[], heard: Heard, name: string) {
-  const told = await heardBy(events)
-  assert.is(told.text, heard.text, name)
-  assert.is(told.reasoning, heard.reasoning ?? '', name)
-  assert.equal(told.calls, heard.tool_calls, name)
-  assert.is(told.finish, heard.finish, name)
+async function assertSame(events: readonly string[], received: Received, name: string) {
+  const result = await receivedBy(events)
+  assert.is(result.text, received.text, name)
+  assert.is(result.reasoning, received.reasoning ?? '', name)
+  assert.equal(result.calls, received.tool_calls, name)
+  assert.is(result.finish, received.finish, name)
   for (const count of ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'])
-    assert.is(Object(told.usage)[count], heard.usage?.[count], `${name}: ${count}`)
-  const { signatures, redacted } = Object(heard)
-  assert.is(told.signatures.length, signatures ?? 0, name)
+    assert.is(Object(result.usage)[count], received.usage?.[count], `${name}: ${count}`)
+  const { signatures, redacted } = Object(received)
+  assert.is(result.signatures.length, signatures ?? 0, name)
   assert.ok(
-    told.signatures.every((kind) => kind === 'signature'),
+    result.signatures.every((kind) => kind === 'signature'),
     name,
   )
-  assert.is(told.redacted, redacted ?? 0, name)
+  assert.is(result.redacted, redacted ?? 0, name)
 }
 
 test("Anthropic's client reads translated recordings like the originals", async () => {
   const recorded = recordedStreams('anthropic')
   assert.ok(recorded.length > 30)
-  for (const { name, sse, heard } of recorded) await assertSame(translated(encodeUtf8(sse), []), heard, name)
+  for (const { name, sse, received } of recorded) await assertSame(translated(encodeUtf8(sse), []), received, name)
 })
 
 test("Anthropic's client reads translated recordings like the originals, no matter where the recordings are split", () => {

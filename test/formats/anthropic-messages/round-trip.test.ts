@@ -63,15 +63,15 @@ test('a stream that is written and read again stays the same', () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)
-      const told: StreamEvent[] = []
-      const sequence = createSequence((event) => told.push(event))
+      const recorded: StreamEvent[] = []
+      const sequence = createSequence((event) => recorded.push(event))
       const reader = messagesTranslator.createReader(read, sequence.take)
       const parser = createSseParser(reader.observe)
       const writer = messagesTranslator.createWriter(write(), parser.push)
       const end: StreamEvent = { type: 'end', finishes: [reason], usage: counts }
       const events = content.flatMap((part, key) => eventsOf(part, key))
       for (const event of [{ type: 'start' } as const, ...events, end]) writer.push(event)
-      const shown = told
+      const shown = recorded
         .slice(1)
         .map((event) => (event.type === 'end' ? { ...event, finishes: event.finishes.map(withoutWord) } : event))
       assert.equal(shown, [...events, end])
@@ -82,7 +82,7 @@ test('a stream that is written and read again stays the same', () => {
 
 function eventsOf(part: AssistantPart, key: number): StreamEvent[] {
   const start = (empty: AssistantPart): StreamEvent => ({ type: 'part-start', key, candidate: 0, part: empty })
-  const delta = (said: string): StreamEvent => ({ type: 'part-delta', key, text: said })
+  const delta = (value: string): StreamEvent => ({ type: 'part-delta', key, text: value })
   const end: StreamEvent = { type: 'part-end', key }
   if (part.type === 'tool-call') {
     const empty = part.arguments === '{}'

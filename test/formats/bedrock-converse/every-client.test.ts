@@ -81,7 +81,7 @@ for (const format of wireFormats) {
       const result = await (isStream ? clients : wholeClients)[format](response).catch(String)
       count++
       if (expected ? JSON.stringify(result) !== JSON.stringify(expected) : typeof result !== 'string')
-        differing.push({ name, heard: result, expected })
+        differing.push({ name, received: result, expected })
       if (!expected) await world.api.health.reset()
     }
     assert.equal(differing.slice(0, 5), [], `${differing.length} of ${count}`)

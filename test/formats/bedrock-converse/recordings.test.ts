@@ -92,8 +92,8 @@ for (const [how, size] of [
       if (!bytes) continue
       const frames = getPayloads(bytes)
       const { stop, usage, ...contents } = merged(frames)
-      const { last, watch, ...told } = readResult(bytes, size)
-      assert.equal(told, contents, name)
+      const { last, watch, ...result } = readResult(bytes, size)
+      assert.equal(result, contents, name)
       assert.is(watch.started, frames.length > 1, name)
       assert.is(watch.ended, stop !== undefined, name)
       if (stop === undefined) assert.is(last?.type, 'error', `${name}: cut, and not told`)

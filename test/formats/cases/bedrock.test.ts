@@ -79,6 +79,6 @@ for (const stopReason of ['malformed_tool_use', 'malformed_model_output'])
         const { response, world } = await ask({ client, model: 'bedrock/m', stream, answer: broken, ...bedrock })
         assert.is(response.status, 502)
         assert.match(await response.text(), `malformed: ${stopReason}.`)
-        assert.is(world.told.attempts[0]?.outcome, 'content')
+        assert.is(world.recorded.attempts[0]?.outcome, 'content')
       }
     })

@@ -7,16 +7,16 @@ import { ask, openDoor } from './support.ts'
 
 const test = suite('cases: how long a prompt is cached')
 
-interface Told {
+interface Recorded {
   prompt_cache_retention?: unknown
   prompt_cache_options?: unknown
 }
 
-const kept: Told = { prompt_cache_retention: '24h' }
-const replaced: Told = { prompt_cache_options: { ttl: '12h' } }
+const kept: Recorded = { prompt_cache_retention: '24h' }
+const replaced: Recorded = { prompt_cache_options: { ttl: '12h' } }
 
 /** The fields that each model gets for a retention of one day, and the warning. */
-const models: Record<string, [sent: Told, warning?: string]> = {
+const models: Record<string, [sent: Recorded, warning?: string]> = {
   'openai/gpt-4.1': [kept],
   'openai/gpt-4.1-mini': [kept],
   'openai/gpt-5': [kept],
@@ -49,7 +49,7 @@ const getCatalog = (format: WireFormat): Catalog =>
     ]),
   )
 
-const readSettings = ({ prompt_cache_retention, prompt_cache_options }: JsonObject): Told =>
+const readSettings = ({ prompt_cache_retention, prompt_cache_options }: JsonObject): Recorded =>
   JSON.parse(JSON.stringify({ prompt_cache_retention, prompt_cache_options }))
 
 for (const [model, [sent, warning]] of Object.entries(models)) {
@@ -74,7 +74,7 @@ for (const [model, [sent, warning]] of Object.entries(models)) {
 }
 
 /** The fields that are sent if the client sets several. */
-const both: [what: string, model: string, body: JsonObject, sent: Told][] = [
+const both: [what: string, model: string, body: JsonObject, sent: Recorded][] = [
   ['the older value', 'gpt-5.5', { prompt_cache_retention: 'in_memory' }, { prompt_cache_retention: 'in_memory' }],
   ['an early spelling', 'gpt-5.5', { prompt_cache_retention: 'in-memory' }, { prompt_cache_retention: 'in_memory' }],
   ['the older value', 'gpt-5.6', { prompt_cache_retention: 'in_memory' }, { prompt_cache_options: { ttl: '30m' } }],

@@ -19,15 +19,15 @@ const responseCall = (fields: JsonObject) => ({
   ...fields,
 })
 
-type Heard = [name: string, args: unknown][]
-const two: Heard = [
+type Received = [name: string, args: unknown][]
+const two: Received = [
   ['f', { x: 1 }],
   ['g', { y: 2 }],
 ]
 
 /** Provider responses, and the calls that every client gets. */
 export const callCases: Readonly<
-  Record<string, [from: WireFormat, events: Events, calls: Heard, finish?: 'calls' | 'stop']>
+  Record<string, [from: WireFormat, events: Events, calls: Received, finish?: 'calls' | 'stop']>
 > = {
   'one index for all calls': [
     'openai-chat',

@@ -23,10 +23,10 @@ const gemini = (...parts: JsonObject[]) => ({
   candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }],
 })
 
-type Heard = [finish: string, ...calls: [name: string, args: unknown][]]
+type Received = [finish: string, ...calls: [name: string, args: unknown][]]
 
 /** Provider responses, and the results for every client. */
-const table: Record<string, [from: WireFormat, answer: JsonObject, heard: Heard]> = {
+const table: Record<string, [from: WireFormat, answer: JsonObject, received: Received]> = {
   'the reason "stop"': ['openai-chat', chat([fn('f', '{"x":1}')], 'stop'), ['calls', ['f', { x: 1 }]]],
   'the reason "eos"': ['openai-chat', chat([fn('f', '{"x":1}')], 'eos'), ['calls', ['f', { x: 1 }]]],
   'no arguments': ['openai-chat', chat([fn('f', '')], 'tool_calls'), ['calls', ['f', {}]]],

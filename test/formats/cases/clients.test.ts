@@ -5,7 +5,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import type { World } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { said, whole } from './responses.ts'
+import { output, whole } from './responses.ts'
 import { ask, getFormat, getStream, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: clients')
@@ -14,7 +14,7 @@ const open = () =>
   openDoor(({ provider, body, url }) => {
     const format = getFormat(provider)
     const isStream = url.pathname.includes('stream') || JSON.parse(body).stream === true
-    return isStream ? getStream(format, said[format]('Hello')) : json(whole[format])
+    return isStream ? getStream(format, output[format]('Hello')) : json(whole[format])
   })
 
 const getFetch = (world: World) => (input: string | URL | Request, init?: RequestInit) =>

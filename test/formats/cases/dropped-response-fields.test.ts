@@ -33,7 +33,7 @@ for (const [what, [{ from, answer, events }, names]] of Object.entries(lost))
     test(`${outcome} ${what} (${client} client)`, async () => {
       const { response, warned, world } = await ask({ ...getQuestion(client, from), answer: () => json(answer) })
       assert.equal([response.status, ofTheAnswer(warned)], [200, warnings])
-      assert.equal(ofTheAnswer(world.told.requests[0]?.warnings), warnings)
+      assert.equal(ofTheAnswer(world.recorded.requests[0]?.warnings), warnings)
     })
 
     test(`${outcome} ${what} at the end of a stream (${client} client)`, async () => {
@@ -43,7 +43,7 @@ for (const [what, [{ from, answer, events }, names]] of Object.entries(lost))
       const comments = lines.map((line) => line.replace(', replaced:answer.pause_turn', '')) // see pauses.test.ts
       const result = warnings.length > 0 && client !== 'gemini' ? [`: x-signalbox-warning: ${warnings.join(', ')}`] : []
       assert.equal([ofTheAnswer(warned), comments], [[], result])
-      assert.equal(ofTheAnswer(world.told.requests[0]?.warnings), warnings)
+      assert.equal(ofTheAnswer(world.recorded.requests[0]?.warnings), warnings)
     })
   }
 

@@ -5,7 +5,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients, wholeClients } from '../support/clients.ts'
 import { recordedExchanges } from '../support/recordings.ts'
-import { said } from './responses.ts'
+import { output } from './responses.ts'
 import { ask, getEvents, getStream, providerOf } from './support.ts'
 
 const test = suite('cases: empty responses')
@@ -52,17 +52,17 @@ for (const provider of wireFormats)
       assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, model])
       if (client === provider) assert.is(await response.clone().text(), body)
       assert.equal(await wholeClients[client](response), nothing)
-      assert.equal([world.told.usages[0]?.inputTokens, world.told.usages[0]?.outputTokens], [7, 5])
+      assert.equal([world.recorded.usages[0]?.inputTokens, world.recorded.usages[0]?.outputTokens], [7, 5])
     })
 
     test(`an empty response reaches a streaming client with a normal end (${provider} provider, ${client} client)`, async () => {
-      const events = said[provider]()
+      const events = output[provider]()
       const answer = () => getStream(provider, events)
       const { response, world, up } = await ask({ ...question, stream: true, body: counted[client], answer })
       assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, model])
       if (client === provider) assert.is(await response.clone().text(), getEvents(provider, events).join(''))
       assert.equal(await clients[client](response), nothing)
-      assert.equal([world.told.usages[0]?.inputTokens, world.told.usages[0]?.outputTokens], [7, 5])
+      assert.equal([world.recorded.usages[0]?.inputTokens, world.recorded.usages[0]?.outputTokens], [7, 5])
       assert.is(up.open, 0)
     })
 

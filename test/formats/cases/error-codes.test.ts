@@ -11,13 +11,13 @@ const openai = (type: string, code: string | null, message = 'no') => ({ error: 
 const anthropic = (type: string, message = 'no') => ({ type: 'error', error: { type, message } })
 const google = (code: number, status: string, message = 'no') => ({ error: { code, status, message } })
 
-type Told = [status: number, word: unknown, code?: unknown]
+type Recorded = [status: number, word: unknown, code?: unknown]
 
 /** An error of each vendor, as it is really sent, and what it is to a client of each: its status, its type or its name, and OpenAI's code. */
 interface Case {
   status: number
   sent: { openai: JsonObject; anthropic: JsonObject; google: JsonObject }
-  told: { openai: Told; anthropic: Told; google: Told }
+  recorded: { openai: Recorded; anthropic: Recorded; google: Recorded }
 }
 
 const cases: Readonly<Record<string, Case>> = {
@@ -28,7 +28,7 @@ const cases: Readonly<Record<string, Case>> = {
       anthropic: anthropic('not_found_error', 'model: x'),
       google: google(404, 'NOT_FOUND', 'models/x is not found'),
     },
-    told: {
+    recorded: {
       openai: [404, 'invalid_request_error', 'model_not_found'],
       anthropic: [404, 'not_found_error'],
       google: [404, 'NOT_FOUND'],
@@ -45,7 +45,7 @@ const cases: Readonly<Record<string, Case>> = {
         'The input token count (20) exceeds the maximum number of tokens allowed (10).',
       ),
     },
-    told: {
+    recorded: {
       openai: [400, 'invalid_request_error', 'context_length_exceeded'],
       anthropic: [400, 'invalid_request_error'],
       google: [400, 'INVALID_ARGUMENT'],
@@ -58,7 +58,7 @@ const cases: Readonly<Record<string, Case>> = {
       anthropic: anthropic('invalid_request_error'),
       google: google(400, 'INVALID_ARGUMENT'),
     },
-    told: {
+    recorded: {
       openai: [400, 'invalid_request_error', null],
       anthropic: [400, 'invalid_request_error'],
       google: [400, 'INVALID_ARGUMENT'],
@@ -71,7 +71,7 @@ const cases: Readonly<Record<string, Case>> = {
       anthropic: anthropic('request_too_large'),
       google: google(413, 'INVALID_ARGUMENT'),
     },
-    told: {
+    recorded: {
       openai: [413, 'invalid_request_error', null],
       anthropic: [413, 'request_too_large'],
       google: [413, 'INVALID_ARGUMENT'],
@@ -84,7 +84,7 @@ const cases: Readonly<Record<string, Case>> = {
       anthropic: anthropic('rate_limit_error'),
       google: google(429, 'RESOURCE_EXHAUSTED'),
     },
-    told: {
+    recorded: {
       openai: [429, 'rate_limit_error', 'rate_limit_exceeded'],
       anthropic: [429, 'rate_limit_error'],
       google: [429, 'RESOURCE_EXHAUSTED'],
@@ -97,7 +97,7 @@ const cases: Readonly<Record<string, Case>> = {
       anthropic: anthropic('authentication_error'),
       google: google(401, 'UNAUTHENTICATED'),
     },
-    told: {
+    recorded: {
       openai: [502, 'server_error', 'upstream_failed'],
       anthropic: [502, 'api_error'],
       google: [502, 'UNAVAILABLE'],
@@ -110,7 +110,7 @@ const cases: Readonly<Record<string, Case>> = {
       anthropic: anthropic('api_error'),
       google: google(500, 'INTERNAL'),
     },
-    told: { openai: [500, 'server_error', null], anthropic: [500, 'api_error'], google: [500, 'INTERNAL'] },
+    recorded: { openai: [500, 'server_error', null], anthropic: [500, 'api_error'], google: [500, 'INTERNAL'] },
   },
   'an overload': {
     status: 503,
@@ -119,7 +119,11 @@ const cases: Readonly<Record<string, Case>> = {
       anthropic: anthropic('overloaded_error'),
       google: google(503, 'UNAVAILABLE'),
     },
-    told: { openai: [503, 'server_error', null], anthropic: [529, 'overloaded_error'], google: [503, 'UNAVAILABLE'] },
+    recorded: {
+      openai: [503, 'server_error', null],
+      anthropic: [529, 'overloaded_error'],
+      google: [503, 'UNAVAILABLE'],
+    },
   },
   'a timeout': {
     status: 504,
@@ -128,7 +132,7 @@ const cases: Readonly<Record<string, Case>> = {
       anthropic: anthropic('timeout_error'),
       google: google(504, 'DEADLINE_EXCEEDED'),
     },
-    told: {
+    recorded: {
       openai: [504, 'server_error', null],
       anthropic: [504, 'timeout_error'],
       google: [504, 'DEADLINE_EXCEEDED'],
@@ -139,19 +143,19 @@ const cases: Readonly<Record<string, Case>> = {
 const getVendor = (format: WireFormat) =>
   format === 'gemini' ? 'google' : format === 'anthropic-messages' ? 'anthropic' : 'openai'
 
-function toldBy(client: WireFormat, status: number, body: { error: JsonObject }): Told {
+function toldBy(client: WireFormat, status: number, body: { error: JsonObject }): Recorded {
   const { type, code, status: name } = body.error
   if (client === 'gemini') return [status, name]
   return client === 'anthropic-messages' ? [status, type] : [status, type, code]
 }
 
-for (const [what, { status, sent, told }] of Object.entries(cases))
+for (const [what, { status, sent, recorded }] of Object.entries(cases))
   for (const client of wireFormats)
     test(`${what} has the right code (${client} client)`, async () => {
       for (const from of wireFormats.filter((format) => format !== client)) {
         const answer = () => json(sent[getVendor(from)], status)
         const { response } = await ask({ client, model: `${providerOf[from]}/m`, answer })
-        assert.equal(toldBy(client, response.status, await response.json()), told[getVendor(client)], from)
+        assert.equal(toldBy(client, response.status, await response.json()), recorded[getVendor(client)], from)
       }
     })
 
@@ -170,7 +174,7 @@ for (const what of ['a model that does not exist', 'a prompt that is too long', 
       for (const from of wireFormats.filter((format) => getVendor(format) !== getVendor(client))) {
         const answer = () => sse([first[from](what)])
         const { response } = await ask({ client, model: `${providerOf[from]}/m`, stream: true, answer })
-        const expected = cases[what]?.told[getVendor(client)]
+        const expected = cases[what]?.recorded[getVendor(client)]
         assert.equal(toldBy(client, response.status, await response.json()), expected, from)
       }
     })

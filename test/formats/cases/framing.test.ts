@@ -5,7 +5,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { busyMs } from '../../support/cpu-time.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
-import { said, whole } from './responses.ts'
+import { output, whole } from './responses.ts'
 import { byteByByte, bytesAnswer, delta, getEvents, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: how streams are split into bytes')
@@ -22,7 +22,7 @@ async function readResult(from: WireFormat, client: WireFormat, sent: Iterable<U
 }
 
 const WORDS = '日本語 🎉 é — "\\u00e9"\n'
-const toBytes = (from: WireFormat, ...pieces: string[]) => encodeUtf8(getEvents(from, said[from](...pieces)).join(''))
+const toBytes = (from: WireFormat, ...pieces: string[]) => encodeUtf8(getEvents(from, output[from](...pieces)).join(''))
 
 for (const from of wireFormats) {
   for (const client of wireFormats) {
@@ -79,7 +79,7 @@ const rewritten: Record<string, (text: string) => string[]> = {
 for (const [name, rewrite] of Object.entries(rewritten)) {
   for (const from of wireFormats) {
     test(`the client gets the same response with ${name} (${from} provider)`, async () => {
-      const text = getEvents(from, said[from]('one', ' é\u0001two')).join('')
+      const text = getEvents(from, output[from]('one', ' é\u0001two')).join('')
       for (const client of wireFormats) {
         const result = await readResult(from, client, rewrite(text).map(encodeUtf8))
         assert.equal([result.text, result.finish], ['one é\u0001two', 'stop'], client)

@@ -3,7 +3,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
-import { geminiChunk, said, whole } from './responses.ts'
+import { geminiChunk, output, whole } from './responses.ts'
 import { ask, getData, getStream } from './support.ts'
 
 const test = suite('cases: responses that the model made invalid')
@@ -31,7 +31,7 @@ for (const client of wireFormats) {
           ...{ client, stream, ...chain },
           answer({ provider }) {
             if (provider === 'gemini') return stream ? getStream('gemini', [chunk]) : json(chunk)
-            return stream ? getStream('openai-chat', said['openai-chat']('spare')) : json(whole['openai-chat'])
+            return stream ? getStream('openai-chat', output['openai-chat']('spare')) : json(whole['openai-chat'])
           },
         })
         assert.equal([response.status, up.providers], [200, ['gemini', 'chat']])
@@ -46,7 +46,7 @@ for (const client of wireFormats) {
       const { response, world } = await ask({ client, model: 'gemini/m', stream, answer })
       assert.is(response.status, 502)
       assert.match(await response.text(), /Malformed function call/)
-      assert.is(world.told.attempts[0]?.outcome, 'content')
+      assert.is(world.recorded.attempts[0]?.outcome, 'content')
     }
   })
 
@@ -59,7 +59,7 @@ for (const client of wireFormats) {
     const last = JSON.stringify(events.at(-1))
     assert.match(last, client === 'gemini' ? /MALFORMED_FUNCTION_CALL/ : /"error":\{/)
     assert.equal(up.providers, ['gemini'])
-    assert.is(world.told.requests[0]?.status, 502)
+    assert.is(world.recorded.requests[0]?.status, 502)
   })
 }
 
@@ -70,7 +70,7 @@ for (const reason of ['OTHER', 'NO_IMAGE']) {
       const { response, world } = await ask({ client, model: 'gemini/m', stream: true, answer })
       assert.is((await clients[client](response.clone())).text, 'a')
       await response.text()
-      assert.is(world.told.requests[0]?.status, 200)
+      assert.is(world.recorded.requests[0]?.status, 200)
     }
   })
 }

@@ -4,7 +4,7 @@ import { json, sse } from '../../pipeline/support/upstream.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
-import { said } from './responses.ts'
+import { output } from './responses.ts'
 import { getEvents, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: providers that are silent before the response')
@@ -38,7 +38,7 @@ for (const client of wireFormats) {
   for (const from of others) {
     test(`keep-alives are sent at least every 15 s while a provider is silent, and the response still arrives (${from} provider, ${client} client)`, async () => {
       const { clock, reader, world, headers } = await late(client, from, () =>
-        sse(getEvents(from, said[from]('Hello'))),
+        sse(getEvents(from, output[from]('Hello'))),
       )
       const isSign = async () => assert.match(decoder.decode((await reader.read()).value), sign[client])
       await isSign()
@@ -59,7 +59,7 @@ for (const client of wireFormats) {
       assert.is(text, 'Hello')
       assert.is(headers.get('content-type'), 'text/event-stream; charset=utf-8')
       assert.is(headers.get('x-signalbox-attempts'), `pending=${providerOf[from]}/m`)
-      assert.is(world.told.requests[0]?.status, 200)
+      assert.is(world.recorded.requests[0]?.status, 200)
     })
   }
 
@@ -72,7 +72,7 @@ for (const client of wireFormats) {
     let text = decoder.decode((await next).value)
     for (let read = await reader.read(); !read.done; read = await reader.read()) text += decoder.decode(read.value)
     assert.match(text, /^(?:event: error\n)?data: .*Too busy/m)
-    assert.match(String(world.told.requests[0]?.status), /^(?:503|529)$/)
+    assert.match(String(world.recorded.requests[0]?.status), /^(?:503|529)$/)
   })
 
   test(`the call to a silent provider ends as soon as the client disconnects (${client} client)`, async () => {
@@ -80,7 +80,7 @@ for (const client of wireFormats) {
     await reader.read()
     await reader.cancel()
     await clock.advance(100)
-    assert.equal([up.open, world.told.requests[0]?.status], [0, 499])
+    assert.equal([up.open, world.recorded.requests[0]?.status], [0, 499])
   })
 }
 
@@ -98,7 +98,7 @@ test("the gateway waits for a silent provider of the client's own format, becaus
 test('dropped fields are also reported in the stream of a silent provider', async () => {
   const clock = fakeClock()
   const answer = () =>
-    clock.sleep(20_000).then(() => sse(getEvents('anthropic-messages', said['anthropic-messages']('a'))))
+    clock.sleep(20_000).then(() => sse(getEvents('anthropic-messages', output['anthropic-messages']('a'))))
   const { world, up } = await openDoor(answer, { clock })
   const input = request(world, { client: 'openai-chat', model: 'messages/m', stream: true, body: { seed: 7 } })
   while (up.calls.length === 0) await clock.advance(0)
@@ -111,7 +111,7 @@ test('dropped fields are also reported in the stream of a silent provider', asyn
 test('keep-alives are also sent in a JSON array', async () => {
   const clock = fakeClock()
   const answers = [
-    () => sse(getEvents('openai-chat', said['openai-chat']('Hello'))),
+    () => sse(getEvents('openai-chat', output['openai-chat']('Hello'))),
     () => json({ error: 'down' }, 500),
   ]
   const bodies: string[] = []
@@ -123,7 +123,7 @@ test('keep-alives are also sent in a JSON array', async () => {
     await clock.advance(20_000)
     bodies.push(await (await input).text())
   }
-  const [told = '', failed = ''] = bodies
-  assert.is(JSON.parse(told)[0].candidates[0].content.parts[0].text, 'Hello')
+  const [recorded = '', failed = ''] = bodies
+  assert.is(JSON.parse(recorded)[0].candidates[0].content.parts[0].text, 'Hello')
   assert.type(JSON.parse(failed)[0].error.message, 'string')
 })

@@ -3,7 +3,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { said } from './responses.ts'
+import { output } from './responses.ts'
 import { ask, getEvents, providerOf } from './support.ts'
 
 const test = suite('cases: reasons that follow a failure')
@@ -43,7 +43,7 @@ const hangingAfter = (events: readonly string[]) =>
     { headers: { 'content-type': 'text/event-stream' } },
   )
 
-const begun = getEvents('openai-responses', said['openai-responses']('a ', 'b ')).slice(0, 5)
+const begun = getEvents('openai-responses', output['openai-responses']('a ', 'b ')).slice(0, 5)
 
 for (const client of wireFormats)
   for (const [how, reason] of Object.entries(reasons)) {
@@ -63,7 +63,7 @@ for (const client of wireFormats)
           assert.ok(text.includes(FILTERED), text)
           assert.is(text.split('response.failed').length > 3, false, text)
           assert.not.match(text, /"error":null/)
-          assert.is(world.told.requests[0]?.status, 400)
+          assert.is(world.recorded.requests[0]?.status, 400)
         }
       })
 
@@ -112,7 +112,7 @@ for (const provider of wireFormats)
     test(`the gateway reads a failure's reason from a later event (${client} client, ${provider} provider)`, async () => {
       const { blanks, reason } = failures[provider]
       const quiet = between[provider] ?? []
-      const start = getEvents(provider, said[provider]('a ', 'b ')).slice(0, provider === 'gemini' ? 1 : 4)
+      const start = getEvents(provider, output[provider]('a ', 'b ')).slice(0, provider === 'gemini' ? 1 : 4)
       for (const blank of blanks)
         for (const before of [[], start])
           for (const events of [
@@ -128,7 +128,7 @@ for (const provider of wireFormats)
             })
             const text = await response.text()
             assert.ok(text.includes(FILTERED), `${events.join('')} => ${text}`)
-            assert.is(world.told.requests[0]?.status, 400, events.join(''))
+            assert.is(world.recorded.requests[0]?.status, 400, events.join(''))
           }
     })
 
@@ -137,12 +137,12 @@ for (const client of wireFormats)
     for (const provider of wireFormats) {
       const [blank = ''] = failures[provider].blanks
       const [quiet = ''] = (between[provider] ?? []).slice(-1)
-      for (const before of [[], getEvents(provider, said[provider]('a ')).slice(0, 4)]) {
+      for (const before of [[], getEvents(provider, output[provider]('a ')).slice(0, 4)]) {
         const events = [...before.filter((event) => !/finish|STOP|DONE/.test(event)), blank, ...Array(50).fill(quiet)]
         const answer = () => hangingAfter(events)
         const { response, world } = await ask({ client, model: `${providerOf[provider]}/m`, stream: true, answer })
         assert.match(await response.text(), /error/)
-        assert.ok((world.told.requests[0]?.status ?? 0) >= 500, provider)
+        assert.ok((world.recorded.requests[0]?.status ?? 0) >= 500, provider)
       }
     }
   })
@@ -154,6 +154,6 @@ for (const client of wireFormats)
         const answer = () => sse([...before, failed, ...after])
         const { response, world } = await ask({ client, model: 'responses/m', stream: true, answer })
         assert.match(await response.text(), /error/)
-        assert.is(world.told.requests[0]?.status, 502)
+        assert.is(world.recorded.requests[0]?.status, 502)
       }
   })

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { answerOf } from './collect-response.ts'
-import { said, whole } from './responses.ts'
+import { output, whole } from './responses.ts'
 import { ask, getStream } from './support.ts'
 
 const test = suite('cases: list responses')
@@ -37,7 +37,7 @@ test('a list is requested inside an object, and the client gets the list', async
 })
 
 test('a list is also unwrapped in a stream', async () => {
-  const answer = () => getStream('openai-chat', said['openai-chat']('{"ans', 'wer": [12', ',"Bern"]', '}'))
+  const answer = () => getStream('openai-chat', output['openai-chat']('{"ans', 'wer": [12', ',"Bern"]', '}'))
   const { response } = await ask({ ...question, stream: true, answer })
   assert.is(getText(await answerOf.gemini(response)), '[12,"Bern"]')
 })

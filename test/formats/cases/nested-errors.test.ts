@@ -4,7 +4,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { said as sayings } from './responses.ts'
+import { output as sayings } from './responses.ts'
 import { ask, getData, getEvents, providerOf } from './support.ts'
 
 const test = suite('cases: errors that routers quote')
@@ -19,8 +19,8 @@ const openais = (message: string, code: string | null = null) => ({
   error: { message, type: 'invalid_request_error', code },
 })
 
-/** Errors of routers and proxies around one of a provider; `said`: the text that clients must get. */
-const nested: Record<string, [error: JsonObject, said: string]> = {
+/** Errors of routers and proxies around one of a provider; `output`: the text that clients must get. */
+const nested: Record<string, [error: JsonObject, output: string]> = {
   'JSON in `metadata.raw` (OpenRouter)': [
     {
       message: 'Provider returned error',
@@ -169,7 +169,7 @@ for (const [what, [error, reason]] of Object.entries(nested))
           const { response, world } = await ask({ client, model, answer })
           assert.is(response.status, 400, `${status}`)
           check(client, (await response.json()).error, reason)
-          const record = world.told.requests[0]
+          const record = world.recorded.requests[0]
           if (reason !== FILTERED) assert.match(JSON.stringify(record), /context-overflow/)
         }
       })
@@ -185,7 +185,7 @@ for (const [what, [error, reason]] of Object.entries(nested))
       })
     }
 
-for (const [what, body, said] of [
+for (const [what, body, output] of [
   ['in `detail`', { detail: { error: { message: 'bad', inner_error: { message: LONG } } } }, LONG],
   ['in `errors`', { success: false, errors: [{ code: 7003, message: `AiError: ${LONG}` }] }, LONG],
   ['next to `error`', { error: 'Bad request', message: FILTERED }, FILTERED],
@@ -196,7 +196,7 @@ for (const [what, body, said] of [
       for (const status of [200, 400]) {
         const { response } = await ask({ client, model: 'chat/m', answer: () => json(body, status) })
         assert.is(response.status, 400, `${status}`)
-        check(client, (await response.json()).error, said)
+        check(client, (await response.json()).error, output)
       }
       if (what === 'next to `error`') return
       const answer = () =>
@@ -205,7 +205,7 @@ for (const [what, body, said] of [
           `data: ${JSON.stringify(body)}\n\n`,
         ])
       const { response } = await ask({ client, model: 'chat/m', stream: true, answer })
-      assert.ok(String(getError(await getData(response)).message).includes(said))
+      assert.ok(String(getError(await getData(response)).message).includes(output))
     })
 
 test("the client's own text is not treated as a reason", async () => {
@@ -218,7 +218,7 @@ test("the client's own text is not treated as a reason", async () => {
   }
   for (const status of [400, 502]) {
     const { world } = await ask({ client: 'openai-responses', model: 'chat/m', answer: () => json({ error }, status) })
-    assert.not.match(JSON.stringify(world.told.requests[0]), /context-overflow/)
+    assert.not.match(JSON.stringify(world.recorded.requests[0]), /context-overflow/)
   }
 })
 

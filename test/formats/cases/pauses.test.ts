@@ -4,18 +4,18 @@ import type { WireFormat } from '../../../src/types.ts'
 import { bodyOf, json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer, eventFrame } from '../support/event-stream.ts'
-import { candidate, chat, message, type Told } from './response-field-cases.ts'
+import { candidate, chat, message, type Recorded } from './response-field-cases.ts'
 import { ask, delta, getData, getStream, openDoor, providerOf, type Question } from './support.ts'
 
 const test = suite('cases: responses that pause')
 
-const paused = (result: Told): Pick<Question, 'model'> & { whole: () => Response; streamed: () => Response } => ({
+const paused = (result: Recorded): Pick<Question, 'model'> & { whole: () => Response; streamed: () => Response } => ({
   model: `${providerOf[result.from]}/m`,
   whole: () => json(result.answer),
   streamed: () => getStream(result.from, result.events),
 })
 
-const chatWith = (finish_reason: string): Told => {
+const chatWith = (finish_reason: string): Recorded => {
   const { answer, events } = chat({})
   const [choice] = answer.choices as JsonObject[] // `chat` makes one
   const [first = {}] = events
@@ -40,7 +40,7 @@ const frames = () => [
 ]
 
 /** A paused answer of each format of providers, and the provider's word for it. */
-const pauses: Record<string, [word: string, told: ReturnType<typeof paused>, more?: Partial<Question>]> = {
+const pauses: Record<string, [word: string, recorded: ReturnType<typeof paused>, more?: Partial<Question>]> = {
   Anthropic: ['pause_turn', paused(message([{ type: 'text', text: 'a' }], { stop_reason: 'pause_turn' }))],
   Google: ['CONTINUATION', paused(candidate([{ text: 'a' }], { finishReason: 'CONTINUATION' }))],
   "a server that passes on Anthropic's reason": ['pause_turn', paused(chatWith('pause_turn'))],
@@ -100,7 +100,7 @@ for (const [vendor, [word, { model, whole, streamed }, more]] of Object.entries(
     test(`a pause is never a normal end of a stream (${vendor}, ${client} client)`, async () => {
       const { response, world } = await ask({ client, model, answer: streamed, stream: true, ...more })
       assert.equal(endIn[client](await getData(response)), ends[client])
-      const result = world.told.requests[0]?.warnings?.filter((one) => one.includes('answer.')) ?? []
+      const result = world.recorded.requests[0]?.warnings?.filter((one) => one.includes('answer.')) ?? []
       assert.equal(result, warnings)
     })
   }

@@ -4,14 +4,14 @@ import { block, geminiChunk, messageStart, responseEnd, whole } from './response
 import { delta } from './support.ts'
 
 /** An answer, whole and as a stream. */
-export interface Told {
+export interface Recorded {
   from: WireFormat
   answer: JsonObject
   events: (JsonObject | '[DONE]')[]
 }
 
 /** A message of Anthropic's; `stop`: how it ended. */
-export const message = (content: JsonObject[], stop: JsonObject = { stop_reason: 'end_turn' }): Told => ({
+export const message = (content: JsonObject[], stop: JsonObject = { stop_reason: 'end_turn' }): Recorded => ({
   from: 'anthropic-messages',
   answer: { ...whole['anthropic-messages'], ...stop, content },
   events: [
@@ -22,7 +22,7 @@ export const message = (content: JsonObject[], stop: JsonObject = { stop_reason:
   ],
 })
 
-export const chat = (fields: JsonObject): Told => ({
+export const chat = (fields: JsonObject): Recorded => ({
   from: 'openai-chat',
   answer: {
     ...whole['openai-chat'],
@@ -31,7 +31,7 @@ export const chat = (fields: JsonObject): Told => ({
   events: [delta({ role: 'assistant', content: 'a', ...fields }), delta({}, 'stop'), '[DONE]'],
 })
 
-export const response = (...items: JsonObject[]): Told => ({
+export const response = (...items: JsonObject[]): Recorded => ({
   from: 'openai-responses',
   answer: { ...whole['openai-responses'], output: items },
   events: [
@@ -41,7 +41,7 @@ export const response = (...items: JsonObject[]): Told => ({
   ],
 })
 
-export const candidate = (parts: JsonObject[], fields: JsonObject = {}): Told => {
+export const candidate = (parts: JsonObject[], fields: JsonObject = {}): Recorded => {
   const chunk = geminiChunk(parts, 'STOP')
   const candidates = [{ ...(chunk.candidates as JsonObject[])[0], ...fields }] // `geminiChunk` makes one
   return { from: 'gemini', answer: { ...whole.gemini, candidates }, events: [{ candidates }] }
@@ -71,7 +71,7 @@ const everyone = (...names: string[]): Lost => ({
 })
 
 /** A provider's response, and the names in warnings about content that clients don't get; the other clients get everything. */
-export const lost: Readonly<Record<string, [told: Told, lost: Lost]>> = {
+export const lost: Readonly<Record<string, [recorded: Recorded, lost: Lost]>> = {
   "the output of Anthropic's tools": [
     message([run, ran, text()]),
     everyone('server_tool_use', 'code_execution_tool_result'),

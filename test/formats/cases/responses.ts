@@ -5,7 +5,7 @@ import { delta } from './support.ts'
 type Events = (JsonObject | '[DONE]')[]
 
 /** A stream with a text, one event per piece, as a provider of each format sends it: 7 tokens in, 5 out. */
-export const said: Readonly<Record<WireFormat, (...pieces: string[]) => Events>> = {
+export const output: Readonly<Record<WireFormat, (...pieces: string[]) => Events>> = {
   'openai-chat': (...pieces) => [
     delta({ role: 'assistant', content: '' }),
     ...pieces.map((content) => delta({ content })),

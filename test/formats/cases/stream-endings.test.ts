@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
-import { messageStart, said } from './responses.ts'
+import { messageStart, output } from './responses.ts'
 import { ask, delta, getData, getStream, providerOf } from './support.ts'
 
 const test = suite('cases: how streams end')
@@ -30,13 +30,13 @@ const errorIn: Readonly<Record<WireFormat, (events: JsonObject[]) => unknown>> =
 for (const from of wireFormats) {
   for (const client of wireFormats) {
     test(`a truncated stream is an error, never a normal end (${from} provider, ${client} client)`, async () => {
-      const cut = said[from](...'a b c d e f g h'.split(/(?<= )/)).slice(0, 6)
+      const cut = output[from](...'a b c d e f g h'.split(/(?<= )/)).slice(0, 6)
       const answer = () => getStream(from, cut)
       const { response, world } = await ask({ client, model: `${providerOf[from]}/m`, stream: true, answer })
       const text = await response.clone().text()
       assert.not.match(text, ends[client])
       assert.match(JSON.stringify(errorIn[client](await getData(response))), /before the response was complete/)
-      assert.is(world.told.requests[0]?.status, 502)
+      assert.is(world.recorded.requests[0]?.status, 502)
     })
   }
 }
@@ -85,7 +85,7 @@ for (const [where, events] of Object.entries(counted)) {
     assert.equal([deltas.length, end?.stop_reason, result?.input_tokens, result?.output_tokens], [1, 'end_turn', 7, 5])
     const { world } = messages
     assert.equal(
-      world.told.usages.map((each) => [each.inputTokens, each.outputTokens]),
+      world.recorded.usages.map((each) => [each.inputTokens, each.outputTokens]),
       [[7, 5]],
     )
   })
@@ -94,13 +94,13 @@ for (const [where, events] of Object.entries(counted)) {
 test('a chat client gets token counts only on request, in one chunk without choices', async () => {
   for (const from of ['anthropic-messages', 'openai-responses', 'gemini'] as const) {
     const question = { client: 'openai-chat', model: `${providerOf[from]}/m`, stream: true } as const
-    const answer = () => getStream(from, said[from]('a'))
+    const answer = () => getStream(from, output[from]('a'))
     const silent = await ask({ ...question, answer })
     assert.ok(
       (await getData(silent.response)).every((chunk) => !('usage' in chunk)),
       from,
     )
-    assert.is(silent.world.told.usages[0]?.outputTokens, 5, from)
+    assert.is(silent.world.recorded.usages[0]?.outputTokens, 5, from)
     const request = await ask({ ...question, answer, body: { stream_options: { include_usage: true } } })
     const result = (await getData(request.response)).filter((chunk) => chunk.usage)
     assert.equal(
@@ -126,7 +126,7 @@ test("an error in the first event fails the attempt, and the client gets the nex
     stream: true,
     connections: ['messages', 'gemini'],
     combos: { chain: ['messages/m', 'gemini/m'] },
-    answer: ({ provider }) => (provider === 'gemini' ? getStream('gemini', said.gemini('a')) : answer()),
+    answer: ({ provider }) => (provider === 'gemini' ? getStream('gemini', output.gemini('a')) : answer()),
   })
   assert.is((await clients['openai-chat'](response)).text, 'a')
   assert.equal(up.providers, ['messages', 'gemini'])
@@ -179,7 +179,7 @@ for (const client of wireFormats) {
 }
 
 test('a message whose start is repeated immediately is translated as one', async () => {
-  const events = said['anthropic-messages']('a')
+  const events = output['anthropic-messages']('a')
   const answer = () => getStream('anthropic-messages', [...events.slice(0, 1), ...events])
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
     const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
@@ -189,7 +189,7 @@ test('a message whose start is repeated immediately is translated as one', async
 })
 
 test('a message that restarts after its first block is translated as truncated', async () => {
-  const events = said['anthropic-messages']('a')
+  const events = output['anthropic-messages']('a')
   const answer = () => getStream('anthropic-messages', [...events.slice(0, 4), messageStart(), ...events.slice(4)])
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
     const { response } = await ask({ client, model: 'messages/m', stream: true, answer })

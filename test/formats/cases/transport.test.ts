@@ -2,7 +2,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { bodyOf, never, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { said, whole } from './responses.ts'
+import { output, whole } from './responses.ts'
 import { ask, getEvents, openDoor, providerOf, request } from './support.ts'
 
 const test = suite('cases: connections')
@@ -16,7 +16,7 @@ for (const from of wireFormats) {
     const model = `${providerOf[from]}/m`
     for (const client of wireFormats) {
       const text = JSON.stringify(whole[from])
-      const events = getEvents(from, said[from]('a'))
+      const events = getEvents(from, output[from]('a'))
       const error = '{"error":{"message":"no such model","type":"not_found_error"}}'
       const answers = [
         await ask({ client, model, answer: () => compressed(text, 'application/json') }),
@@ -44,7 +44,7 @@ const alive: Readonly<Record<WireFormat, RegExp>> = {
 for (const client of wireFormats) {
   test(`keep-alives are sent while a provider is silent for 70 s (${client} client)`, async () => {
     const from = client === 'openai-chat' ? 'anthropic-messages' : 'openai-chat'
-    const events = getEvents(from, said[from]('Hello', 'there'))
+    const events = getEvents(from, output[from]('Hello', 'there'))
     const begun = events.slice(0, events.findIndex((event) => event.includes('Hello')) + 1)
     const { world } = await openDoor(() => sse(begun, 'hang'), { limits: { idleTimeoutMs: 100_000 } })
     const { body } = await request(world, { client, model: `${providerOf[from]}/m`, stream: true })
@@ -66,7 +66,7 @@ const phases = {
   'before the headers': { answer: never, stream: true },
   'before the first token': { answer: () => sse([': hm\n\n'], 'hang'), stream: true },
   'during the stream': {
-    answer: () => sse(getEvents('anthropic-messages', said['anthropic-messages']('a')).slice(0, 3), 'hang'),
+    answer: () => sse(getEvents('anthropic-messages', output['anthropic-messages']('a')).slice(0, 3), 'hang'),
     stream: true,
   },
   'during a non-streaming response': {
@@ -101,14 +101,14 @@ for (const [phase, { answer, stream }] of Object.entries(phases)) {
       await world.clock.advance(100)
       assert.is(up.open, 0)
       assert.equal(up.providers, ['messages'])
-      assert.is(world.told.requests[0]?.status, 499)
-      assert.ok(world.told.attempts.every(({ outcome }) => outcome === 'cancelled' || outcome === 'answered'))
+      assert.is(world.recorded.requests[0]?.status, 499)
+      assert.ok(world.recorded.attempts.every(({ outcome }) => outcome === 'cancelled' || outcome === 'answered'))
     })
   }
 }
 
 test('provider pings reach clients of the same format', async () => {
-  const events = getEvents('anthropic-messages', said['anthropic-messages']('a'))
+  const events = getEvents('anthropic-messages', output['anthropic-messages']('a'))
   events.splice(3, 0, 'event: ping\ndata: {"type": "ping"}\n\n')
   const { response } = await ask({
     client: 'anthropic-messages',

@@ -3,7 +3,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { geminiChunk, messageStart, responseEnd, said, whole } from './responses.ts'
+import { geminiChunk, messageStart, output, responseEnd, whole } from './responses.ts'
 import { ask, delta, getData, getStream, providerOf } from './support.ts'
 
 const test = suite('cases: usage')
@@ -46,7 +46,7 @@ const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
     '[DONE]',
   ],
   'openai-responses': [
-    ...said['openai-responses']('a').slice(0, -1),
+    ...output['openai-responses']('a').slice(0, -1),
     {
       ...responseEnd([]),
       response: { ...(responseEnd([]).response as JsonObject), usage: counts['openai-responses'] },
@@ -113,7 +113,7 @@ for (const from of wireFormats) {
         body: client === 'openai-chat' ? { stream_options: { include_usage: true } } : {},
       })
       assert.equal(result[client](getUsage(await getData(streamed.response)) as never), expected)
-      const [counted] = streamed.world.told.usages
+      const [counted] = streamed.world.recorded.usages
       assert.equal([counted?.inputTokens, counted?.cacheReadTokens, counted?.outputTokens], [1_110, 1_000, 50])
     })
   }
@@ -138,8 +138,8 @@ test('tokens reported before a stream broke off are counted', async () => {
   for (const client of wireFormats) {
     const { response, world } = await ask({ client, model: 'gemini/m', stream: true, answer })
     await response.text()
-    const [result] = world.told.usages
-    assert.equal([result?.inputTokens, result?.outputTokens, world.told.requests[0]?.status], [7, 1, 502], client)
+    const [result] = world.recorded.usages
+    assert.equal([result?.inputTokens, result?.outputTokens, world.recorded.requests[0]?.status], [7, 1, 502], client)
   }
 })
 
@@ -155,7 +155,7 @@ for (const [vendor, ending] of Object.entries(endings)) {
       const answer = () => getStream('openai-chat', [delta({ content: 'a' }), ending, '[DONE]'])
       const { response, world } = await ask({ client, model: 'chat/m', stream: true, answer })
       await response.text()
-      const [result] = world.told.usages
+      const [result] = world.recorded.usages
       assert.equal([result?.inputTokens, result?.outputTokens], [7, 5], client)
     }
   })

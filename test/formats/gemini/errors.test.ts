@@ -85,8 +85,8 @@ for (const [kind, [status, name]] of Object.entries(kinds) as [CanonicalError['k
   test(`writes an error of kind ${kind} as ${name}`, () => {
     const written = geminiTranslator.writeError({ kind, status: 500, message: 'm' })
     assert.is(written.status, status)
-    const { code, status: said } = Object(written.body.error)
-    assert.equal([code, said], [status, name])
+    const { code, status: output } = Object(written.body.error)
+    assert.equal([code, output], [status, name])
   })
 }
 
@@ -109,8 +109,8 @@ test('a billing error tells clients not to retry, and a more specific status is 
 })
 
 test("an overflow message starts with Google's words, followed by the provider's", () => {
-  const message = (said: string) =>
-    Object(geminiTranslator.writeError({ kind: 'context-overflow', status: 400, message: said }).body.error).message
+  const message = (content: string) =>
+    Object(geminiTranslator.writeError({ kind: 'context-overflow', status: 400, message: content }).body.error).message
   assert.is(message(overflow), overflow)
   assert.match(
     message('prompt is too long: 5 tokens'),

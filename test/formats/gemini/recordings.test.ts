@@ -7,7 +7,7 @@ import { geminiTranslator } from '../../../src/protocols/formats/gemini/gemini-t
 import { translateStream } from '../../../src/protocols/formats/translate-stream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
-import { type Heard, recordedExchanges, recordedStreams } from '../support/recordings.ts'
+import { type Received, recordedExchanges, recordedStreams } from '../support/recordings.ts'
 
 const test = suite('Gemini recordings')
 
@@ -59,7 +59,7 @@ function readResult(chunks: readonly JsonObject[]) {
 }
 
 /** Google's own client does not join pieces of arguments. */
-const getCalls = ({ tool_calls = [] }: Heard) =>
+const getCalls = ({ tool_calls = [] }: Received) =>
   tool_calls.every((call) => call.name && !('partial' in call))
     ? tool_calls.map(({ name, args }) => [name, args ?? {}])
     : undefined
@@ -75,7 +75,7 @@ for (const [how, pieces, longest] of [
   test(`recorded streams mean the same as in Google's own client ${how}`, () => {
     const recorded = recordedStreams('gemini').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length > 50, String(recorded.length))
-    for (const { name, sse, heard: received } of recorded) {
+    for (const { name, sse, received } of recorded) {
       const events = translated(sse, pieces)
       const output = readResult(events)
       if (!received.finish) {

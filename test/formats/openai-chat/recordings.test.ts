@@ -24,7 +24,7 @@ function translated(sse: string, size = Number.POSITIVE_INFINITY): string[] {
 }
 
 /** Reads a stream with OpenAI's client. */
-async function heardBy(events: readonly string[]) {
+async function receivedBy(events: readonly string[]) {
   const response = new Response(events.join(''))
   const stream = Stream.fromSSEResponse(response, new AbortController()).toReadableStream()
   const { choices, usage } = await ChatCompletionStream.fromReadableStream(stream).finalChatCompletion()
@@ -54,24 +54,27 @@ for (const [how, size] of [
   test(`OpenAI's client reads translated recordings like the originals ${how}`, async () => {
     const recorded = recordedStreams('chat').filter(({ sse }) => size === undefined || sse.length < 20_000)
     assert.ok(recorded.length > 50)
-    for (const { name, sse, heard } of recorded) {
+    for (const { name, sse, received } of recorded) {
       const events = translated(sse, size)
-      const told = await heardBy(events).catch((error: Error) => error)
-      if (!heard.ok || told instanceof Error) {
-        assert.ok(!heard.ok && told instanceof Error, `${name}: ${told instanceof Error ? told.message : 'no error'}`)
+      const result = await receivedBy(events).catch((error: Error) => error)
+      if (!received.ok || result instanceof Error) {
+        assert.ok(
+          !received.ok && result instanceof Error,
+          `${name}: ${result instanceof Error ? result.message : 'no error'}`,
+        )
         continue
       }
-      assert.is(told.text, heard.text, name)
+      assert.is(result.text, received.text, name)
       assert.equal(
-        told.calls,
-        heard.tool_calls?.map((call) => [call.id, call.name, call.arguments]),
+        result.calls,
+        received.tool_calls?.map((call) => [call.id, call.name, call.arguments]),
         name,
       )
-      assert.is(told.finish, finishOf(heard.finish), name)
-      if (heard.reasoning !== undefined) assert.is(reasoningIn(events), heard.reasoning, name)
-      if (!heard.usage) continue
-      assert.is(told.usage?.prompt_tokens, heard.usage.prompt_tokens, name)
-      assert.is(told.usage?.completion_tokens, heard.usage.completion_tokens, name)
+      assert.is(result.finish, finishOf(received.finish), name)
+      if (received.reasoning !== undefined) assert.is(reasoningIn(events), received.reasoning, name)
+      if (!received.usage) continue
+      assert.is(result.usage?.prompt_tokens, received.usage.prompt_tokens, name)
+      assert.is(result.usage?.completion_tokens, received.usage.completion_tokens, name)
     }
   })
 }

@@ -73,8 +73,8 @@ trip('a request that is written and parsed again keeps everything that the forma
     .array(fc.oneof(fc.tuple(arbitraryUser), fc.tuple(arbitrarySystem), arbitraryLoop), { maxLength: 6 })
     .map((runs) => runs.flat())
   fc.assert(
-    fc.property(conversation, arbitraryOptions, fc.boolean(), (turns, asked, stream) => {
-      const request: CanonicalRequest = { ...EMPTY, turns, options: asked, stream, streamUsage: stream }
+    fc.property(conversation, arbitraryOptions, fc.boolean(), (turns, requested, stream) => {
+      const request: CanonicalRequest = { ...EMPTY, turns, options: requested, stream, streamUsage: stream }
       const { target, warnings } = contexts(chatTranslator)
       const { body } = chatTranslator.writeRequest(request, target)
       assert.equal(chatTranslator.parseRequest(plain(body), { warnings }), plain(request))

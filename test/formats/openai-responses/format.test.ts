@@ -8,7 +8,7 @@ import { createResponseStreamState } from '../../../src/protocols/formats/openai
 import { responsesTranslator } from '../../../src/protocols/formats/openai-responses/responses-translator.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { recordedExchanges, recordedStreams } from '../support/recordings.ts'
-import { heardBy, payloads } from './support/streams.ts'
+import { payloads, receivedBy } from './support/streams.ts'
 
 const reader = await loadResponseReader(openaiResponses, operations.generate)
 
@@ -66,19 +66,19 @@ test('an error of the gateway ends a stream for every type of client', async () 
   const [error, failed] = payloads(events)
   assert.is(error?.type, 'error')
   assert.is(failed?.type, 'response.failed')
-  const heard = await heardBy(events).catch((thrown: Error) => thrown)
-  assert.ok(heard instanceof Error && heard.message.includes('cut'))
+  const received = await receivedBy(events).catch((thrown: Error) => thrown)
+  assert.ok(received instanceof Error && received.message.includes('cut'))
 })
 
 test('every recorded stream ends normally and has usage', () => {
-  for (const { name, sse, heard } of recordedStreams('responses')) {
+  for (const { name, sse, received } of recordedStreams('responses')) {
     const watched = createResponseStreamState()
     const parser = createSseParser(watched.observe)
     parser.push(sse)
     parser.end()
     assert.ok(watched.started && watched.ended && watched.closed && !watched.error, name)
-    assert.is(watched.usage?.inputTokens, heard.usage?.input_tokens, name)
-    assert.is(watched.usage?.outputTokens, heard.usage?.output_tokens, name)
+    assert.is(watched.usage?.inputTokens, received.usage?.input_tokens, name)
+    assert.is(watched.usage?.outputTokens, received.usage?.output_tokens, name)
   }
 })
 

@@ -5,7 +5,7 @@ import { responsesTranslator } from '../../../src/protocols/formats/openai-respo
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { recordedExchanges, recordedStreams } from '../support/recordings.ts'
-import { heardBy, ours, readStream, translated } from './support/streams.ts'
+import { ours, readStream, receivedBy, translated } from './support/streams.ts'
 
 const test = suite('recorded responses')
 
@@ -33,19 +33,19 @@ for (const [how, size, longest] of [
   test(`OpenAI's client reads translated recordings like the originals ${how}`, async () => {
     const recorded = recordedStreams('responses').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length >= 20)
-    for (const { name, sse, heard } of recorded) {
-      const told = await heardBy(translated(sse, size))
-      assert.is(told.output_text, heard.text, name)
-      const calls = told.output.flatMap((item) => (item.type === 'function_call' ? [item] : []))
+    for (const { name, sse, received } of recorded) {
+      const result = await receivedBy(translated(sse, size))
+      assert.is(result.output_text, received.text, name)
+      const calls = result.output.flatMap((item) => (item.type === 'function_call' ? [item] : []))
       assert.equal(
         calls.map((call) => [call.call_id, call.name, call.arguments]),
-        heard.tool_calls?.map((call) => [call.id, call.name, call.arguments]),
+        received.tool_calls?.map((call) => [call.id, call.name, call.arguments]),
         name,
       )
-      assert.is(told.status, heard.finish, name)
-      assert.is(told.usage?.input_tokens, heard.usage?.input_tokens, name)
-      assert.is(told.usage?.output_tokens, heard.usage?.output_tokens, name)
-      assert.equal(told.usage?.output_tokens_details, heard.usage?.output_tokens_details, name)
+      assert.is(result.status, received.finish, name)
+      assert.is(result.usage?.input_tokens, received.usage?.input_tokens, name)
+      assert.is(result.usage?.output_tokens, received.usage?.output_tokens, name)
+      assert.equal(result.usage?.output_tokens_details, received.usage?.output_tokens_details, name)
     }
   })
 }
@@ -79,10 +79,10 @@ test('the parser reads all recorded responses', () => {
     const { choices, usage } = responsesTranslator.parseResponse(answer, read)
     const content = choices[0]?.content ?? []
     const items = answer.output.filter(isObject)
-    const said = items.flatMap((item) => (item.type === 'message' && Array.isArray(item.content) ? item.content : []))
+    const output = items.flatMap((item) => (item.type === 'message' && Array.isArray(item.content) ? item.content : []))
     assert.is(
       content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
-      said.map(({ text }) => text).join(''),
+      output.map(({ text }) => text).join(''),
       name,
     )
     const called = items.filter(({ type }) => type === 'function_call')
@@ -101,7 +101,7 @@ test('the parser reads all recorded responses', () => {
 })
 
 const thinks = (item: JsonObject) =>
-  [item.encrypted_content, item.summary, item.content].some((said) => said && (said as unknown[]).length > 0)
+  [item.encrypted_content, item.summary, item.content].some((value) => value && (value as unknown[]).length > 0)
 
 /** Reasons why a recorded request can't be translated. */
 const refusals = /does not store responses|only work with one vendor|cannot be selected with other/

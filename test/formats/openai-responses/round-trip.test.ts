@@ -11,10 +11,10 @@ import { ours } from './support/streams.ts'
 
 const test = suite('Responses request round trips')
 
-const said = fc.string({ minLength: 1, unit: 'grapheme' })
+const output = fc.string({ minLength: 1, unit: 'grapheme' })
 const name = fc.stringMatching(/^[a-z_]{1,12}$/)
 const cache = fc.constantFrom({}, { ttl: '30m' as const }, { ttl: '12h' as const })
-const text = fc.record({ type: fc.constant('text' as const), text: said, cache }, { requiredKeys: ['type', 'text'] })
+const text = fc.record({ type: fc.constant('text' as const), text: output, cache }, { requiredKeys: ['type', 'text'] })
 const base64 = fc.constant('AAAA')
 const media = (mediaType: string) =>
   fc.oneof(
@@ -55,12 +55,12 @@ const assistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(
   fc.record(
     {
       type: fc.constant('text' as const),
-      text: said,
+      text: output,
       phase: fc.constantFrom('commentary' as const, 'final_answer' as const),
     },
     { requiredKeys: ['type', 'text'] },
   ),
-  fc.record({ type: fc.constant('refusal' as const), text: said }),
+  fc.record({ type: fc.constant('refusal' as const), text: output }),
   fc.record(
     {
       type: fc.constant('tool-call' as const),
@@ -74,12 +74,12 @@ const assistantPart: fc.Arbitrary<AssistantPart> = fc.oneof(
     },
     { requiredKeys: ['type', 'id', 'name', 'arguments'] },
   ),
-  said.map(
+  output.map(
     (data) => ({ type: 'reasoning', text: '', state: { origin, kind: 'encrypted', data, id: 'rs_1' } }) as const,
   ),
-  said.map((thought) => ({ type: 'reasoning', text: thought, state: { origin, kind: 'text', data: '' } }) as const),
+  output.map((thought) => ({ type: 'reasoning', text: thought, state: { origin, kind: 'text', data: '' } }) as const),
   fc
-    .tuple(said, said)
+    .tuple(output, output)
     .map(
       ([thought, data]) =>
         ({ type: 'reasoning', text: thought, isSummary: true, state: { origin, kind: 'encrypted', data } }) as const,
@@ -118,7 +118,9 @@ const conversation: fc.Arbitrary<Turn[]> = fc
 
 const instructions: fc.Arbitrary<Turn[]> = fc.oneof(
   fc.constant<Turn[]>([]),
-  said.map((told): Turn[] => [{ role: 'system', as: 'instructions', content: [{ type: 'text', text: told }] }]),
+  output.map((recorded): Turn[] => [
+    { role: 'system', as: 'instructions', content: [{ type: 'text', text: recorded }] },
+  ]),
 )
 
 const schema = fc.dictionary(name, fc.jsonValue()).map((fields) => ({ type: 'object', properties: {}, ...fields }))
@@ -129,7 +131,7 @@ const tool: fc.Arbitrary<Tool> = fc.oneof(
       name,
       schema,
       strict: fc.boolean(),
-      description: said,
+      description: output,
       outputSchema: schema,
     },
     { requiredKeys: ['type', 'name', 'schema', 'strict'] },
@@ -138,8 +140,8 @@ const tool: fc.Arbitrary<Tool> = fc.oneof(
     {
       type: fc.constant('free-form' as const),
       name,
-      description: said,
-      grammar: fc.record({ syntax: fc.constantFrom('lark' as const, 'regex' as const), definition: said }),
+      description: output,
+      grammar: fc.record({ syntax: fc.constantFrom('lark' as const, 'regex' as const), definition: output }),
     },
     { requiredKeys: ['type', 'name'] },
   ),
@@ -156,7 +158,7 @@ const choice: fc.Arbitrary<ToolChoice> = fc.oneof(
 
 const options: fc.Arbitrary<RequestOptions> = fc.record(
   {
-    cacheKey: said,
+    cacheKey: output,
     cacheOptions: fc.constantFrom({ mode: 'explicit' as const }, { ttl: '30m' }),
     cacheRetention: fc.constantFrom('in_memory', '24h'),
     endUser: fc.string({ minLength: 1, maxLength: 100 }),
@@ -201,12 +203,12 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
 
 test('a request that is written and parsed again keeps everything that the format has fields for', () => {
   fc.assert(
-    fc.property(request, (asked) => {
+    fc.property(request, (requested) => {
       const { target, warnings } = contexts(responsesTranslator, ours)
-      const { body } = responsesTranslator.writeRequest(asked, target)
+      const { body } = responsesTranslator.writeRequest(requested, target)
       const wire = JSON.parse(JSON.stringify(body))
       const { client: _, ...understood } = responsesTranslator.parseRequest(wire, { warnings })
-      assert.equal(understood, JSON.parse(JSON.stringify(asked)))
+      assert.equal(understood, JSON.parse(JSON.stringify(requested)))
       assert.equal(warnings.list(), [])
     }),
     { numRuns: 60 },

@@ -20,7 +20,7 @@ const content: AssistantPart[] = [
   { type: 'refusal', text: 'no' },
   { type: 'tool-call', id: 'c1', name: 'f', arguments: '{}' },
 ]
-const asked = {
+const callOptions = {
   model: 'm',
   instructions: 'be brief',
   input: [{ role: 'user', content: 'hi' }],
@@ -31,7 +31,7 @@ const asked = {
   metadata: { a: 'b' },
 }
 
-function request(body: object = asked) {
+function request(body: object = callOptions) {
   const { warnings } = contexts(responsesTranslator, ours)
   return responsesTranslator.parseRequest({ ...body }, { warnings })
 }
@@ -40,7 +40,7 @@ test('a non-streaming response matches the schema', () => {
   const problems = createValidator()
   const { write } = contexts(responsesTranslator, ours)
   for (const reason of ['stop', 'length', 'malformed-call'] as const)
-    for (const body of [asked, { input: 'a' }]) {
+    for (const body of [callOptions, { input: 'a' }]) {
       const choices = [{ content, finish: { reason } }]
       const answer = responsesTranslator.writeResponse({ choices, usage }, write(request(body)))
       assert.equal(problems('ResponseResource', answer), [])

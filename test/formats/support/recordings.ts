@@ -21,7 +21,7 @@ export interface Exchange {
 }
 
 /** How the vendor's own client understood a recorded stream. */
-export interface Heard {
+export interface Received {
   ok: boolean
   text?: string
   reasoning?: string
@@ -66,7 +66,7 @@ function getExchanges(path: string): Exchange[] {
 interface RecordedStream {
   name: string
   sse: string
-  heard: Heard
+  received: Received
 }
 
 const known = new Map<string, RecordedStream[]>()
@@ -82,10 +82,10 @@ export function recordedStreams(api: string): RecordedStream[] {
 function readStreams(api: string): RecordedStream[] {
   const lines = readFileSync(new URL('oracle.jsonl', folder), 'utf8').trim().split('\n')
   return lines.flatMap((line) => {
-    const { file, interaction, api: spoken, ...heard } = JSON.parse(line)
+    const { file, interaction, api: spoken, ...received } = JSON.parse(line)
     if (spoken !== api) return []
     const sse = getStream(readJson(file).interactions[interaction]?.response.body ?? {})
-    return sse !== undefined && isHeard(heard) ? [{ name: `${file} ${interaction}`, sse, heard }] : []
+    return sse !== undefined && isHeard(received) ? [{ name: `${file} ${interaction}`, sse, received }] : []
   })
 }
 
@@ -108,4 +108,4 @@ interface RecordedInteraction {
 const readJson = (path: string): { source?: { shrunk?: boolean }; interactions: RecordedInteraction[] } =>
   JSON.parse(readFileSync(new URL(path, folder), 'utf8'))
 
-const isHeard = (value: unknown): value is Heard => isObject(value) && typeof value.ok === 'boolean'
+const isHeard = (value: unknown): value is Received => isObject(value) && typeof value.ok === 'boolean'

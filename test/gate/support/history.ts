@@ -185,48 +185,48 @@ export class History {
     const leaving = new AbortController()
     const headers = { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', 'x-title': title }
     const request = { method: 'POST', headers, body: JSON.stringify(body), signal: leaving.signal }
-    const asked: Asked = {
+    const requestOptions: Asked = {
       title,
       leaving,
       isOther,
       isOver: false,
       reply: gateway.fetch(new Request(`http://gateway${path}`, request)),
     }
-    this.#asked.push(asked)
-    asked.done = asked.reply.then(async (reply) => {
+    this.#asked.push(requestOptions)
+    requestOptions.done = requestOptions.reply.then(async (reply) => {
       this.course.push(
         `${title.slice(-2)} ${isOther ? 'B' : 'A'} ${path} ${reply.status} ${reply.headers.get('x-signalbox-attempts')}`,
       )
       this.#ids.set(title, reply.headers.get('x-signalbox-request-id') ?? '')
-      const isStill = this.#asked.at(-1) === asked && this.#limits === limits // nothing happened in between
+      const isStill = this.#asked.at(-1) === requestOptions && this.#limits === limits // nothing happened in between
       const isRefused = before && isPriced && isStill && (reply.status === 402 || reply.status === 429)
       const text = isRefused ? await reply.clone().text() : ''
       if (isRefused && OF_GATE.test(text)) this.#checkRefusal(before, most, text) // not an error from a provider or from a target in cooldown
-      if (!/event-stream/.test(reply.headers.get('content-type') ?? '')) asked.isOver = true
-      else asked.reader = reply.body?.getReader()
+      if (!/event-stream/.test(reply.headers.get('content-type') ?? '')) requestOptions.isOver = true
+      else requestOptions.reader = reply.body?.getReader()
     })
-    asked.done.catch(() => {}) // awaited at the end
+    requestOptions.done.catch(() => {}) // awaited at the end
     if (random.below(2) === 0) await turns(6)
   }
 
-  async #read(asked: Asked, chunks: number): Promise<void> {
-    for (let left = chunks; left > 0 && asked.reader && !asked.isOver; left--) {
-      const { done } = await Promise.race([asked.reader.read(), turns(8).then(() => ({ done: undefined }))])
-      if (done === undefined) return this.#leave(asked) // the provider sends nothing
-      if (done) asked.isOver = true
+  async #read(requested: Asked, chunks: number): Promise<void> {
+    for (let left = chunks; left > 0 && requested.reader && !requested.isOver; left--) {
+      const { done } = await Promise.race([requested.reader.read(), turns(8).then(() => ({ done: undefined }))])
+      if (done === undefined) return this.#leave(requested) // the provider sends nothing
+      if (done) requested.isOver = true
     }
   }
 
-  #leave(asked: Asked): void {
-    asked.isOver = true
-    if (asked.reader) asked.reader.cancel().catch(() => {})
-    else asked.leaving.abort()
+  #leave(requested: Asked): void {
+    requested.isOver = true
+    if (requested.reader) requested.reader.cancel().catch(() => {})
+    else requested.leaving.abort()
   }
 
   #crash(): void {
     this.#hasCrashed = true
     this.#on.second?.crash()
-    for (const asked of this.#asked) if (asked.isOther) asked.isOver = true
+    for (const pending of this.#asked) if (pending.isOther) pending.isOver = true
   }
 
   async #reset(): Promise<void> {
@@ -262,19 +262,21 @@ export class History {
   }
 
   async #finish(): Promise<void> {
-    for (const asked of this.#asked) {
-      if (!asked.isOver && this.#random.below(2) === 0) this.#leave(asked)
+    for (const pending of this.#asked) {
+      if (!pending.isOver && this.#random.below(2) === 0) this.#leave(pending)
       for (const release of this.#waiting.splice(0)) release()
       await turns(1)
-      await this.#read(asked, 60)
-      if (!asked.isOver) this.#leave(asked)
+      await this.#read(pending, 60)
+      if (!pending.isOver) this.#leave(pending)
     }
     while (this.#waiting.length > 0) {
       for (const release of this.#waiting.splice(0)) release()
       await turns()
     }
     this.#on.skew = 0
-    await Promise.all(this.#asked.filter((asked) => !asked.isOther || !this.#hasCrashed).map(({ done }) => done))
+    await Promise.all(
+      this.#asked.filter((requested) => !requested.isOther || !this.#hasCrashed).map(({ done }) => done),
+    )
     await this.#settled()
     if (!this.#hasCrashed) return
     await this.#states()

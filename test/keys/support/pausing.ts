@@ -25,12 +25,12 @@ export async function delaysOf(
   await storage.close?.()
 
   const children = Array.from({ length: PROCESSES }, () => program?.start(place, SECRET, key, id) as Child) // `before` has created it
-  await Promise.all(children.map((child) => child.said('ready')))
+  await Promise.all(children.map((child) => child.output('ready')))
   for (const child of children) child.go('ask')
-  await Promise.all(children.map((child) => child.said('under load')))
+  await Promise.all(children.map((child) => child.output('under load')))
   children[0]?.go('pause')
-  const pausedAt = Number((await children[0]?.said('paused'))?.split(' ')[1])
-  const reports = await Promise.all(children.map((child) => child.said('saw')))
+  const pausedAt = Number((await children[0]?.output('paused'))?.split(' ')[1])
+  const reports = await Promise.all(children.map((child) => child.output('saw')))
   for (const child of children) child.go('end')
   await Promise.all(children.map((child) => child.ended()))
 

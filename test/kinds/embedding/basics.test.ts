@@ -41,7 +41,7 @@ async function open({ vector = floats as unknown, status = 200 } = {}) {
 }
 
 test("a request in the provider's own format and its response pass through byte for byte", async () => {
-  const { ask, up, told } = await open()
+  const { ask, up, recorded } = await open()
   const { response, text } = await ask({ model: 'openai/small', input: 'Hi', strange: [1.5] })
   assert.is(response.status, 200)
   assert.is(up.calls[0]?.url.href, 'http://openai.test/v1/embeddings')
@@ -52,8 +52,8 @@ test("a request in the provider's own format and its response pass through byte 
     '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.25,-0.5,1]}],"model":"small","usage":{"prompt_tokens":2,"total_tokens":2}}',
   )
   assert.is(response.headers.get('x-signalbox-target'), 'openai/small')
-  assert.is(told.usages[0]?.inputTokens, 2)
-  assert.is(told.usages[0]?.outputTokens, 0)
+  assert.is(recorded.usages[0]?.inputTokens, 2)
+  assert.is(recorded.usages[0]?.outputTokens, 0)
 })
 
 test('vectors have the encoding that the client requests, even if the provider sends another one', async () => {
@@ -161,7 +161,7 @@ test('a dollar limit counts embeddings at their input price, and an unknown pric
   const up = fakeUpstream(() =>
     json({ object: 'list', data, model: 'm', usage: { prompt_tokens: 100, total_tokens: 100 } }),
   )
-  const { api, post, told } = await openWorld({ fetch: up, catalog: priced, connections: ['openai'] })
+  const { api, post, recorded } = await openWorld({ fetch: up, catalog: priced, connections: ['openai'] })
   const { key } = await api.keys.create({ name: 'k', limits: { usd: { day: 5 } } })
   const headers = { authorization: `Bearer ${key}` }
   const unpriced = await post('/v1/embeddings', { model: 'openai/unpriced', input: 'Hi' }, { headers })
@@ -169,7 +169,7 @@ test('a dollar limit counts embeddings at their input price, and an unknown pric
   const statuses: number[] = []
   for (let times = 0; times < 60; times++)
     statuses.push((await post('/v1/embeddings', { model: 'openai/small', input: 'Hi' }, { headers })).status)
-  assert.is(told.usages[0]?.costUsd, 0.1)
+  assert.is(recorded.usages[0]?.costUsd, 0.1)
   assert.is(statuses[0], 200)
   assert.is(statuses.at(-1), 402)
   const served = statuses.filter((status) => status === 200).length

@@ -16,7 +16,7 @@ const TEXTS = ['alpha', 'beta beta', 'c']
 const WANTED = TEXTS.map((text) => vectorOf(text))
 
 /** Vendors of OpenAI's form with and without base64, and of others. */
-const asked = ['OpenAI', 'Ollama', 'Cohere', 'Google', 'Voyage', 'Titan on Bedrock'].map(
+const requested = ['OpenAI', 'Ollama', 'Cohere', 'Google', 'Voyage', 'Titan on Bedrock'].map(
   (name): [string, FakeVendor] => [name, vendors[name] as FakeVendor],
 )
 
@@ -28,7 +28,7 @@ async function open(vendor: FakeVendor) {
   return { up, seen, fetch, model: `${vendor.connection.provider}/${vendor.model}` }
 }
 
-for (const [name, vendor] of asked) {
+for (const [name, vendor] of requested) {
   test(`openai gets embeddings from ${name}, with the default encoding and with floats`, async () => {
     const { fetch, model } = await open(vendor)
     const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'none', fetch, maxRetries: 0 })

@@ -74,21 +74,25 @@ test("recorded vendor responses reach every client in the client's format", asyn
     const texts = textsOf(sent)
     if (!texts.every((text) => typeof text === 'string')) continue // images
     const up = fakeUpstream(() => json(given))
-    const { post, told } = await openWorld({ fetch: up, catalog: defaultCatalog, connections: [connection as never] })
+    const { post, recorded } = await openWorld({
+      fetch: up,
+      catalog: defaultCatalog,
+      connections: [connection as never],
+    })
     const model = `${connection.provider}/${modelOf(request.url, sent)}`
     for (const [path, body] of [
       ['/v1/embeddings', { model, input: texts, encoding_format: 'base64' }],
       ['/v1/embeddings', { model, input: texts }],
       ['/v2/embed', { model, texts, input_type: 'search_document' }],
     ] as const) {
-      const asked = await post(path, body)
-      assert.is(asked.status, 200, `${file} ${path} ${await asked.clone().text()}`)
-      const answer = (await asked.json()) as Record<string, unknown>
+      const requested = await post(path, body)
+      assert.is(requested.status, 200, `${file} ${path} ${await requested.clone().text()}`)
+      const answer = (await requested.json()) as Record<string, unknown>
       const vectors = path === '/v2/embed' ? Object(answer.embeddings).float : (answer.data as unknown[])
       assert.is(vectors.length, texts.length, file)
       answers++
     }
-    assert.equal(told.errors, [], file)
+    assert.equal(recorded.errors, [], file)
   }
   assert.ok(answers > 100, `only ${answers} answers`)
 })

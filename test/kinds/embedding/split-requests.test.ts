@@ -29,12 +29,12 @@ test('split requests keep client options for a vendor with the same API', async 
   const cohere = await open('cohere', (sent) => ({
     embeddings: { int8: sent.texts.map((text) => [Number(text) % 100]) },
   }))
-  const asked = { input_type: 'search_query', embedding_types: ['int8'], max_tokens: 100, priority: 1 }
-  const response = await cohere.post('/v2/embed', { model: 'cohere/embed-v4.0', texts, ...asked })
+  const requestOptions = { input_type: 'search_query', embedding_types: ['int8'], max_tokens: 100, priority: 1 }
+  const response = await cohere.post('/v2/embed', { model: 'cohere/embed-v4.0', texts, ...requestOptions })
   assert.equal(Object(await response.json()).embeddings, { int8: texts.map((text) => [Number(text) % 100]) })
   assert.equal(
     cohere.sent().map(({ texts: list, model, ...rest }) => [list.length, model, rest]),
-    [96, 96, 96, 12].map((size) => [size, 'embed-v4.0', asked]),
+    [96, 96, 96, 12].map((size) => [size, 'embed-v4.0', requestOptions]),
   )
 
   const google = await open('google', ({ requests }) => ({ embeddings: requests.map(() => ({ values: [1] })) }))
@@ -54,13 +54,13 @@ test("split requests keep the vendor's packed vectors if the client requests the
   const { post, sent } = await open('voyage', ({ input }) => ({
     data: input.map((text, index) => ({ index, embedding: packed(text) })),
   }))
-  const asked = { output_dtype: 'int8', encoding_format: 'base64' }
-  const response = await post('/v1/embeddings', { model: 'voyage/voyage-3.5', input: texts, ...asked })
+  const requestOptions = { output_dtype: 'int8', encoding_format: 'base64' }
+  const response = await post('/v1/embeddings', { model: 'voyage/voyage-3.5', input: texts, ...requestOptions })
   assert.equal(
     Object(await response.json()).data,
     texts.map((text, index) => ({ object: 'embedding', index, embedding: packed(text) })),
   )
-  for (const { input, model, ...rest } of sent()) assert.equal([input.length <= 128, rest], [true, asked])
+  for (const { input, model, ...rest } of sent()) assert.equal([input.length <= 128, rest], [true, requestOptions])
 })
 
 test('split requests fail if two parts have vectors of different lengths', async () => {

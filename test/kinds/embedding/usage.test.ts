@@ -16,7 +16,7 @@ const open = async () => {
 test('missing usage is estimated and marked as an estimate', async () => {
   const { world } = await open()
   assert.is((await world.post('/v1/embeddings', { model: MODEL, input })).status, 200)
-  const [usage] = world.told.usages
+  const [usage] = world.recorded.usages
   assert.is(usage?.costSource, 'estimated')
   assert.ok((usage?.inputTokens ?? 0) > 500, String(usage?.inputTokens))
   assert.is(usage?.outputTokens, 0)
@@ -42,7 +42,7 @@ test('usage is estimated if the count is 0 or negative, and is the largest numbe
     const up = fakeUpstream(() => new Response(answer, { headers }))
     const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['openai'] })
     await world.post('/v1/embeddings', { model: 'openai/text-embedding-3-small', input })
-    const { inputTokens = 0, costSource } = world.told.usages[0] ?? {}
+    const { inputTokens = 0, costSource } = world.recorded.usages[0] ?? {}
     if (tokens === '1e999') assert.equal([inputTokens, costSource], [Number.MAX_SAFE_INTEGER, 'counted'])
     else assert.ok(costSource === 'estimated' && inputTokens > 500 && inputTokens < 2_000, `${inputTokens}`)
   }

@@ -86,7 +86,7 @@ test('a split request gets the same response as an unsplit one, with at most fou
       const sent: { texts: string[] } = JSON.parse(body)
       return json({ embeddings: { float: sent.texts.map((text) => vectorOf(text)) } })
     })
-    const { post, told } = await openWorld({
+    const { post, recorded } = await openWorld({
       fetch: up,
       catalog: { cohere: { baseUrl: 'http://cohere.test' } },
       connections: ['cohere'],
@@ -98,7 +98,7 @@ test('a split request gets the same response as an unsplit one, with at most fou
       texts.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) })),
     )
     assert.ok(most <= 4, `${most} at once`)
-    assert.is(told.attempts.length, 1)
+    assert.is(recorded.attempts.length, 1)
   }
 })
 
@@ -113,7 +113,7 @@ test('a failing part fails the attempt and ends the other calls, and the next ta
     if (nth === 2) return json({ message: 'overloaded' }, 503)
     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   })
-  const { post, told } = await openWorld({
+  const { post, recorded } = await openWorld({
     fetch: up,
     catalog: { cohere: { baseUrl: 'http://cohere.test' }, one: { baseUrl: 'http://one.test/v1' } },
     connections: ['cohere', 'one'],
@@ -125,7 +125,7 @@ test('a failing part fails the attempt and ends the other calls, and the next ta
   assert.is(((await response.json()) as { data: unknown[] }).data.length, 300)
   assert.is(up.open, 0)
   assert.equal(
-    told.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
+    recorded.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
     ['cohere server', 'one answered'],
   )
 })

@@ -88,7 +88,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
 
   for (const [who, client] of Object.entries(clients))
     test(`${who} gets embeddings from ${name}, in order`, async () => {
-      const { ask, seen, told } = await open(vendor)
+      const { ask, seen, recorded } = await open(vendor)
       const { status, text, answer } = await ask(client, TEXTS)
       assert.is(status, 200, text)
       assert.equal(
@@ -102,7 +102,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
       const unsaid = who === 'Cohere' ? 0 : undefined // its clients read no answer without a number
       const tokens = lacks.includes('usage') ? unsaid : 9
       assert.is(client.tokens(answer), tokens)
-      if (tokens) assert.is(told.usages[0]?.inputTokens, tokens)
+      if (tokens) assert.is(recorded.usages[0]?.inputTokens, tokens)
     })
 
   for (const [who, client] of Object.entries(clients))

@@ -174,7 +174,7 @@ const phases: Record<string, (call: Call) => boolean> = {
 }
 for (const [phase, isMeant] of Object.entries(phases))
   test(`a client that disconnects ${phase} ends the call`, async () => {
-    const { gateway, up, clock, told } = await openImages({
+    const { gateway, up, clock, recorded } = await openImages({
       answer: (call) => {
         if (isMeant(call)) return never()
         return isPoll(call) ? ready() : undefined
@@ -189,7 +189,7 @@ for (const [phase, isMeant] of Object.entries(phases))
     assert.is(up.open, 1)
     abort.abort()
     assert.is((await replying).status, 499)
-    assert.equal([up.open, clock.pending(), told.errors.length], [0, 0, 0])
+    assert.equal([up.open, clock.pending(), recorded.errors.length], [0, 0, 0])
   })
 
 test('a client that disconnects between two polls ends the job', async () => {
@@ -246,11 +246,11 @@ test('a stream stays open while the job is running, and ends with the image or t
     ['Ready', /event: image_generation\.completed\n.*"output_format":"jpeg"/],
     ['Request Moderated', /^data: \{"error":\{"message":"[^"]*(?:\\"bfl\\")?[^"]*content filter/m],
   ] as const) {
-    let asked = 0
+    let requestCount = 0
     const { ask, up, clock } = await openImages({
       answer: (call) => {
         if (!isPoll(call)) return undefined
-        return ++asked > 20 ? json({ status, result: { sample: SAMPLE } }) : json({ status: 'Pending' })
+        return ++requestCount > 20 ? json({ status, result: { sample: SAMPLE } }) : json({ status: 'Pending' })
       },
     })
     const answering = ask(model, { stream: true }).then((response) => response.text())

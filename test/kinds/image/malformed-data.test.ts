@@ -20,12 +20,12 @@ async function streaming() {
   let answer = () => new Response()
   const up = fakeUpstream(() => answer())
   const catalog = { one: { baseUrl: 'http://one.test/v1' }, openrouter: { baseUrl: 'http://openrouter.test/v1' } }
-  const { post, told, clock } = await openWorld({ fetch: up, catalog, connections: ['one', 'openrouter'] })
+  const { post, recorded, clock } = await openWorld({ fetch: up, catalog, connections: ['one', 'openrouter'] })
   return async (chunks: string[], end: End, { provider = 'one' } = {}) => {
     answer = () => new Response(bodyOf(chunks, end), { headers: { 'content-type': 'text/event-stream' } })
     const response = await post('/v1/images/generations', { model: `${provider}/m`, prompt: 'a walk', stream: true })
     const text = await response.text()
-    assert.equal([told.errors.length, up.open], [0, 0])
+    assert.equal([recorded.errors.length, up.open], [0, 0])
     await clock.advance(10 * 60_000) // until the target has recovered
     return text
   }
@@ -80,7 +80,7 @@ const names = [
 const times = process.env.CI ? 3_000 : 200
 test(`none of ${times} random image requests causes a gateway error`, async () => {
   const random = createRandom(11)
-  const { gateway, told, clock } = await openImages()
+  const { gateway, recorded, clock } = await openImages()
   for (let nth = 0; nth < times; nth++) {
     const model = imageVendors[vendorNames[random.below(vendorNames.length)] ?? 'openai'].model
     const body: Record<string, unknown> = { model, prompt: 'a walk' }
@@ -105,7 +105,7 @@ test(`none of ${times} random image requests causes a gateway error`, async () =
     const text = await response.text()
     assert.ok(response.status !== 500, `${JSON.stringify(body).slice(0, 300)} ${text}`)
   }
-  assert.equal(told.errors, [])
+  assert.equal(recorded.errors, [])
 })
 
 test('an upload over its limit returns a 413 that names the option', async () => {

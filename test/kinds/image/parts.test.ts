@@ -17,8 +17,8 @@ test('a fill model gets the image and its mask as base64', async () => {
         ? json({ id: 'j', polling_url: 'https://api.eu2.bfl.ai/v1/get_result?id=j', cost: 5 })
         : undefined,
   })
-  const asked = { image: dataUrl(png), mask: dataUrl(jpeg, 'image/jpeg'), size: '1024x1024' }
-  const response = await ask('bfl/flux-pro-1.0-fill', asked, edits)
+  const requestOptions = { image: dataUrl(png), mask: dataUrl(jpeg, 'image/jpeg'), size: '1024x1024' }
+  const response = await ask('bfl/flux-pro-1.0-fill', requestOptions, edits)
   assert.is(response.status, 200, await response.text())
   const { image, mask, input_image } = sent(up.calls[0])
   assert.equal([image, mask, input_image], [png, jpeg, undefined])
@@ -43,8 +43,8 @@ test("a mask is rejected for models that change whole images, and markup for all
 test('markup and mask in JSON reach OpenAI as files', async () => {
   for (const member of ['markup', 'mask']) {
     const { ask, up } = await openImages()
-    const asked = { image: dataUrl(png), [member]: dataUrl(jpeg, 'image/jpeg') }
-    const response = await ask(imageVendors.openai.model, asked, edits)
+    const requestOptions = { image: dataUrl(png), [member]: dataUrl(jpeg, 'image/jpeg') }
+    const response = await ask(imageVendors.openai.model, requestOptions, edits)
     assert.is(response.status, 200, await response.text())
     const [call] = up.calls
     const parts = parseForm(call?.init.body as Uint8Array, call?.headers.get('content-type') ?? '')
@@ -69,15 +69,15 @@ const samples: Record<string, string> = {
 for (const [what, sample] of Object.entries(samples))
   test(`a Kontext model at Fireworks runs a job whose result is ${what}`, async () => {
     let polls = 0
-    const { ask, up, told } = await openImages({
+    const { ask, up, recorded } = await openImages({
       answer({ url }) {
         if (url.href === AT) return json({ request_id: 'r-1' })
         if (url.href !== `${AT}/get_result`) return undefined
         return json(++polls < 3 ? { id: 'r-1', status: 'Pending' } : { id: 'r-1', status: 'Ready', result: { sample } })
       },
     })
-    const asked = { image: dataUrl(png), output_format: 'jpeg', size: '1024x1024' }
-    const response = await ask(`fireworks/${KONTEXT}`, asked, edits)
+    const requestOptions = { image: dataUrl(png), output_format: 'jpeg', size: '1024x1024' }
+    const response = await ask(`fireworks/${KONTEXT}`, requestOptions, edits)
     const text = await response.text()
     assert.is(response.status, 200, text)
     assert.is(JSON.parse(text).data[0].b64_json, jpeg)
@@ -91,7 +91,7 @@ for (const [what, sample] of Object.entries(samples))
     const polled = new TextDecoder().decode(second?.init.body as Uint8Array)
     assert.equal([second?.init.method, JSON.parse(polled)], ['POST', { id: 'r-1' }])
     assert.is(second?.headers.get('authorization'), `Bearer ${apiKeyOf('fireworks')}`)
-    assert.equal(told.usages[0]?.units, { image: 1 })
+    assert.equal(recorded.usages[0]?.units, { image: 1 })
   })
 
 test('a Kontext job that is rejected or fails is not started again', async () => {

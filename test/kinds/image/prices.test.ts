@@ -9,15 +9,15 @@ const test = suite('image prices by size and quality')
 const catalog: Catalog = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', type: 'image' }] } }
 const images = { 'high:1024x1024': 0.2, '1024x1024:low': 0.01, '1536x1024': 0.06, '4K': 0.5, medium: 0.05 }
 
-async function open(price: Price, said: object = {}) {
+async function open(price: Price, content: object = {}) {
   const up = fakeUpstream(({ body }) => {
     const { n = 1, stream } = JSON.parse(body)
     if (stream)
       return new Response(
-        `data: ${JSON.stringify({ type: 'image_generation.completed', b64_json: png, ...said })}\n\n`,
+        `data: ${JSON.stringify({ type: 'image_generation.completed', b64_json: png, ...content })}\n\n`,
         { headers: { 'content-type': 'text/event-stream' } },
       )
-    return json({ data: Array.from({ length: n }, () => ({ b64_json: png })), ...said })
+    return json({ data: Array.from({ length: n }, () => ({ b64_json: png })), ...content })
   })
   const world = await openWorld({ fetch: up, catalog, connections: [{ provider: 'one', prices: { m: price } }] })
   const { key } = await world.api.keys.create({ name: 'a', limits: { usd: { total: 0.3 } } })
@@ -25,13 +25,13 @@ async function open(price: Price, said: object = {}) {
     world.post('/v1/images/generations', { model: 'one/m', prompt: 'rain', ...body }, { headers })
   async function cost(body: object) {
     await (await ask(body)).text()
-    return world.told.usages.at(-1)?.costUsd
+    return world.recorded.usages.at(-1)?.costUsd
   }
   const limited = (body: object) => ask(body, { authorization: `Bearer ${key}` })
   return { ...world, world, cost, limited, up }
 }
 
-for (const [body, said, usd] of [
+for (const [body, output, usd] of [
   [{ quality: 'high', size: '1024x1024' }, {}, 0.2],
   [{ quality: 'low', size: '1024x1024' }, {}, 0.01],
   [{ quality: 'high', size: '1536x1024', n: 2 }, {}, 0.12],
@@ -43,8 +43,8 @@ for (const [body, said, usd] of [
   [{ stream: true, quality: 'high' }, { size: '1024x1024', quality: 'high' }, 0.2],
   [{ size: '512x512' }, {}, 0.5],
 ] as const)
-  test(`an image costs ${usd / (('n' in body && body.n) || 1)} for ${JSON.stringify(body)} and the response ${JSON.stringify(said)}`, async () => {
-    const { cost } = await open({ images }, said)
+  test(`an image costs ${usd / (('n' in body && body.n) || 1)} for ${JSON.stringify(body)} and the response ${JSON.stringify(output)}`, async () => {
+    const { cost } = await open({ images }, output)
     assert.is(await cost(body), usd)
   })
 
@@ -86,19 +86,19 @@ test("no image costs more than its reservation, regardless of the vendor's repor
     { 'low:1024x1024': 0.01, 'high:1536x1024': 0.2 },
     { '1K': 0.01, '512x512': 0.2 },
   ]
-  const asked = [{}, { size: '1024x1024' }, { quality: 'low' }, { size: '4K' }, { quality: 'low', size: '512x512' }]
+  const requested = [{}, { size: '1024x1024' }, { quality: 'low' }, { size: '4K' }, { quality: 'low', size: '512x512' }]
   const answers = [{}, { quality: 'low' }, { size: '1024x1024' }, { size: '1536x1024', quality: 'medium' }]
   for (const table of tables)
-    for (const body of asked)
-      for (const said of answers) {
-        const { cost, world, up } = await open({ images: table }, said)
+    for (const body of requested)
+      for (const output of answers) {
+        const { cost, world, up } = await open({ images: table }, output)
         const usd = Number(await cost(body))
         const { key } = await world.api.keys.create({ name: 'b', limits: { usd: { total: usd - 0.001 } } })
         const more = { model: 'one/m', prompt: 'rain', ...body }
         const { status } = await world.post('/v1/images/generations', more, {
           headers: { authorization: `Bearer ${key}` },
         })
-        assert.equal([status, up.calls.length], [402, 1], JSON.stringify({ table, body, said }))
+        assert.equal([status, up.calls.length], [402, 1], JSON.stringify({ table, body, output }))
       }
 })
 

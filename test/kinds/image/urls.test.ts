@@ -82,7 +82,7 @@ for (const [what, address, answer] of [
   ],
 ] as const)
   test(`an image whose URL ${what} is rejected without calling a vendor`, async () => {
-    const { ask, up, told } = await openImages({ answer: (call) => (isPicture(call) ? answer?.() : undefined) })
+    const { ask, up, recorded } = await openImages({ answer: (call) => (isPicture(call) ? answer?.() : undefined) })
     for (const name of ['openai', 'google'] as const) {
       const response = await ask(imageVendors[name].model, { image: address }, { path: 'edits' })
       const text = await response.text()
@@ -91,7 +91,7 @@ for (const [what, address, answer] of [
       assert.not.match(text, /very-secret/)
     }
     assert.is(up.calls.filter((call) => !isPicture(call)).length, 0)
-    assert.equal(told.errors, [])
+    assert.equal(recorded.errors, [])
   })
 
 test('a gateway that does not download media rejects URLs', async () => {

@@ -20,7 +20,7 @@ for (const name of vendorNames) {
   const key = 'key' in vendor ? vendor.key : 'authorization'
 
   test(`${name} generates an image in base64 with its size`, async () => {
-    const { ask, up, told } = await openImages()
+    const { ask, up, recorded } = await openImages()
     const response = await ask(model, {})
     const body = (await response.json()) as Answer
     assert.is(response.status, 200, JSON.stringify(body))
@@ -31,7 +31,7 @@ for (const name of vendorNames) {
     assert.is(call?.url.href, makes)
     assert.match(call?.headers.get(key) ?? '', /secret-of|Bearer/)
     assert.is(response.headers.get('x-signalbox-warning'), null)
-    assert.equal([told.errors, up.open], [[], 0])
+    assert.equal([recorded.errors, up.open], [[], 0])
   })
 
   test(`${name} gets the size in its own format, in as many calls as needed`, async () => {
@@ -39,9 +39,9 @@ for (const name of vendorNames) {
     const response = await ask(model, { size: '1536x1024', n: 3 })
     assert.is(response.status, 200, await response.clone().text())
     assert.is(((await response.json()) as Answer).data.length, 3)
-    const asked = up.calls.filter(({ url }) => url.href === makes)
-    assert.is(asked.length, 'most' in vendor ? 3 : 1)
-    const { n: _, ...sent } = fieldsOf(asked[0])
+    const requested = up.calls.filter(({ url }) => url.href === makes)
+    assert.is(requested.length, 'most' in vendor ? 3 : 1)
+    const { n: _, ...sent } = fieldsOf(requested[0])
     assert.equal(SIZES[name](sent), true, JSON.stringify(sent))
   })
 
@@ -166,9 +166,9 @@ test('a form request selects the Azure deployment, just like a JSON request', as
   form.append('image', new File([bytesOf(png)], 'walk.png', { type: 'image/png' }))
   form.append('model', 'azure/gpt-image-2')
   await gateway.fetch(new Request('http://gateway/v1/images/edits', { method: 'POST', body: form }))
-  const asked = { model: 'azure/gpt-image-2', prompt: 'a walk' }
-  await post('/v1/images/edits', { ...asked, image: dataUrl(png) })
-  await post('/v1/images/generations', asked)
+  const callOptions = { model: 'azure/gpt-image-2', prompt: 'a walk' }
+  await post('/v1/images/edits', { ...callOptions, image: dataUrl(png) })
+  await post('/v1/images/generations', callOptions)
   assert.equal(
     up.calls.map((call) => [fieldsOf(call).model, fieldsOf(call).image]),
     [

@@ -218,10 +218,10 @@ export function vendorsAnswer(polls = new Map<string, number>()): (call: Call) =
   return (call) => {
     const { url, init } = call
     if (url.host === 'api.eu2.bfl.ai') {
-      const asked = (polls.get(url.href) ?? 0) + 1
-      polls.set(url.href, asked)
+      const requested = (polls.get(url.href) ?? 0) + 1
+      polls.set(url.href, requested)
       return json(
-        asked % 2 === 0 ? { id: 'j', status: 'Ready', result: { sample: SAMPLE } } : { id: 'j', status: 'Pending' },
+        requested % 2 === 0 ? { id: 'j', status: 'Ready', result: { sample: SAMPLE } } : { id: 'j', status: 'Pending' },
       )
     }
     if (/\.(?:jpg|png)$/.test(url.pathname) && init.method === 'GET')

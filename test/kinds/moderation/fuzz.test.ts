@@ -39,9 +39,9 @@ test(`none of ${RUNS} random moderation requests causes a gateway error`, { time
       const text = await response.text()
       assert.not.ok([500, 502].includes(response.status), `${response.status} ${text} for ${JSON.stringify(sent)}`)
       JSON.parse(text)
-      assert.equal(world.told.errors, [], JSON.stringify(sent))
+      assert.equal(world.recorded.errors, [], JSON.stringify(sent))
       seen.set(response.status, (seen.get(response.status) ?? 0) + 1)
-      world.told.requests.length = world.told.attempts.length = world.told.usages.length = 0
+      world.recorded.requests.length = world.recorded.attempts.length = world.recorded.usages.length = 0
     }),
     { numRuns: RUNS },
   )

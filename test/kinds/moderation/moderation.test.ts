@@ -150,7 +150,7 @@ test("moderation reports usage and cost: OpenAI's is free, Mistral's is charged 
   const { ask, world } = await open()
   await ask(models.openai, 'a walk')
   await ask(models.mistral, 'a walk')
-  const [free, paid] = world.told.usages
+  const [free, paid] = world.recorded.usages
   assert.equal([free?.provider, free?.costUsd], ['openai', 0])
   assert.equal([paid?.inputTokens, paid?.outputTokens, paid?.costUsd], [6, 0, (6 * 0.1) / 1_000_000])
 })

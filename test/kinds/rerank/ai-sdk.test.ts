@@ -38,8 +38,8 @@ for (const name of Object.keys(rerankVendors) as VendorName[])
 test('an error has the message of the gateway or the vendor', async () => {
   const { cohere } = await open()
   const errorOf = async (model: string, query: string, priority = 0) => {
-    const asked = { model: cohere.reranking(model), query, documents, maxRetries: 0 }
-    const error: unknown = await rerank({ ...asked, providerOptions: { cohere: { priority } } }).catch(
+    const callOptions = { model: cohere.reranking(model), query, documents, maxRetries: 0 }
+    const error: unknown = await rerank({ ...callOptions, providerOptions: { cohere: { priority } } }).catch(
       (thrown) => thrown,
     )
     assert.ok(APICallError.isInstance(error), String(error))

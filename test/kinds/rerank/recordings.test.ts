@@ -46,7 +46,7 @@ test('recorded vendor responses reach clients of each form unchanged', async () 
     assert.equal(scores({ results: data }), scores(recorded).slice(0, 1), name)
     const sent = JSON.parse(up.calls[1]?.body ?? '') as JsonObject
     assert.equal(sent.query, body.query)
-    const { costUsd } = world.told.usages[0] ?? {}
+    const { costUsd } = world.recorded.usages[0] ?? {}
     if (provider === 'openrouter') assert.is(costUsd, recorded.usage?.cost)
   }
 })

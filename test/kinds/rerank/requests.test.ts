@@ -25,7 +25,7 @@ async function textsSent(name: VendorName, more: JsonObject): Promise<unknown> {
   return body.documents
 }
 
-const asked: Record<VendorName, JsonObject> = {
+const callOptions: Record<VendorName, JsonObject> = {
   cohere: { model: 'rerank-v4.0-pro', query, documents, top_n: 2 },
   voyage: { model: 'rerank-2.5', query, documents, top_k: 2 },
   jina: { model: 'jina-reranker-v3', query, documents, top_n: 2, return_documents: false },
@@ -50,7 +50,7 @@ const asked: Record<VendorName, JsonObject> = {
   tei: { query, texts: documents, truncate: true },
 }
 
-for (const [name, body] of Object.entries(asked) as Array<[VendorName, JsonObject]>)
+for (const [name, body] of Object.entries(callOptions) as Array<[VendorName, JsonObject]>)
   test(`${name} gets requests in its own format, with the connection's credential`, async () => {
     const { body: own, warned, call } = await sent(name, { ...plain, return_documents: true })
     assert.equal([own, warned], [body, null])
@@ -76,7 +76,7 @@ test("a request in Cohere's v2 format with fields of other formats is rewritten"
     const { ask, up } = await openVendor('cohere')
     const response = await ask('/v2/rerank', { ...plain, ...more })
     assert.is(response.status, 200, await response.clone().text())
-    assert.equal(JSON.parse(up.calls[0]?.body ?? ''), asked.cohere)
+    assert.equal(JSON.parse(up.calls[0]?.body ?? ''), callOptions.cohere)
     const { results } = (await response.json()) as { results: JsonObject[] }
     assert.equal(results[0]?.document, answered)
   }

@@ -62,7 +62,7 @@ test('an invalid response falls back to the next target', async () => {
     const { ask, world } = await openVendors({ fetch: up, combos: { rank: comboOf('fallback') } })
     const response = await ask('rank', '/v2/rerank', body)
     assert.equal([response.status, up.calls.length], [200, 2], JSON.stringify(answer))
-    assert.equal(world.told.errors, [])
+    assert.equal(world.recorded.errors, [])
   }
 })
 
@@ -87,20 +87,23 @@ test("results are sorted by score, ties keep the vendor's order, and the request
 test("usage is reported in the vendor's unit, and in USD if the price is known or reported", async () => {
   const { ask, world } = await openVendors()
   const many = { query: 'q', documents: Array.from({ length: 101 }, () => 'a b') }
-  const asked = ['cohere', 'voyage', 'openrouter', 'bedrock', 'jina', 'vllm'] as const
-  for (const name of asked) await ask(modelOf(name), '/v1/rerank', many)
-  const told = world.told.usages.map(({ inputTokens = 0, units, costUsd, costSource }) => ({
+  const requestOptions = ['cohere', 'voyage', 'openrouter', 'bedrock', 'jina', 'vllm'] as const
+  for (const name of requestOptions) await ask(modelOf(name), '/v1/rerank', many)
+  const recorded = world.recorded.usages.map(({ inputTokens = 0, units, costUsd, costSource }) => ({
     isCounted: inputTokens > 0,
     units,
     costUsd: costUsd === undefined ? undefined : Number((costUsd - (inputTokens * 0.05) / 1e6).toFixed(9)),
     costSource,
   }))
-  assert.equal(told[0], { isCounted: false, units: { search: 2 }, costUsd: 0.005, costSource: 'counted' })
-  assert.equal(told[1], { isCounted: true, units: undefined, costUsd: 0, costSource: 'counted' })
-  assert.equal([told[2]?.isCounted, world.told.usages[2]?.costUsd, told[2]?.costSource], [true, 3.4e-7, 'reported'])
-  assert.equal(told[3], { isCounted: false, units: { search: 2 }, costUsd: 0.004, costSource: 'counted' })
-  assert.equal([told[4]?.isCounted, told[4]?.costUsd], [true, undefined])
-  assert.equal([told[5]?.isCounted, told[5]?.costUsd], [true, undefined])
+  assert.equal(recorded[0], { isCounted: false, units: { search: 2 }, costUsd: 0.005, costSource: 'counted' })
+  assert.equal(recorded[1], { isCounted: true, units: undefined, costUsd: 0, costSource: 'counted' })
+  assert.equal(
+    [recorded[2]?.isCounted, world.recorded.usages[2]?.costUsd, recorded[2]?.costSource],
+    [true, 3.4e-7, 'reported'],
+  )
+  assert.equal(recorded[3], { isCounted: false, units: { search: 2 }, costUsd: 0.004, costSource: 'counted' })
+  assert.equal([recorded[4]?.isCounted, recorded[4]?.costUsd], [true, undefined])
+  assert.equal([recorded[5]?.isCounted, recorded[5]?.costUsd], [true, undefined])
 })
 
 test('a model or combo of another kind fails with a 400 that contains the right endpoint', async () => {

@@ -9,7 +9,7 @@ import { samples, soundVendors, vendorCatalog } from './vendors.ts'
 const test = suite('speech')
 
 const AT = '/v1/audio/speech'
-const asked = { input: 'Grüße 👋', voice: 'alloy' }
+const requestOptions = { input: 'Grüße 👋', voice: 'alloy' }
 async function rejects(work: Promise<unknown>): Promise<void> {
   const outcome = await work.then(
     () => 'resolved',
@@ -34,22 +34,27 @@ const answering = (call: Call) =>
 for (const [provider, vendor] of Object.entries(soundVendors))
   for (const [format, { type, bytes, warning }] of Object.entries(vendor.formats)) {
     test(`${provider} returns ${format}`, async () => {
-      const { post, told } = await open(answering)
-      const response = await post(AT, { ...asked, model: `${provider}/voice-model`, response_format: format })
+      const { post, recorded } = await open(answering)
+      const response = await post(AT, { ...requestOptions, model: `${provider}/voice-model`, response_format: format })
       const sound = await readAll(response)
       assert.is(response.status, 200, new TextDecoder().decode(sound))
       assert.is(response.headers.get('content-type'), type)
       assert.is(soundOf(sound), soundOf(bytes))
       const warnings = response.headers.get('x-signalbox-warning') ?? ''
       assert.is(warnings.includes('replaced:response_format'), warning === true, warnings)
-      assert.equal(told.errors, [])
-      const [usage] = told.usages
+      assert.equal(recorded.errors, [])
+      const [usage] = recorded.usages
       assert.ok((usage?.units?.character ?? 0) === 7 || (usage?.outputTokens ?? 0) > 0, JSON.stringify(usage))
     })
 
     test(`${provider} streams ${format} in events`, async () => {
       const { post } = await open(answering)
-      const body = { ...asked, model: `${provider}/voice-model`, response_format: format, stream_format: 'sse' }
+      const body = {
+        ...requestOptions,
+        model: `${provider}/voice-model`,
+        response_format: format,
+        stream_format: 'sse',
+      }
       const response = await post(AT, body)
       assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
       const events = eventsIn(await response.text())
@@ -80,14 +85,17 @@ const eventsIn = (text: string): SpeechEvent[] =>
 test('an unsupported format falls back to a vendor that supports it, or fails with an error that names it', async () => {
   const combos = { pair: { models: ['groq/voice-model', 'elevenlabs/voice-model'], kind: 'tts' as const } }
   const { post, up } = await open(answering, { combos })
-  const refused = await post(AT, { ...asked, model: 'groq/voice-model', response_format: 'pcm' })
+  const refused = await post(AT, { ...requestOptions, model: 'groq/voice-model', response_format: 'pcm' })
   assert.is(refused.status, 400)
   assert.match(await refused.text(), /"response_format\\": groq\/voice-model does not support \\"pcm\\"/)
-  const answered = await post(AT, { ...asked, model: 'pair', response_format: 'pcm' })
+  const answered = await post(AT, { ...requestOptions, model: 'pair', response_format: 'pcm' })
   assert.is(answered.headers.get('x-signalbox-target'), 'elevenlabs/voice-model')
   assert.equal(up.providers, ['elevenlabs'])
   const strict = { headers: { 'x-signalbox-strict': 'true' } }
-  assert.is((await post(AT, { ...asked, model: 'groq/voice-model', response_format: 'aac' }, strict)).status, 400)
+  assert.is(
+    (await post(AT, { ...requestOptions, model: 'groq/voice-model', response_format: 'aac' }, strict)).status,
+    400,
+  )
 })
 
 test('voices are mapped by the combo entry first, then by the connection', async () => {
@@ -175,7 +183,7 @@ test('a rejected voice, format, or length falls back to the next target', async 
 
 test('a format that OpenAI does not support is replaced', async () => {
   const { post, up } = await open(answering)
-  const response = await post(AT, { ...asked, model: 'openai/voice-model', response_format: 'ogg' })
+  const response = await post(AT, { ...requestOptions, model: 'openai/voice-model', response_format: 'ogg' })
   assert.is(response.headers.get('x-signalbox-warning'), 'replaced:response_format')
   assert.is(JSON.parse(up.calls[0]?.body ?? '').response_format, 'mp3')
 })
@@ -193,31 +201,33 @@ const stream = (chunks: Uint8Array[], end?: 'close' | 'error' | 'hang') =>
 test('truncated audio never ends normally', async () => {
   const whole = samples.mp3
   let cut = 1
-  const { post, told, clock } = await open(() => stream([whole.subarray(0, cut)], 'error'))
+  const { post, recorded, clock } = await open(() => stream([whole.subarray(0, cut)], 'error'))
   for (; cut <= whole.length; cut += process.env.CI ? 1 : 13) {
     await clock.advance(600_000)
-    const response = await post(AT, { ...asked, model: 'elevenlabs/voice-model' })
+    const response = await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' })
     assert.is(response.status, 200)
     await rejects(response.arrayBuffer())
-    const events = await (await post(AT, { ...asked, model: 'elevenlabs/voice-model', stream_format: 'sse' })).text()
+    const events = await (
+      await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model', stream_format: 'sse' })
+    ).text()
     assert.not.match(events, /speech\.audio\.done/)
     assert.match(events, /"error":\{"message"/)
   }
-  assert.equal(told.errors, [])
+  assert.equal(recorded.errors, [])
 })
 
 test('audio that is shorter than its declared length is detected', async () => {
   const headers = { 'content-type': 'audio/mpeg', 'content-length': '1000' }
   const { post } = await open(() => new Response(bodyOf([samples.mp3.subarray(0, 100)]), { headers }))
-  await rejects((await post(AT, { ...asked, model: 'elevenlabs/voice-model' })).arrayBuffer())
+  await rejects((await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' })).arrayBuffer())
 })
 
 test('events that are truncated at any byte never end normally', async () => {
   for (const provider of ['mistral', 'openai', 'google']) {
-    const body = { ...asked, model: `${provider}/voice-model`, response_format: 'pcm', stream_format: 'sse' }
+    const body = { ...requestOptions, model: `${provider}/voice-model`, response_format: 'pcm', stream_format: 'sse' }
     const whole = encodeUtf8(soundVendors[provider]?.events?.(new Uint8Array([1, 2, 3, 4])) ?? '')
     let answer = whole
-    const { post, clock, told } = await open(() => sse([new TextDecoder().decode(answer)]))
+    const { post, clock, recorded } = await open(() => sse([new TextDecoder().decode(answer)]))
     assert.match(await (await post(AT, body)).text(), /speech\.audio\.done/)
     for (let cut = 1; cut < whole.length - 2; cut += process.env.CI ? 1 : 5) {
       answer = whole.subarray(0, cut)
@@ -226,7 +236,7 @@ test('events that are truncated at any byte never end normally', async () => {
       const text = await response.text()
       assert.ok(response.status !== 200 || text.includes('"error"'), `${provider} cut at ${cut}: ${text}`)
     }
-    assert.equal(told.errors, [])
+    assert.equal(recorded.errors, [])
   }
 })
 
@@ -242,7 +252,7 @@ test('any response other than audio falls back to the next target until the firs
   for (const [what, fail] of Object.entries(failures)) {
     const combos = { pair: { models: ['elevenlabs/voice-model', 'deepgram/voice-model'], kind: 'tts' as const } }
     const { post, up } = await open((call) => (call.provider === 'elevenlabs' ? fail() : answering(call)), { combos })
-    const response = await post(AT, { ...asked, model: 'pair' })
+    const response = await post(AT, { ...requestOptions, model: 'pair' })
     assert.is(toBase64(await readAll(response)), toBase64(samples.mp3), what)
     assert.equal(up.providers, ['elevenlabs', 'deepgram'], what)
   }
@@ -251,7 +261,7 @@ test('any response other than audio falls back to the next target until the firs
 test("the first bytes are sent immediately, and an abort ends the vendor's call", async () => {
   const { post, up } = await open(() => stream([samples.mp3.subarray(0, 10)], 'hang'))
   const abort = new AbortController()
-  const response = await post(AT, { ...asked, model: 'elevenlabs/voice-model' }, { signal: abort.signal })
+  const response = await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' }, { signal: abort.signal })
   const reader = response.body?.getReader()
   assert.is((await reader?.read())?.value?.length, 10)
   assert.is(up.open, 1)
@@ -262,7 +272,7 @@ test("the first bytes are sent immediately, and an abort ends the vendor's call"
 test('an abort before the headers ends the call', async () => {
   const { post, up } = await open(never)
   const abort = new AbortController()
-  const replying = post(AT, { ...asked, model: 'elevenlabs/voice-model' }, { signal: abort.signal })
+  const replying = post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' }, { signal: abort.signal })
   while (up.calls.length === 0) await new Promise((resolve) => setTimeout(resolve))
   abort.abort()
   assert.equal([(await replying).status, up.open], [499, 0])
@@ -273,7 +283,7 @@ test('the gateway reads audio no further ahead than a slow client', async () => 
   const { post, up } = await open(() => stream(Array.from({ length: 1_000 }, () => chunk)))
   for (const stream_format of ['audio', 'sse']) {
     const before = up.pulled
-    const response = await post(AT, { ...asked, model: 'elevenlabs/voice-model', stream_format })
+    const response = await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model', stream_format })
     await new Promise((resolve) => setTimeout(resolve, 5))
     assert.ok(up.pulled - before <= 96 * 1024, `${up.pulled - before}`)
     await response.body?.cancel()
@@ -285,7 +295,7 @@ test('audio that contains the credential is cut off, even if the credential is s
   for (const chunks of [[key], [key.subarray(0, 9), key.subarray(9)]])
     for (const stream_format of ['audio', 'sse']) {
       const { post } = await open(() => stream([samples.mp3, ...chunks, samples.mp3]))
-      const response = await post(AT, { ...asked, model: 'elevenlabs/voice-model', stream_format })
+      const response = await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model', stream_format })
       const text = await response.text().catch(() => 'aborted')
       assert.not.match(text, /secret-of-elevenlabs|speech.audio.done/)
       assert.ok(text === 'aborted' || text.includes('"error"'))
@@ -306,22 +316,22 @@ const bad: Record<string, object> = {
 
 for (const [what, members] of Object.entries(bad))
   test(`${what} is rejected`, async () => {
-    const { post, up, told } = await open(answering)
+    const { post, up, recorded } = await open(answering)
     for (const provider of ['elevenlabs', 'openai']) {
-      const response = await post(AT, { ...asked, model: `${provider}/voice-model`, ...members })
+      const response = await post(AT, { ...requestOptions, model: `${provider}/voice-model`, ...members })
       assert.is(response.status, 400)
       assert.match(await response.text(), new RegExp(Object.keys(members)[0] ?? ''))
     }
-    assert.equal([up.calls.length, told.errors.length], [0, 0])
+    assert.equal([up.calls.length, recorded.errors.length], [0, 0])
   })
 
 for (const provider of Object.keys(soundVendors))
   for (const stream_format of ['audio', 'sse'])
     test(`speech from ${provider} is charged by the character (${stream_format}), whether or not tokens are reported`, async () => {
       const connections = [{ provider, prices: { 'voice-model': { character: 0.5 } } }]
-      const { post, told } = await open(answering, { connections })
-      await (await post(AT, { ...asked, model: `${provider}/voice-model`, stream_format })).arrayBuffer()
-      const [{ units, costUsd, costSource } = assert.unreachable() as never] = told.usages
+      const { post, recorded } = await open(answering, { connections })
+      await (await post(AT, { ...requestOptions, model: `${provider}/voice-model`, stream_format })).arrayBuffer()
+      const [{ units, costUsd, costSource } = assert.unreachable() as never] = recorded.usages
       assert.equal([units, costUsd, costSource], [{ character: 7 }, 3.5, 'counted'])
     })
 

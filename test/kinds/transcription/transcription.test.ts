@@ -78,7 +78,7 @@ for (const provider of Object.keys(hearingVendors))
   for (const [format, check] of Object.entries(checks)) {
     if (format === 'diarized_json' && withoutSpeakers.has(provider)) continue
     test(`${provider} returns ${format}`, async () => {
-      const { send, told } = await open()
+      const { send, recorded } = await open()
       const response = await send({ response_format: format, model: `${provider}/m` })
       const text = await response.text()
       assert.is(response.status, 200, text)
@@ -87,15 +87,15 @@ for (const provider of Object.keys(hearingVendors))
         response.headers.get('content-type'),
         format.includes('json') ? 'application/json' : 'text/plain; charset=utf-8',
       )
-      assert.equal(told.errors, [])
-      const [usage] = told.usages
+      assert.equal(recorded.errors, [])
+      const [usage] = recorded.usages
       assert.ok((usage?.units?.second ?? 0) === 0.2 || (usage?.inputTokens ?? 0) > 0, JSON.stringify(usage))
     })
   }
 
 for (const provider of Object.keys(hearingVendors))
   test(`${provider} streams the transcript`, async () => {
-    const { send, told } = await open()
+    const { send, recorded } = await open()
     const response = await send({ model: `${provider}/m`, stream: 'true' })
     assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
     const events = (await response.text())
@@ -104,7 +104,7 @@ for (const provider of Object.keys(hearingVendors))
       .map((event) => JSON.parse(event.replace('data: ', '')) as { type: string; delta?: string; text?: string })
     assert.is(events.map(({ delta = '' }) => delta).join(''), TEXT)
     assert.equal([events.at(-1)?.type, events.at(-1)?.text], ['transcript.text.done', TEXT])
-    assert.equal(told.errors, [])
+    assert.equal(recorded.errors, [])
   })
 
 test('words are returned with their timestamps', async () => {
@@ -134,7 +134,7 @@ test('a prompt that is a list becomes keywords', async () => {
 test('an upload is sent again to each target, with another boundary', async () => {
   const boundaries: (string | null)[] = []
   const models = ['openai/m', 'groq/m', 'elevenlabs/m']
-  const { send, told } = await open(
+  const { send, recorded } = await open(
     (call) => {
       boundaries.push(call.headers.get('content-type'))
       assert.ok(formIn(call))
@@ -144,7 +144,7 @@ test('an upload is sent again to each target, with another boundary', async () =
   )
   const response = await send({ model: 'heard' })
   assert.is(((await response.json()) as Answer).text, TEXT)
-  assert.equal([boundaries.length, new Set(boundaries).size, told.errors.length], [3, 3, 0])
+  assert.equal([boundaries.length, new Set(boundaries).size, recorded.errors.length], [3, 3, 0])
 })
 
 test('fields of a passed-through form keep their order, before the file', async () => {
@@ -219,13 +219,13 @@ function withFile(name: string, value: string): string {
 }
 
 test('malformed uploads are rejected with the reason and reach no provider', async () => {
-  const { sendBytes, up, told } = await open()
+  const { sendBytes, up, recorded } = await open()
   for (const [what, [body, type = 'multipart/form-data; boundary=x']] of Object.entries(broken)) {
     const response = await sendBytes(body, { headers: { 'content-type': type } })
     const { error } = (await response.json()) as { error: { message: string } }
     assert.is(response.status, 400, `${what}: ${error.message}`)
   }
-  assert.equal([up.calls.length, told.errors.length], [0, 0])
+  assert.equal([up.calls.length, recorded.errors.length], [0, 0])
 })
 
 test('an upload over its limit gets a 413 that names the option', async () => {
@@ -309,7 +309,7 @@ test('truncated events never end normally', async () => {
   for (const provider of ['openai', 'mistral']) {
     const whole = encodeUtf8(await streamOf(provider))
     let answer = whole
-    const { send, clock, told } = await open(() => sse([new TextDecoder().decode(answer)]))
+    const { send, clock, recorded } = await open(() => sse([new TextDecoder().decode(answer)]))
     for (let cut = 1; cut < whole.length - 2; cut += process.env.CI ? 1 : 9) {
       answer = whole.subarray(0, cut)
       await clock.advance(600_000)
@@ -317,7 +317,7 @@ test('truncated events never end normally', async () => {
       const text = await response.text()
       assert.ok(response.status !== 200 || text.includes('"error"'), `${provider} cut at ${cut}: ${text}`)
     }
-    assert.equal(told.errors, [])
+    assert.equal(recorded.errors, [])
   }
 })
 
@@ -340,11 +340,11 @@ test('a chat model with audio input gets a prompt to transcribe, and others are 
       models: [{ id: 'gpt-audio-2' }, { id: 'gpt-5' }, { id: 'm', type: 'stt' as const }],
     },
   }
-  const heard = json({
+  const received = json({
     choices: [{ message: { role: 'assistant', content: TEXT } }],
     usage: { prompt_tokens: 3, completion_tokens: 2 },
   })
-  const { send, up } = await open(() => heard.clone(), { catalog })
+  const { send, up } = await open(() => received.clone(), { catalog })
   assert.is(((await (await send({ model: 'openai/gpt-audio-2' })).json()) as Answer).text, TEXT)
   const [content] = JSON.parse(up.calls[0]?.body ?? '').messages[0].content
   assert.equal([content.type, content.input_audio.format], ['input_audio', 'wav'])
@@ -356,9 +356,9 @@ for (const provider of Object.keys(hearingVendors))
   for (const stream of ['false', 'true'])
     test(`transcription by ${provider} is charged by the second${stream ? ' when streamed' : ''}, whether or not tokens are reported`, async () => {
       const connections = [{ provider, prices: { m: { second: 0.5 } } }]
-      const { send, told } = await open(answering, { connections })
+      const { send, recorded } = await open(answering, { connections })
       const response = await send({ model: `${provider}/m`, stream })
       assert.is(response.status, 200, await response.text())
-      const [{ units, costUsd } = assert.unreachable() as never] = told.usages
+      const [{ units, costUsd } = assert.unreachable() as never] = recorded.usages
       assert.equal([units, costUsd], [{ second: 0.2 }, provider === 'openrouter' ? 0.001 : 0.1])
     })

@@ -87,8 +87,8 @@ export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
       if (!fields || unknown !== undefined) return json({ detail: [{ loc: ['body', unknown], msg: 'extra' }] }, 422)
       const spent = { prompt_audio_seconds: DURATION, prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
       const unit = fields.timestamp_granularities?.[0]
-      const said = unit === 'word' ? words.map(({ word: text, ...times }) => ({ ...times, text })) : segments
-      const own = said.map((one) => ({ type: 'transcription_segment', score: 1, ...one }))
+      const output = unit === 'word' ? words.map(({ word: text, ...times }) => ({ ...times, text })) : segments
+      const own = output.map((one) => ({ type: 'transcription_segment', score: 1, ...one }))
       const whole = { model: 'm', text: TEXT, language: 'en', segments: unit ? own : [], usage: spent }
       if (fields.stream?.[0] !== 'true') return json(whole)
       return sse([

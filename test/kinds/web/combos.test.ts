@@ -96,16 +96,16 @@ test('a slow search is hedged', async () => {
   })
   const ask = async () => (await web.post('/v1/search', { model: 'any', query: 'q' })).headers.get('x-signalbox-target')
   for (let time = 0; time < 25; time++) {
-    const asked = ask()
+    const pending = ask()
     while (web.up.calls.length === time) await clock.advance(0)
     await clock.advance(20)
-    assert.is(await asked, 'tavily/search')
+    assert.is(await pending, 'tavily/search')
   }
   isWarm = true
-  const asked = ask()
+  const pending = ask()
   while (web.up.calls.length < 26) await clock.advance(0)
   await clock.advance(20)
-  assert.is(await asked, 'exa/search')
+  assert.is(await pending, 'exa/search')
   assert.is(web.up.open, 0)
 })
 
@@ -140,7 +140,7 @@ for (const [provider, status, body] of spent) {
       assert.is(response.headers.get('x-signalbox-target'), 'brave/search')
     }
     assert.is(web.up.calls.filter(({ url }) => url.host.includes(provider)).length, 1)
-    assert.is(web.told.attempts.find((attempt) => attempt.provider === provider)?.outcome, 'credentials')
+    assert.is(web.recorded.attempts.find((attempt) => attempt.provider === provider)?.outcome, 'credentials')
   })
 }
 
@@ -243,7 +243,7 @@ for (const [provider, status, body, outcome, words] of errors) {
     })
     const response = await web.post('/v1/search', { model: 'any', query: 'q' })
     assert.is(response.status, 200, await response.clone().text())
-    assert.is(web.told.attempts[0]?.outcome, outcome)
+    assert.is(web.recorded.attempts[0]?.outcome, outcome)
     await web.clock.advance(3_600_000)
     const alone = await web.post('/v1/search', { model: `${provider}/search`, query: 'q' })
     const { error } = await alone.json()

@@ -27,8 +27,8 @@ test('every built-in provider of both kinds works, and can be requested by its I
       ? await web.post('/v1/search', { model: id, query: 'q' })
       : await web.post('/v1/web/fetch', { model: id, url: 'https://found.example/a' })
     assert.is(response.status, 200, `${id}: ${await response.clone().text()}`)
-    const asked = await web.gateway.fetch(new Request(`http://gateway/v1/models/${id}`))
-    assert.is((await asked.json()).kind, kind)
+    const requested = await web.gateway.fetch(new Request(`http://gateway/v1/models/${id}`))
+    assert.is((await requested.json()).kind, kind)
   }
 })
 
@@ -85,7 +85,7 @@ test("a connection can use another vendor's format, and the host app can define 
   assert.is(web.sent().address, 'POST https://api.find.example/v9/search')
   assert.is(web.sent().headers['x-find'], 'secret-of-find')
   assert.is(web.sent().headers.authorization, undefined)
-  assert.is(web.told.usages.at(-1)?.costUsd, 0.5)
+  assert.is(web.recorded.usages.at(-1)?.costUsd, 0.5)
   await web.post('/v1/search', { model: 'mirror/search', query: 'q' })
   assert.is(web.sent().address, 'POST http://mirror.lab/search')
   assert.equal(web.sent().given, { q: 'q', num: 10 })

@@ -25,24 +25,24 @@ for (const [path, body, calls] of asks) {
       for (let time = 0; time < randomCases(250, 10); time++) {
         const abort = new AbortController()
         const before = web.up.calls.length
-        const asked = web.post(path, body, { signal: abort.signal })
+        const pending = web.post(path, body, { signal: abort.signal })
         while (web.up.calls.length < before + calls) await web.clock.advance(0)
         if (phase === 'body') await web.clock.advance(1)
         assert.is(web.up.calls.length - before, calls)
         abort.abort()
-        assert.is((await asked).status, 499)
+        assert.is((await pending).status, 499)
         assert.is(web.up.open, 0)
       }
-      assert.equal(web.told.errors, [])
+      assert.equal(web.recorded.errors, [])
     })
   }
 
   test(`${path} gives up on a vendor that does not respond`, async () => {
     const web = await openWeb({ answer: () => never() })
-    const asked = web.post(path, body)
+    const pending = web.post(path, body)
     while (web.up.calls.length < calls) await web.clock.advance(0)
     await web.clock.advance(200_000)
-    assert.is((await asked).status, 504)
+    assert.is((await pending).status, 504)
     assert.is(web.up.open, 0)
   })
 
@@ -85,7 +85,12 @@ for (const [path, body, calls] of asks) {
       })
       const response = await web.post(path, body)
       assert.ok(response.status >= 400)
-      const shown = JSON.stringify([await response.text(), [...response.headers], web.told.attempts, web.told.requests])
+      const shown = JSON.stringify([
+        await response.text(),
+        [...response.headers],
+        web.recorded.attempts,
+        web.recorded.requests,
+      ])
       assert.ok(!shown.includes('secret-of-'), shown)
     }
   })

@@ -25,7 +25,7 @@ interface Case {
   headers?: Record<string, string>
   lost: string[]
   answer: object
-  told: object
+  recorded: object
 }
 
 const cases: Record<string, Case> = {
@@ -46,7 +46,7 @@ const cases: Record<string, Case> = {
       metadata: { published_at: '2025-11-03', status_code: 200 },
       usage: { fetches: 1, tokens: 12 },
     },
-    told: { inputTokens: 12, units: undefined, costUsd: undefined },
+    recorded: { inputTokens: 12, units: undefined, costUsd: undefined },
   },
   firecrawl: {
     address: 'POST https://api.firecrawl.dev/v2/scrape',
@@ -58,7 +58,7 @@ const cases: Record<string, Case> = {
       metadata: { published_at: '2025-11-03', language: 'en', status_code: 200, content_type: 'text/html' },
       usage: { fetches: 1, credits: 1 },
     },
-    told: { units: { credit: 1 }, costUsd: 0.002 },
+    recorded: { units: { credit: 1 }, costUsd: 0.002 },
   },
   tavily: {
     address: 'POST https://api.tavily.com/extract',
@@ -70,7 +70,7 @@ const cases: Record<string, Case> = {
       metadata: {},
       usage: { fetches: 1, credits: 1 },
     },
-    told: { units: { credit: 1 }, costUsd: 0.008 },
+    recorded: { units: { credit: 1 }, costUsd: 0.008 },
   },
   exa: {
     address: 'POST https://api.exa.ai/contents',
@@ -88,7 +88,7 @@ const cases: Record<string, Case> = {
       metadata: { author: 'An author', published_at: '2025-11-03T00:00:00.000Z' },
       usage: { fetches: 1, cost: 0.001 },
     },
-    told: { units: { page: 1 }, costUsd: 0.001 },
+    recorded: { units: { page: 1 }, costUsd: 0.001 },
   },
 }
 
@@ -108,8 +108,8 @@ for (const [provider, expected] of Object.entries(cases)) {
       { id, ...answer },
       { id, object: 'web.fetch', model: `${provider}/fetch`, url: PAGE, ...expected.answer },
     )
-    const told: Record<string, unknown> = { ...web.told.usages.at(-1) }
-    for (const [name, value] of Object.entries(expected.told)) assert.equal(told[name], value, name)
+    const recorded: Record<string, unknown> = { ...web.recorded.usages.at(-1) }
+    for (const [name, value] of Object.entries(expected.recorded)) assert.equal(recorded[name], value, name)
   })
 
   test(`${provider} gets a plain request without additions, even if requested by provider name or in strict mode`, async () => {
@@ -128,7 +128,7 @@ for (const [provider, expected] of Object.entries(cases)) {
       const web = await openWeb({ answer: () => Response.json(body) })
       const response = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, url: PAGE })
       assert.is(response.status, 502)
-      assert.equal(web.told.errors, [])
+      assert.equal(web.recorded.errors, [])
     }
   })
 
@@ -137,11 +137,11 @@ for (const [provider, expected] of Object.entries(cases)) {
     const web = await openWeb({
       answer({ url, body }) {
         const given = JSON.parse(body)
-        const asked: string[] = given.urls ?? [given.url]
+        const requested: string[] = given.urls ?? [given.url]
         if (url.host === 'api.tavily.com')
-          return Response.json({ results: asked.map((one) => ({ url: one, raw_content: one })).reverse() })
+          return Response.json({ results: requested.map((one) => ({ url: one, raw_content: one })).reverse() })
         if (url.host === 'api.exa.ai')
-          return Response.json({ results: asked.map((one) => ({ id: one, url: one, text: one })).reverse() })
+          return Response.json({ results: requested.map((one) => ({ id: one, url: one, text: one })).reverse() })
         if (url.host === 'r.jina.ai') return Response.json({ code: 200, data: { content: given.url } })
         return Response.json({ success: true, data: { markdown: given.url, metadata: { creditsUsed: 1 } } })
       },

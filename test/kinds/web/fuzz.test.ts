@@ -177,19 +177,29 @@ test('arbitrary requests never return a 500 or anything other than JSON, and cau
   const path = fc.constantFrom('/v1/search', '/v1/web/fetch', '/v1/search/pool')
   const statuses = fc.constantFrom(200, 200, 200, 400, 402, 404, 422, 429, 432, 500, 503)
   await fc.assert(
-    fc.asyncProperty(path, body, fc.option(junk, { nil: undefined }), statuses, async (to, asked, answer, answered) => {
-      sent = answer
-      status = answered
-      const response = await web.post(to, asked)
-      const text = await response.text()
-      const shown = `${to} ${JSON.stringify(asked)} ${JSON.stringify(answer)}`
-      const isOurs = response.status === 500 && !(answered === 500 && answer !== undefined)
-      assert.not.ok(isOurs, `${response.status} ${text} for ${shown}`)
-      assert.is(typeof JSON.parse(text), 'object')
-      assert.equal(web.told.errors, [], shown)
-      web.told.requests.length = web.told.attempts.length = web.told.usages.length = web.up.calls.length = 0
-      await web.clock.advance(3_600_000) // every target has recovered
-    }),
+    fc.asyncProperty(
+      path,
+      body,
+      fc.option(junk, { nil: undefined }),
+      statuses,
+      async (to, requested, answer, answered) => {
+        sent = answer
+        status = answered
+        const response = await web.post(to, requested)
+        const text = await response.text()
+        const shown = `${to} ${JSON.stringify(requested)} ${JSON.stringify(answer)}`
+        const isOurs = response.status === 500 && !(answered === 500 && answer !== undefined)
+        assert.not.ok(isOurs, `${response.status} ${text} for ${shown}`)
+        assert.is(typeof JSON.parse(text), 'object')
+        assert.equal(web.recorded.errors, [], shown)
+        web.recorded.requests.length =
+          web.recorded.attempts.length =
+          web.recorded.usages.length =
+          web.up.calls.length =
+            0
+        await web.clock.advance(3_600_000) // every target has recovered
+      },
+    ),
     { numRuns: RUNS * 2 },
   )
 })

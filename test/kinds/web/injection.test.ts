@@ -150,7 +150,7 @@ test('query text with any content stays a single value in the URL', async () => 
       assert.is(url?.hash, '')
     }
   }
-  assert.equal(web.told.errors, [])
+  assert.equal(web.recorded.errors, [])
 })
 
 test("vendor options reach only their vendor, and options under the vendor's name take precedence", async () => {

@@ -128,7 +128,7 @@ test(`${inside.length} internal URLs are rejected for every vendor`, async () =>
     }
   }
   assert.equal(web.up.calls, [])
-  assert.equal(web.told.errors, [])
+  assert.equal(web.recorded.errors, [])
 })
 
 const outside: Array<[given: string, sent: string]> = [

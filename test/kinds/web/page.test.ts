@@ -10,7 +10,7 @@ const scripts = (page?.blocks ?? []).filter(({ language }) => language === 'sh')
 test('the commands on the page create and call a combo, and responses have the fields shown on the page', async () => {
   const web = await openWeb()
   const shown = (page?.blocks ?? []).filter(({ language }) => language === 'json').map(({ code }) => JSON.parse(code))
-  let asked = 0
+  let requestCount = 0
   for (const script of scripts) {
     const [, name = '', models = '', kind] = /combos create (\S+) ([a-z ]+) --kind (\w+)/.exec(script) ?? []
     if (kind === 'webSearch') await web.api.combos.create({ name, models: models.split(' '), kind })
@@ -19,10 +19,10 @@ test('the commands on the page create and call a combo, and responses have the f
     const response = await web.post(path, body)
     assert.is(response.status, 200, await response.clone().text())
     const members = Object.keys(await response.json())
-    const example = shown[asked++]
+    const example = shown[requestCount++]
     for (const member of members) assert.ok(member in example, `the page does not show ${member}`)
   }
-  assert.is(asked, 2)
+  assert.is(requestCount, 2)
 })
 
 /** The columns of the table of options. */
@@ -41,8 +41,8 @@ test('clients can set each option in the table on the page', async () => {
     for (const [at, cell] of cells.entries()) {
       const { path = '', body } = columns[at] ?? {}
       for (const [, option = ''] of cell.matchAll(/`(\w+)`/g)) {
-        const asked = { model: vendor.toLowerCase(), ...body, provider_options: { [option]: 1e9 } }
-        const { error } = await (await web.post(path, asked)).json()
+        const callOptions = { model: vendor.toLowerCase(), ...body, provider_options: { [option]: 1e9 } }
+        const { error } = await (await web.post(path, callOptions)).json()
         assert.is(error?.param, `provider_options.${option}`, `${vendor} ${path} ${option}`)
         found++
       }

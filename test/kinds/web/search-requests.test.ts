@@ -216,7 +216,7 @@ test('several queries are sent concurrently to a vendor that accepts one, and th
   )
   assert.equal(usage, { searches: 2, credits: 2 })
   assert.is(web.up.calls.length, 2)
-  assert.equal(web.told.usages.at(-1)?.units, { credit: 2 })
+  assert.equal(web.recorded.usages.at(-1)?.units, { credit: 2 })
   await web.post('/v1/search', { model: 'perplexity-agent', query: ['cats', 'dogs'] })
   assert.equal(web.sent().given.query, ['cats', 'dogs'])
 })

@@ -10,16 +10,16 @@ const image = 'https://found.example/i.png'
 const favicon = 'https://found.example/f.ico'
 
 /** By provider: the only result, the usage, and what hooks receive. */
-const cases: Record<string, { result: object; usage: object; told: object }> = {
+const cases: Record<string, { result: object; usage: object; recorded: object }> = {
   'perplexity-agent': {
     result: { ...page, date: '2025-11-03', last_updated: '2025-11-04' },
     usage: { searches: 1 },
-    told: { units: { search: 1 }, costUsd: 0.005 },
+    recorded: { units: { search: 1 }, costUsd: 0.005 },
   },
   tavily: {
     result: { ...page, ...whole, date: '2025-11-03', score: 0.9, favicon },
     usage: { searches: 1, credits: 1 },
-    told: { units: { credit: 1 }, costUsd: 0.008 },
+    recorded: { units: { credit: 1 }, costUsd: 0.008 },
   },
   exa: {
     result: {
@@ -28,32 +28,32 @@ const cases: Record<string, { result: object; usage: object; told: object }> = {
       content: { format: 'text', text: 'Who', length: 3, truncated: true },
     },
     usage: { searches: 1, cost: 0.007 },
-    told: { units: { search: 1 }, costUsd: 0.007 },
+    recorded: { units: { search: 1 }, costUsd: 0.007 },
   },
   brave: {
     result: { ...page, snippet: 'Words & tags', date: '2025-11-03T10:00:00', author: 'Found', image, favicon },
     usage: { searches: 1 },
-    told: { units: { search: 1 }, costUsd: 0.005 },
+    recorded: { units: { search: 1 }, costUsd: 0.005 },
   },
   serper: {
     result: { ...page, date: '2025-11-03' },
     usage: { searches: 1, credits: 1 },
-    told: { units: { credit: 1 }, costUsd: 0.001 },
+    recorded: { units: { credit: 1 }, costUsd: 0.001 },
   },
   firecrawl: {
     result: { ...page, ...whole },
     usage: { searches: 1, credits: 2 },
-    told: { units: { credit: 2 }, costUsd: 0.004 },
+    recorded: { units: { credit: 2 }, costUsd: 0.004 },
   },
   jina: {
     result: { ...page, ...whole, date: '2025-11-03' },
     usage: { searches: 1, tokens: 10_000 },
-    told: { inputTokens: 10_000, outputTokens: 0, units: undefined, costUsd: undefined },
+    recorded: { inputTokens: 10_000, outputTokens: 0, units: undefined, costUsd: undefined },
   },
   searxng: {
     result: { ...page, date: '2025-11-03T00:00:00', score: 1.5, image },
     usage: { searches: 1 },
-    told: { units: { search: 1 }, costUsd: 0 },
+    recorded: { units: { search: 1 }, costUsd: 0 },
   },
 }
 
@@ -73,8 +73,8 @@ for (const { provider } of searchVendors) {
       ...{ object: 'search', model: `${provider}/search`, results: [expected?.result], usage: expected?.usage },
       ...serverTime,
     })
-    const told: Record<string, unknown> = { ...web.told.usages.at(-1) }
-    for (const [name, value] of Object.entries(expected?.told ?? {})) assert.equal(told[name], value, name)
+    const recorded: Record<string, unknown> = { ...web.recorded.usages.at(-1) }
+    for (const [name, value] of Object.entries(expected?.recorded ?? {})) assert.equal(recorded[name], value, name)
     assert.is(web.up.open, 0)
   })
 
@@ -93,7 +93,7 @@ for (const { provider } of searchVendors) {
       const web = await openWeb({ answer: () => Response.json(body) })
       const response = await web.post('/v1/search', { model: `${provider}/search`, query: 'q' })
       assert.is(response.status, 502)
-      assert.equal(web.told.errors, [])
+      assert.equal(web.recorded.errors, [])
     }
   })
 
@@ -124,6 +124,6 @@ for (const { provider } of searchVendors) {
 test('a charge that a vendor does not report is unknown, never zero', async () => {
   const web = await openWeb({ answer: () => Response.json({ code: 200, data: [] }) })
   await web.post('/v1/search', { model: 'jina/search', query: 'q' })
-  assert.equal(web.told.usages.at(-1)?.units, { search: 1 })
-  assert.is(web.told.usages.at(-1)?.costUsd, undefined)
+  assert.equal(web.recorded.usages.at(-1)?.units, { search: 1 })
+  assert.is(web.recorded.usages.at(-1)?.costUsd, undefined)
 })

@@ -35,7 +35,7 @@ export function sharedBudgetConformance(
     const { place, remove } = await create()
     try {
       const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // `before` has created it
-      await Promise.all(children.map((child) => child.said('ready')))
+      await Promise.all(children.map((child) => child.output('ready')))
       for (const child of children) child.go()
       const passed = (await Promise.all(children.map(passedOf))).reduce((a, b) => a + b)
       assert.is(passed, BUDGET)
@@ -52,7 +52,7 @@ export function sharedBudgetConformance(
       const { place, remove } = await create()
       try {
         const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child)
-        await Promise.all(children.map((child) => child.said('ready')))
+        await Promise.all(children.map((child) => child.output('ready')))
         for (const child of children) child.go()
         const killed = await Promise.any(children.map((child) => child.saidLines(KILLED_AFTER).then(() => child)))
         killed.kill('SIGKILL')

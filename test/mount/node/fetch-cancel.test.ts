@@ -68,8 +68,8 @@ test('canceling a call over undici before it is connected rejects immediately an
 })
 
 test('canceling a call over undici while it connects leaves no connection', async () => {
-  const asked = Promise.withResolvers<void>()
-  const { url, server } = await raw(() => asked.resolve())
+  const pendingRequest = Promise.withResolvers<void>()
+  const { url, server } = await raw(() => pendingRequest.resolve())
   let connections = 0
   server.on('connection', () => {
     connections += 1
@@ -85,16 +85,16 @@ test('canceling a call over undici while it connects leaves no connection', asyn
   assert.is((await rejection(pending.response)).name, 'AbortError')
   goOn()
   const next = fetch.raw(call(url)) // a connection that comes after it
-  await asked.promise
+  await pendingRequest.promise
   next.cancel()
   assert.is(connections, 1)
 })
 
 test('canceling a call over undici before its headers rejects immediately and closes the connection', async () => {
-  const asked = Promise.withResolvers<void>()
-  const { url, sockets } = await raw(() => asked.resolve())
+  const pendingRequest = Promise.withResolvers<void>()
+  const { url, sockets } = await raw(() => pendingRequest.resolve())
   const pending = fetch.raw(call(url))
-  await asked.promise
+  await pendingRequest.promise
   pending.cancel()
   assert.is((await rejection(pending.response)).name, 'AbortError')
   await noneLeft(sockets)

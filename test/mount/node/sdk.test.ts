@@ -1,7 +1,7 @@
 import { type NodeServer, serveNode } from '../../../adapters/mount/node.ts'
 import { clients } from '../../pipeline/support/sdk/clients/clients.ts'
 import { EXPECTED } from '../../pipeline/support/sdk/conversation.ts'
-import { MODEL, openBefore, openToolLoop, saidBy } from '../../pipeline/support/sdk/gateway.ts'
+import { MODEL, openBefore, openToolLoop, outputBy } from '../../pipeline/support/sdk/gateway.ts'
 import { fakeUpstream, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 
@@ -24,7 +24,7 @@ for (const [name, { create, format: own }] of Object.entries(clients)) {
   })
 
   test(`the call to the provider ends when the client disconnects mid-stream (${name})`, async () => {
-    const { events } = saidBy('anthropic-messages').answer
+    const { events } = outputBy('anthropic-messages').answer
     const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
     const closed = Promise.withResolvers<void>()
     const up = fakeUpstream(({ signal }) => {

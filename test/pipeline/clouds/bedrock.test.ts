@@ -50,7 +50,7 @@ test("a chat client gets a response from AWS Bedrock, called in the connection's
   )
   assert.is(call?.headers.get('authorization'), `Bearer ${BEARER}`)
   assert.equal(JSON.parse(call?.body ?? ''), { messages: [{ role: 'user', content: [{ text: 'Hi' }] }] })
-  assert.is(world.told.usages[0]?.inputTokens, 7)
+  assert.is(world.recorded.usages[0]?.inputTokens, 7)
 })
 
 /** Model names, and their form in the path. */
@@ -99,7 +99,7 @@ test('a stream reaches Chat and Messages clients as events in their own formats'
   assert.match(chat, /data: \[DONE\]\n\n$/)
   const messages = await (await world.messages({ ...hello, stream: true })).text()
   assert.match(messages, /event: message_stop\ndata: [^\n]*\n\n$/)
-  assert.is(world.told.usages[0]?.outputTokens, 3)
+  assert.is(world.recorded.usages[0]?.outputTokens, 3)
   assert.is(up.open, 0)
 })
 
@@ -183,5 +183,5 @@ test('a secret that AWS quotes is not shown', async () => {
   const { world } = await open({ answer: quoted, apiKey: `${ACCESS}:${TOKEN}` })
   const text = await (await world.chat(hello)).text()
   assert.ok(!text.includes(TOKEN), text)
-  assert.ok(!JSON.stringify(world.told).includes(TOKEN))
+  assert.ok(!JSON.stringify(world.recorded).includes(TOKEN))
 })

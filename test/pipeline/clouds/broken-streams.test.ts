@@ -36,9 +36,9 @@ for (const [how, [chunks, words]] of Object.entries(breaks)) {
       const world = await openWorld({ fetch: up, catalog, connections })
       const response = await world.post(...questions[format]('bedrock/amazon.nova-pro-v1:0', true))
       assert.is(response.status, 200)
-      const [whole, heard] = [response.clone(), clients[format](response)]
+      const [whole, received] = [response.clone(), clients[format](response)]
       assert.match(await whole.text(), words)
-      assert.ok((await heard.catch((error: unknown) => error)) instanceof Error)
+      assert.ok((await received.catch((error: unknown) => error)) instanceof Error)
       assert.is(up.open, 0)
     })
   }

@@ -24,7 +24,7 @@ interface Place {
   stream(): Response
 }
 
-const said = { text: 'I look.', calls: [{ name: 'look', args: { at: 'sky' } }], finish: 'calls' }
+const output = { text: 'I look.', calls: [{ name: 'look', args: { at: 'sky' } }], finish: 'calls' }
 const usage = { inputTokens: 10, outputTokens: 5 }
 
 const frames = (chunks: Uint8Array[]) =>
@@ -158,8 +158,8 @@ for (const [model, { provider, settings, urls, whole, stream }] of Object.entrie
         const [path, body] = questions[format](model, isStream)
         const response = await world.post(path, body)
         assert.is(response.status, 200, await (response.status === 200 ? '' : response.text()))
-        const heard = await (isStream ? clients : wholeClients)[format](response)
-        assert.equal(heard, { ...said, reasoning: '', ...usage }, isStream ? 'streamed' : 'whole')
+        const received = await (isStream ? clients : wholeClients)[format](response)
+        assert.equal(received, { ...output, reasoning: '', ...usage }, isStream ? 'streamed' : 'whole')
       }
       assert.equal(
         up.calls.map(({ url }) => url.href),
@@ -171,7 +171,7 @@ for (const [model, { provider, settings, urls, whole, stream }] of Object.entrie
         assert.ok(!('model' in JSON.parse(body)), body)
       }
       assert.equal(
-        world.told.usages.map(({ inputTokens, outputTokens }) => ({ inputTokens, outputTokens })),
+        world.recorded.usages.map(({ inputTokens, outputTokens }) => ({ inputTokens, outputTokens })),
         [usage, usage],
       )
     })

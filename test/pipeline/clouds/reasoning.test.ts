@@ -19,19 +19,19 @@ const connections = [
 ]
 
 const [signature, redacted] = SECRETS
-const said = 'Let me look.'
+const content = 'Let me look.'
 const redactedContent = btoa(redacted)
 
 /** Converse's blocks, streamed or not; bytes are base64. */
 const blocks = [
-  { reasoningContent: { reasoningText: { text: said, signature } } },
+  { reasoningContent: { reasoningText: { text: content, signature } } },
   { reasoningContent: { redactedContent } },
   ...['c1', 'c2'].map((toolUseId) => ({ toolUse: { toolUseId, name: 'look', input: {} } })),
 ]
 const frames = [
   eventFrame('messageStart', { role: 'assistant' }),
   ...[
-    [{ reasoningContent: { text: said } }, { reasoningContent: { signature } }],
+    [{ reasoningContent: { text: content } }, { reasoningContent: { signature } }],
     [{ reasoningContent: { redactedContent } }],
     ...['c1', 'c2'].map((toolUseId) => [{ toolUse: { toolUseId, name: 'look' } }]),
   ].flatMap((deltas, contentBlockIndex) => [
@@ -88,8 +88,8 @@ for (const [model, { whole, stream, turn }] of Object.entries(places)) {
         const answer = (_: unknown, nth: number) => (nth === 1 && isStream ? stream() : whole())
         const { up, world } = await openDoor(answer, { catalog, connections })
         const first = await request(world, { client, model, body: begin[client], stream: isStream })
-        const heard = await (isStream ? answerOf[client](first) : first.json())
-        const response = await request(world, { client, model, body: goOn[client](heard) })
+        const received = await (isStream ? answerOf[client](first) : first.json())
+        const response = await request(world, { client, model, body: goOn[client](received) })
         assert.is(response.status, 200, await response.clone().text())
         const { messages, contents } = JSON.parse(up.calls[1]?.body ?? '', withoutThoughtsOfGemini)
         assert.equal((messages ?? contents)[1], turn, isStream ? 'streamed' : 'whole')

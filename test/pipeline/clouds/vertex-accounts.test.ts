@@ -42,7 +42,8 @@ test('a service account without a token is reported, without its key', async () 
   const text = await response.text()
   assert.match(text, /Google did not issue a token for the service account \(invalid_grant\)\./)
   const sent = new URLSearchParams(up.calls[0]?.body).get('assertion') ?? ''
-  const shown = text + JSON.stringify([world.told, await world.api.connections.list(), await world.api.health.list()])
+  const shown =
+    text + JSON.stringify([world.recorded, await world.api.connections.list(), await world.api.health.list()])
   for (const secret of [sent, keyFile, private_key.slice(40, 80)]) assert.ok(!shown.includes(secret))
 })
 
@@ -79,10 +80,10 @@ test('the next request gets the token if the client disconnects while waiting fo
 
 test('a request stops waiting for a token after the timeout', async () => {
   const { up, world } = await open({ answer: never, apiKey: keyFile, data: {} })
-  const asked = world.chat(hello)
+  const pending = world.chat(hello)
   while (up.calls.length === 0) await world.clock.advance(0)
   await world.clock.advance(10_000)
-  const response = await asked
+  const response = await pending
   assert.is(response.status, 504)
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /=504:timeout/)
   assert.is(world.clock.pending(), 0)

@@ -8,7 +8,7 @@ const test = suite('Vertex AI')
 
 const bodyOf = (call: Call | undefined) => JSON.parse(call?.body ?? '')
 
-const asked = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+const requestOptions = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
 
 /** The URL of a model, by connection settings. */
 const addresses: [data: ProviderSpecificData, apiKey: string, model: string, url: string][] = [
@@ -99,10 +99,10 @@ test("Claude's tokens are counted by a separate model, without betas", async () 
 test("Gemini's tokens are counted from the contents of the request", async () => {
   const { up, world } = await open()
   const systemInstruction = { parts: [{ text: 'Be brief.' }] }
-  const generateContentRequest = { model: 'models/x', ...asked, systemInstruction, safetySettings: [] }
+  const generateContentRequest = { model: 'models/x', ...requestOptions, systemInstruction, safetySettings: [] }
   const response = await world.post(`/v1beta/models/${GEMINI}:countTokens`, { generateContentRequest })
   assert.equal(await response.json(), { totalTokens: 12 })
-  assert.equal(bodyOf(up.calls[0]), { ...asked, systemInstruction })
+  assert.equal(bodyOf(up.calls[0]), { ...requestOptions, systemInstruction })
   await world.post('/v1/messages/count_tokens', { ...hello, system: 'Be brief.' })
   assert.equal(Object.keys(bodyOf(up.calls[1])).sort(), ['contents', 'systemInstruction'])
 })
@@ -119,10 +119,10 @@ test("a Gemini client's request is passed on unchanged, except for fields that o
     { role: 'user', parts: [{ functionResponse: { ...id, ...result } }] },
   ]
   await world.post(`/v1beta/models/${GEMINI}:generateContent`, {
-    contents: [...asked.contents, ...parts({ id: 'call_1' })],
+    contents: [...requestOptions.contents, ...parts({ id: 'call_1' })],
     store: true,
   })
-  assert.equal(bodyOf(up.calls[1]), { contents: [...asked.contents, ...parts({})] })
+  assert.equal(bodyOf(up.calls[1]), { contents: [...requestOptions.contents, ...parts({})] })
 })
 
 test('calls are matched by name, and labels are sent', async () => {

@@ -55,18 +55,18 @@ async function openChain(api: Recording['api']) {
     await world.api.health.reset() // so that one break doesn't affect the next
     await clock.advance(1_000) // so that the retry budget is full again
     let isOver = false
-    const asked = askRaw(world.gateway, path, { model, stream: true }).finally(() => {
+    const pending = askRaw(world.gateway, path, { model, stream: true }).finally(() => {
       isOver = true
     })
     while (!isOver) await clock.advance(bodies.some(({ isStalled }) => isStalled) ? idleTimeoutMs : 0)
-    const { reply, text } = await asked
+    const { reply, text } = await pending
     assert.is(reply.status, 200, where)
     assert.not(
       bodies.some(({ isOpen }) => isOpen),
       `${where}: left open`,
     )
     assert.is(clock.pending(), 0, where)
-    return { text, calls: bodies.length, record: world.told.requests.at(-1) }
+    return { text, calls: bodies.length, record: world.recorded.requests.at(-1) }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import type { Catalog, WireFormat } from '../../../src/types.ts'
-import { said, whole } from '../../formats/cases/responses.ts'
+import { output, whole } from '../../formats/cases/responses.ts'
 import { catalog, getEvents, providerOf } from '../../formats/cases/support.ts'
 import { converseAnswer, converseFrames } from '../../formats/support/event-stream.ts'
 import { assert } from '../../support/suite.ts'
@@ -56,7 +56,7 @@ export function answerWith(call: Call, text: string): Response {
     if (!call.url.pathname.endsWith('/converse-stream')) return json(converseAnswer(text))
     return new Response(bodyOf(converseFrames(text)), { headers: { 'content-type': EVENT_STREAM } })
   }
-  if (isStream(call)) return sse(getEvents(format, said[format](...text.split(/(?<= )/))))
+  if (isStream(call)) return sse(getEvents(format, output[format](...text.split(/(?<= )/))))
   return json(JSON.parse(JSON.stringify(whole[format]).replaceAll('"a"', JSON.stringify(text))))
 }
 

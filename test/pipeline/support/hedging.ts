@@ -25,14 +25,14 @@ export async function hedging(
   const ask = (init?: RequestInit) => world.chat({ model: 'pair', stream }, init)
   for (let request = 0; request < 25; request++) {
     const calls = up.calls.length
-    const asked = ask().then((response) => response.text())
+    const pending = ask().then((response) => response.text())
     while (up.calls.length === calls) await clock.advance(0)
     await clock.advance(P95)
-    await asked
+    await pending
   }
   isWarm = true
   up.calls.length = 0
-  world.told.attempts.length = 0
+  world.recorded.attempts.length = 0
   return {
     up,
     world,

@@ -55,7 +55,10 @@ export async function openMedia(files: Answering, options: WorldOptions = {}) {
 
 export const ADDRESS = 'https://images.example.com/a.png'
 export const image = (url = ADDRESS) => ({ type: 'image_url', image_url: { url } })
-export const asked = (model: string, ...parts: object[]) => ({ model, messages: [{ role: 'user', content: parts }] })
+export const requested = (model: string, ...parts: object[]) => ({
+  model,
+  messages: [{ role: 'user', content: parts }],
+})
 export const document = (url: string) => ({ type: 'document', source: { type: 'url', url } })
 
 export const png: Answering = () => media(PNG, 'image/png')
@@ -64,13 +67,13 @@ export const base64 = btoa(String.fromCharCode(...PNG))
 /** Returns the error that the client receives for an image that can't be fetched. */
 export async function refusal(files: Answering, part: object = image(), options: WorldOptions = {}) {
   const opened = await openMedia(files, options)
-  const response = await opened.world.chat(asked('google/g', { type: 'text', text: 'What?' }, part))
+  const response = await opened.world.chat(requested('google/g', { type: 'text', text: 'What?' }, part))
   const { error } = await response.json()
   assert.is(response.status, 400, error?.message)
   assert.is(error.param, 'messages[0].content[1]')
   assert.is(opened.up.calls.filter(({ init }) => init.method === 'POST').length, 0)
   assert.is(opened.up.open, 0)
   assert.is(opened.world.clock.pending(), 0)
-  assert.equal(opened.world.told.errors, [])
+  assert.equal(opened.world.recorded.errors, [])
   return { ...opened, message: String(error.message) }
 }

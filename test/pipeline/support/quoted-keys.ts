@@ -118,9 +118,9 @@ export async function openQuoting(): Promise<QuotingWorld> {
 export async function shown(world: QuotingWorld, response: Response): Promise<string> {
   const text = new TextDecoder().decode(await response.arrayBuffer())
   const health = await world.api.health.list()
-  const rest = inspect([[...response.headers], world.told, world.logged, health], { depth: null, breakLength: 200 })
+  const rest = inspect([[...response.headers], world.recorded, world.logged, health], { depth: null, breakLength: 200 })
   const all = `${text}\n${rest}`
-  for (const list of [...Object.values(world.told), world.logged]) list.length = 0
+  for (const list of [...Object.values(world.recorded), world.logged]) list.length = 0
   await world.clock.advance(3_600_000)
   const plain = all
     .replaceAll('\\/', '/')

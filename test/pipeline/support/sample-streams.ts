@@ -18,8 +18,9 @@ const event = (value: { type: string; [name: string]: unknown }) => `event: ${va
 
 const chunk = (choices: object[], more: object = {}) =>
   data({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm-1', choices, ...more })
-const delta = (said: object, finish_reason: string | null = null) => chunk([{ index: 0, delta: said, finish_reason }])
-const toolCall = (said: object) => delta({ tool_calls: [{ index: 0, ...said }] })
+const delta = (content: object, finish_reason: string | null = null) =>
+  chunk([{ index: 0, delta: content, finish_reason }])
+const toolCall = (content: object) => delta({ tool_calls: [{ index: 0, ...content }] })
 
 const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm-1', content: [], stop_reason: null }
 const block = (index: number, more: object, type = 'content_block_start') => event({ type, index, ...more })
@@ -33,7 +34,7 @@ const candidate = (parts: object[], more: object = {}) =>
 
 const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm-1', output: [], status: 'in_progress' }
 const words = { type: 'output_text', text: 'I look.', annotations: [] }
-const said = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [words] }
+const output = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [words] }
 const called = { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'look', status: 'completed' }
 const args = '{"at":"sky"}'
 
@@ -41,7 +42,7 @@ const args = '{"at":"sky"}'
 export const wholeResponse = {
   ...response,
   status: 'completed',
-  output: [said, { ...called, arguments: args }],
+  output: [output, { ...called, arguments: args }],
   usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
 }
 
@@ -103,10 +104,10 @@ export const looking: Readonly<Record<ProviderFormat, readonly (string | Uint8Ar
   ],
   'openai-responses': [
     event({ type: 'response.created', response }),
-    event({ type: 'response.output_item.added', output_index: 0, item: { ...said, content: [] } }),
+    event({ type: 'response.output_item.added', output_index: 0, item: { ...output, content: [] } }),
     event({ type: 'response.output_text.delta', output_index: 0, content_index: 0, item_id: 'msg_1', delta: 'I ' }),
     event({ type: 'response.output_text.delta', output_index: 0, content_index: 0, item_id: 'msg_1', delta: 'look.' }),
-    event({ type: 'response.output_item.done', output_index: 0, item: said }),
+    event({ type: 'response.output_item.done', output_index: 0, item: output }),
     event({ type: 'response.output_item.added', output_index: 1, item: { ...called, arguments: '' } }),
     event({ type: 'response.function_call_arguments.delta', output_index: 1, item_id: 'fc_1', delta: args }),
     event({ type: 'response.output_item.done', output_index: 1, item: { ...called, arguments: args } }),

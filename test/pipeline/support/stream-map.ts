@@ -7,10 +7,10 @@ export interface StreamMap {
   /** The position at which the first event with content is known to be complete. */
   commit: number
   /** Returns what a client can have received with the first `length` bytes. */
-  said(length: number): Said
+  output(length: number): ModelOutput
 }
 
-export interface Said {
+export interface ModelOutput {
   /** The complete events. If the last one lacks only its blank line, that is added. */
   text: string
   /** Whether they contain the full response. */
@@ -27,7 +27,7 @@ export function mapStream({ api, bytes, name }: Pick<Recording, 'api' | 'bytes' 
   const isIn = (place: number | undefined, end: number) => place !== undefined && place <= end
   if (commit === undefined || ends.at(-1) !== bytes.length) throw new Error(`${name} is no whole answer`)
 
-  function said(length: number): Said {
+  function output(length: number): ModelOutput {
     const whole = ends.findLast((end) => end <= length) ?? 0
     const rest = decode(bytes.subarray(whole, length))
     const isAdded = dataOf(rest) !== undefined
@@ -40,7 +40,7 @@ export function mapStream({ api, bytes, name }: Pick<Recording, 'api' | 'bytes' 
   }
 
   const isKnownEarly = oneCharacterAByte.endsWith('\r\n') // a carriage return alone may already end the blank line
-  return { ends, commit: isKnownEarly ? commit - 1 : commit, said }
+  return { ends, commit: isKnownEarly ? commit - 1 : commit, output }
 }
 
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
@@ -70,8 +70,8 @@ type Sign = Record<Recording['api'], (data: Data | undefined) => boolean | undef
 const saysSomething: Sign = {
   chat: (data) =>
     finishes.chat(data) ||
-    data?.choices?.some(({ delta: { role: _, ...said } = {} }) =>
-      Object.values(said).some((value) => !['null', '""', '[]'].includes(JSON.stringify(value))),
+    data?.choices?.some(({ delta: { role: _, ...output } = {} }) =>
+      Object.values(output).some((value) => !['null', '""', '[]'].includes(JSON.stringify(value))),
     ),
   anthropic: (data) =>
     data?.type === 'content_block_delta' ||

@@ -43,14 +43,14 @@ export interface World {
   gateway: Gateway
   api: Gateway['api']
   clock: FakeClock
-  told: Told
+  recorded: Recorded
   /** Sends `POST path` with a body. Strings are sent unchanged, anything else as JSON. */
   post(path: string, body: unknown, init?: RequestInit): Promise<Response>
   chat(body: object, init?: RequestInit): Promise<Response>
   messages(body: object, init?: RequestInit): Promise<Response>
 }
 
-export interface Told {
+export interface Recorded {
   requests: RequestRecord[]
   attempts: AttemptRecord[]
   usages: UsageRecord[]
@@ -75,7 +75,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const { clock = fakeClock(), connections = ['one', 'two', 'three', 'claude'], combos = {}, aliases = {} } = options
   plant(options.secret)
   await loadLateParts()
-  const told: Told = { requests: [], attempts: [], usages: [], errors: [] }
+  const recorded: Recorded = { requests: [], attempts: [], usages: [], errors: [] }
   const gateway = createGateway({
     storage: options.storage ?? memoryStorage({ clock }),
     clock,
@@ -83,7 +83,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     catalog: options.catalog ?? catalog,
     logger: options.logger ?? watchfulLogger(),
     management: { token },
-    hooks: options.hooks ?? keeping(told),
+    hooks: options.hooks ?? keeping(recorded),
     usage: options.usage ?? false,
     ...(options.limits && { limits: options.limits }),
     ...(options.sharedState !== undefined && { sharedState: options.sharedState }),
@@ -122,7 +122,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     gateway,
     api,
     clock,
-    told,
+    recorded,
     post,
     chat: (body, init) => post('/v1/chat/completions', { model: 'one/m', messages: [], ...body }, init),
     messages: (body, init) => post('/v1/messages', { model: 'claude/c', max_tokens: 9, messages: [], ...body }, init),
@@ -136,11 +136,11 @@ const kept =
     records.push(record)
   }
 
-export const keeping = (told: Told): Hooks => ({
-  onRequest: kept(told.requests),
-  onAttempt: kept(told.attempts),
-  onUsage: kept(told.usages),
-  onError: (error) => void told.errors.push(error),
+export const keeping = (recorded: Recorded): Hooks => ({
+  onRequest: kept(recorded.requests),
+  onAttempt: kept(recorded.attempts),
+  onUsage: kept(recorded.usages),
+  onError: (error) => void recorded.errors.push(error),
 })
 
 const noNetwork: Fetch = () => Promise.reject(new TypeError('fetch failed'))

@@ -106,9 +106,9 @@ export async function simulate({ providers, combo = {}, clients = 100, seconds =
     count('calls')
     seen.callsTo[provider] = (seen.callsTo[provider] ?? 0) + 1
     await clock.sleep(10 * (5 + random.below(11)), signal ?? undefined)
-    const said = (providers[provider] ?? fine)(clock.now() - startMs, random)
-    if (said instanceof Error) throw said
-    return said
+    const output = (providers[provider] ?? fine)(clock.now() - startMs, random)
+    if (output instanceof Error) throw output
+    return output
   }
 
   const names = Object.keys(providers)

@@ -4,13 +4,14 @@ import { memoryStorage } from 'signalbox/storage/memory'
 
 /*
  * Asks a provider that never answers three times at once, each time with the same time-out and in an async context of its own: first with the
- * client's time-out, then with the gateway's. Says in which context the hooks and the provider's call were told, and whether the answers came
+ * client's time-out, then with the gateway's. Says in which context the hooks and the provider's call were recorded, and whether the answers came
  * in time.
  */
 
 const context = new AsyncLocalStorage()
-const told = { onAttempt: [], onRequest: [], abort: [] }
-const tell = (hook, ask) => told[hook].push(context.getStore() === ask ? 'its own' : `that of ${context.getStore()}`)
+const recorded = { onAttempt: [], onRequest: [], abort: [] }
+const tell = (hook, ask) =>
+  recorded[hook].push(context.getStore() === ask ? 'its own' : `that of ${context.getStore()}`)
 const gateway = createGateway({
   storage: memoryStorage(),
   logger: false,
@@ -51,4 +52,4 @@ const answers = [
   ...(await inContexts(['a', 'b', 'c'], { 'x-signalbox-timeout-ms': '100' })),
   ...(await inContexts(['d', 'e', 'f'])),
 ]
-console.log(JSON.stringify({ answers, told }))
+console.log(JSON.stringify({ answers, recorded }))

@@ -41,14 +41,14 @@ globalThis.actions = {
   /** Opens a storage, and records what its watch reports. */
   open(name) {
     opened.storage = indexeddbStorage({ name })
-    opened.heard = []
+    opened.received = []
     opened.storage.watch(
-      (key) => opened.heard.push(key),
-      () => opened.heard.push('gap'),
+      (key) => opened.received.push(key),
+      () => opened.received.push('gap'),
     )
   },
 
-  heard: () => opened.heard,
+  received: () => opened.received,
 
   /** What a method answers, or its error. */
   call: (method, ...args) =>

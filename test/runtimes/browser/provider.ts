@@ -70,10 +70,10 @@ export async function startProvider() {
 /** Sets the headers by which a page may call; false when it may not. */
 function allow({ url, method, headers }: IncomingMessage, res: ServerResponse): boolean {
   const isAnthropic = url?.endsWith('/messages')
-  const asked = headers['access-control-request-headers']?.split(',') ?? []
+  const requested = headers['access-control-request-headers']?.split(',') ?? []
   const allowed = isAnthropic ? [...ALLOWED_BY_ANTHROPIC, OPT_IN] : ALLOWED
-  if (method === 'OPTIONS' && asked.some((name) => !allowed.includes(name))) return false
-  if (isAnthropic && !(method === 'OPTIONS' ? asked.includes(OPT_IN) : headers[OPT_IN] === 'true')) return false
+  if (method === 'OPTIONS' && requested.some((name) => !allowed.includes(name))) return false
+  if (isAnthropic && !(method === 'OPTIONS' ? requested.includes(OPT_IN) : headers[OPT_IN] === 'true')) return false
   res.setHeader('access-control-allow-origin', '*').setHeader('access-control-allow-headers', allowed.join())
   return true
 }

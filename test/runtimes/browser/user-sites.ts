@@ -25,7 +25,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
   let page: Page
   let calls = 0
   /** The cookies that `identify` has seen, and the statuses that the gateway has replied with. */
-  const asked: Array<string | null> = []
+  const requests: Array<string | null> = []
   const replied: number[] = []
 
   const site = (host: string) => `http://${host}.test:${server.port}`
@@ -48,7 +48,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
       allowedOrigins: [site('partner.app'), { origin: site('admin.app'), credentials: true }],
       identify({ headers }) {
         const cookie = headers.get('cookie')
-        asked.push(cookie)
+        requests.push(cookie)
         return cookie?.includes('s=alice') ? { account: 'alice' } : null
       },
       async fetch() {
@@ -69,7 +69,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
   async function signIn(): Promise<void> {
     await page.goto(`${site('app')}/sign-in`)
     calls = 0
-    asked.length = 0
+    requests.length = 0
     replied.length = 0
   }
 
@@ -129,8 +129,8 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
       for (const blind of ['no-cors', 'form']) assert.is(outcomes.get(blind)?.status, 0, blind) // opaque
       assert.is(calls, 0)
       assert.is(replied.filter((status) => status === 403).length, 3, `${replied}`) // not JSON, which needs a preflight
-      const { length } = asked
-      assert.ok(length <= 1, `${asked}`) // reading the account, whose response the page can't see
+      const { length } = requests
+      assert.ok(length <= 1, `${requests}`) // reading the account, whose response the page can't see
     })
 
   test('check 21: a frame without an origin changes nothing and reads nothing', async () => {
@@ -151,8 +151,8 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
     assert.is(outcomes.get('json')?.status, -1) // it asked for credentials, which the response doesn't allow
     assert.is(calls, 0)
     assert.ok(
-      asked.every((cookie) => cookie === null),
-      `${asked}`,
+      requests.every((cookie) => cookie === null),
+      `${requests}`,
     )
   })
 

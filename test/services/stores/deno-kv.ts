@@ -25,11 +25,11 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     const delays: number[] = []
     for (let round = 0; round < 10 && Math.min(...delays) >= 100; round++) {
       await storage.list('')
-      const told = new Promise<void>((resolve) => storage.watch?.((key) => key === `key/${round}` && resolve()))
+      const recorded = new Promise<void>((resolve) => storage.watch?.((key) => key === `key/${round}` && resolve()))
       await sleep(50)
       const startedAt = performance.now()
       await other.set(`key/${round}`, 'value')
-      await told
+      await recorded
       delays.push(performance.now() - startedAt)
     }
     assert.ok(Math.min(...delays) < 100, `${delays}`)
@@ -47,7 +47,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
         Date.now = now
       })
       await other.set('key', 'value')
-      const { keys, gaps } = await heard(storage, 2)
+      const { keys, gaps } = await received(storage, 2)
       assert.equal([...keys].sort(), ['key', 'slow'])
       assert.is(gaps, 0)
     },
@@ -59,7 +59,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
     await other.set('lost', 'value')
     const log = kv.list({ start: ['signalbox', 'log'], end: ['signalbox', 'log', Infinity] }, { batchSize: 100 })
     for await (const { key } of log) await kv.delete([...key] as Key) // as it was listed
-    const { keys, gaps } = await heard(storage, 1)
+    const { keys, gaps } = await received(storage, 1)
     assert.equal([keys.size, gaps], [0, 1])
   })
 
@@ -123,7 +123,7 @@ export function denoKvTests(test: Suite<Record<string, unknown>>): void {
 }
 
 /** Resolves once a new watcher has received `count` keys and gaps. */
-async function heard(storage: ReturnType<typeof denoKvStorage>, count: number) {
+async function received(storage: ReturnType<typeof denoKvStorage>, count: number) {
   const keys = new Set<string>()
   let gaps = 0
   const gap = () => {

@@ -15,7 +15,7 @@ export interface Child {
   go(order?: string): void
   kill(signal: NodeJS.Signals): void
   /** Resolves once it has printed a line with this start. */
-  said(start: string): Promise<string>
+  output(start: string): Promise<string>
   /** Resolves once it has printed this many lines. */
   saidLines(count: number): Promise<void>
   /** Resolves to all printed lines once the process has ended. */
@@ -87,7 +87,7 @@ function follow(child: ReturnType<typeof spawn>): Child {
   return {
     process: child,
     lines,
-    async said(start) {
+    async output(start) {
       await until(() => lines.some((line) => line.startsWith(start)), start)
       return lines.find((line) => line.startsWith(start)) ?? ''
     },

@@ -102,7 +102,7 @@ const response = (status: string, text: string, more: object) => ({
   output: [message(text)],
   ...more,
 })
-const said = (text: string) => [
+const modelOutput = (text: string) => [
   event({ type: 'response.created', response: response('in_progress', '', { output: [] }) }),
   event({ type: 'response.output_item.added', output_index: 0, item: message('') }),
   ...words(text).map((word) =>
@@ -115,7 +115,7 @@ const open: Speaking = {
   whole: (usage, text = SAID) => json(response('completed', text, { usage })),
   stream: (reports, text = SAID) =>
     sse([
-      ...said(text),
+      ...modelOutput(text),
       ...reports.map((usage, at) =>
         at < reports.length - 1
           ? event({ type: 'response.in_progress', response: response('in_progress', '', { usage, output: [] }) })
@@ -129,7 +129,7 @@ const open: Speaking = {
       event({ type: 'response.failed', response: response('failed', '', { error: ERROR, usage, output: [] }) }),
     event({ type: 'response.cancelled', response: response('cancelled', '', { usage, output: [] }) }),
   ],
-  failing: (end, text) => sse([...said(text), end]),
+  failing: (end, text) => sse([...modelOutput(text), end]),
 }
 
 const begin = (usage: object, text: string) => [
@@ -257,7 +257,7 @@ export const openReporting = (answer: () => Response): Promise<World> =>
 export async function usageOf(answer: () => Response, [path, body]: readonly [path: string, body: object]) {
   const world = await openReporting(answer)
   await (await world.post(path, body)).text()
-  const [record] = world.told.requests
+  const [record] = world.recorded.requests
   const { inputTokens = 0, outputTokens = 0 } = record?.usage ?? {}
   return {
     counts: { input: inputTokens, output: outputTokens } satisfies Counts,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
-import { saidIn } from '../../../pipeline/support/sdk/model-output.ts'
+import { outputIn } from '../../../pipeline/support/sdk/model-output.ts'
 import { fakeUpstream, json, sse } from '../../../pipeline/support/upstream.ts'
 import { openWorld } from '../../../pipeline/support/world.ts'
 import { vendors } from './vendors.ts'
@@ -9,14 +9,14 @@ import { vendors } from './vendors.ts'
 export type HostFormat = 'openai-responses' | 'anthropic-messages' | 'gemini'
 
 /** Creates a response, whole and streamed, with the vendor's own blocks followed by text. */
-export function answerOf(format: HostFormat, said: readonly JsonObject[]): { whole: object; events: string[] } {
-  const { whole, events } = saidIn(format, { blocks: [{ type: 'text', text: 'It is 42.' }] })
+export function answerOf(format: HostFormat, content: readonly JsonObject[]): { whole: object; events: string[] } {
+  const { whole, events } = outputIn(format, { blocks: [{ type: 'text', text: 'It is 42.' }] })
   const answer = Object(whole)
   const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`
   const named = (event: { type: string; [member: string]: unknown }) => `event: ${event.type}\n${data(event)}`
   switch (format) {
     case 'anthropic-messages': {
-      const blocks = said.flatMap((block, index) => {
+      const blocks = content.flatMap((block, index) => {
         const { input, citations } = block
         const start =
           input !== undefined ? { ...block, input: {} } : citations ? { ...block, text: '', citations: [] } : block
@@ -31,14 +31,14 @@ export function answerOf(format: HostFormat, said: readonly JsonObject[]): { who
           named({ type: 'content_block_stop', index }),
         ]
       })
-      const later = events.slice(1).map((event) => event.replace('"index":0', `"index":${said.length}`))
+      const later = events.slice(1).map((event) => event.replace('"index":0', `"index":${content.length}`))
       return {
-        whole: { ...answer, content: [...said, ...answer.content] },
+        whole: { ...answer, content: [...content, ...answer.content] },
         events: [events[0] ?? '', ...blocks, ...later],
       }
     }
     case 'openai-responses': {
-      const items = said.flatMap((item, index) => [
+      const items = content.flatMap((item, index) => [
         named({ type: 'response.output_item.added', output_index: index, item: { ...item, status: 'in_progress' } }),
         ...(item.code === undefined
           ? []
@@ -52,9 +52,11 @@ export function answerOf(format: HostFormat, said: readonly JsonObject[]): { who
             ]),
         named({ type: 'response.output_item.done', output_index: index, item }),
       ])
-      const later = events.slice(1).map((event) => event.replace('"output_index":0', `"output_index":${said.length}`))
+      const later = events
+        .slice(1)
+        .map((event) => event.replace('"output_index":0', `"output_index":${content.length}`))
       return {
-        whole: { ...answer, output: [...said, ...answer.output] },
+        whole: { ...answer, output: [...content, ...answer.output] },
         events: [events[0] ?? '', ...items, ...later],
       }
     }
@@ -63,11 +65,11 @@ export function answerOf(format: HostFormat, said: readonly JsonObject[]): { who
         whole: {
           ...answer,
           candidates: [
-            { ...answer.candidates[0], content: { role: 'model', parts: [...said, { text: 'It is 42.' }] } },
+            { ...answer.candidates[0], content: { role: 'model', parts: [...content, { text: 'It is 42.' }] } },
           ],
         },
         events: [
-          ...said.map((part) => data({ candidates: [{ content: { role: 'model', parts: [part] } }] })),
+          ...content.map((part) => data({ candidates: [{ content: { role: 'model', parts: [part] } }] })),
           ...events,
         ],
       }

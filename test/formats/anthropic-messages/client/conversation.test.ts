@@ -13,7 +13,7 @@ function parse(body: JsonObject) {
 const turns = suite('Messages request turns')
 
 const user = (...content: UserPart[]): Turn => ({ role: 'user', content })
-const text = (said: string) => ({ type: 'text', text: said }) as const
+const text = (value: string) => ({ type: 'text', text: value }) as const
 const result = (id: string, fields: object = {}) => ({ type: 'tool_result', tool_use_id: id, ...fields })
 const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } }
 const cache = { ttl: '1h' } as const
@@ -87,7 +87,7 @@ for (const [name, [body, expected]] of Object.entries(conversations)) {
 }
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUg=='
-const said: Record<string, [block: JsonObject, part: UserPart]> = {
+const output: Record<string, [block: JsonObject, part: UserPart]> = {
   'a base64 image': [
     { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: PNG } },
     { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: PNG } },
@@ -126,7 +126,7 @@ const said: Record<string, [block: JsonObject, part: UserPart]> = {
 
 const parts = suite('user and tool content in a Messages request')
 
-for (const [name, [block, part]] of Object.entries(said)) {
+for (const [name, [block, part]] of Object.entries(output)) {
   parts(`parses ${name}`, () => {
     assert.equal(parse({ messages: [{ role: 'user', content: [block] }] }).turns, [user(part)])
     assert.equal(parse({ messages: [{ role: 'user', content: [result('a', { content: [block] })] }] }).turns, [

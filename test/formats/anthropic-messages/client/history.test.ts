@@ -9,7 +9,7 @@ function parse(body: JsonObject) {
   return { ...messagesTranslator.parseRequest({ model: 'claude', ...body }, { warnings }), warnings: warnings.list() }
 }
 
-const text = (said: string) => ({ type: 'text', text: said }) as const
+const text = (value: string) => ({ type: 'text', text: value }) as const
 
 const history = suite('earlier responses in a Messages request')
 

@@ -24,7 +24,7 @@ function refusal(body: JsonObject, version?: string): unknown {
   return 'not refused'
 }
 
-const text = (said: string) => ({ type: 'text', text: said }) as const
+const text = (content: string) => ({ type: 'text', text: content }) as const
 const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } }
 const cache = { ttl: '1h' } as const
 

@@ -77,8 +77,8 @@ write('a refusal becomes text and the stop reason', () => {
 })
 
 write('arguments become an object without losing any', () => {
-  const input = (said: string) =>
-    Object(written([{ type: 'tool-call', id: 'a', name: 'f', arguments: said }]).content)[0].input
+  const input = (value: string) =>
+    Object(written([{ type: 'tool-call', id: 'a', name: 'f', arguments: value }]).content)[0].input
   assert.equal(input('{"a":1}'), { a: 1 })
   assert.equal(input(''), {})
   assert.equal(input('{"path":"/tm'), { _raw: '{"path":"/tm' })

@@ -11,11 +11,11 @@ const test = suite('writing a Messages stream')
 
 /** Returns the events that a client receives, and checks that each write is one whole event. */
 function write(events: readonly StreamEvent[], request: Partial<CanonicalRequest> = {}) {
-  const told: { type: string; [field: string]: unknown }[] = []
+  const recorded: { type: string; [field: string]: unknown }[] = []
   const parser = createSseParser(({ event, data }) => {
-    const said = JSON.parse(data)
-    assert.is(said.type, event)
-    told.push(said)
+    const output = JSON.parse(data)
+    assert.is(output.type, event)
+    recorded.push(output)
   })
   const writer = messagesTranslator.createWriter(contexts(messagesTranslator).write(request), (event) => {
     assert.ok(event.endsWith('\n\n'))
@@ -23,14 +23,14 @@ function write(events: readonly StreamEvent[], request: Partial<CanonicalRequest
     parser.push(event)
   })
   for (const event of events) writer.push(event)
-  return told
+  return recorded
 }
 
 const start = (key: number, part: AssistantPart): StreamEvent => ({ type: 'part-start', key, candidate: 0, part })
 const text = (key: number) => start(key, { type: 'text', text: '' })
 const thought = (key: number) => start(key, { type: 'reasoning', text: '' })
 const call = (key: number) => start(key, { type: 'tool-call', id: `call_${key}`, name: 'f', arguments: '' })
-const delta = (key: number, said: string): StreamEvent => ({ type: 'part-delta', key, text: said })
+const delta = (key: number, content: string): StreamEvent => ({ type: 'part-delta', key, text: content })
 const stop = (key: number): StreamEvent => ({ type: 'part-end', key })
 const end: StreamEvent = {
   type: 'end',
@@ -52,9 +52,9 @@ const blocks = (events: readonly StreamEvent[], request?: Partial<CanonicalReque
 
 test('a stream with text has all events from `message_start` to `message_stop`', () => {
   const usage = { inputTokens: 4, outputTokens: 1 }
-  const told = write([{ type: 'start', usage }, text(0), delta(0, 'Hé'), delta(0, '!\n\n"'), stop(0), end])
+  const recorded = write([{ type: 'start', usage }, text(0), delta(0, 'Hé'), delta(0, '!\n\n"'), stop(0), end])
   const nothing = { stop_reason: null, stop_sequence: null, stop_details: null }
-  assert.equal(told, [
+  assert.equal(recorded, [
     {
       type: 'message_start',
       message: {
@@ -103,7 +103,7 @@ test('the writer sends interleaved calls one after another', () => {
     stop(1),
   ]
   const tool = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {}, caller: { type: 'direct' } })
-  const json = (said: string) => ({ type: 'input_json_delta', partial_json: said })
+  const json = (content: string) => ({ type: 'input_json_delta', partial_json: content })
   assert.equal(blocks(events), [
     ['start', 0, tool('call_0')],
     ['delta', 0, json('{"x"')],
@@ -117,20 +117,20 @@ test('the writer sends interleaved calls one after another', () => {
 })
 
 test('a thinking block ends with its encrypted signature', () => {
-  const told = blocks([thought(0), delta(0, 'hm'), { type: 'part-state', key: 0, state }, stop(0)])
-  assert.equal(told.slice(0, 2), [
+  const recorded = blocks([thought(0), delta(0, 'hm'), { type: 'part-state', key: 0, state }, stop(0)])
+  assert.equal(recorded.slice(0, 2), [
     ['start', 0, { type: 'thinking', thinking: '', signature: '' }],
     ['delta', 0, { type: 'thinking_delta', thinking: 'hm' }],
   ])
-  const { type, signature } = Object(told[2]?.[2])
+  const { type, signature } = Object(recorded[2]?.[2])
   assert.is(type, 'signature_delta')
   assert.equal(unsealState(signature, { format: 'anthropic-messages', kind: 'signature' }), state)
 })
 
 test('state without text gets a block, but reasoning without state or text does not', () => {
-  const told = blocks([thought(0), stop(0), thought(1), { type: 'part-state', key: 1, state }, stop(1)])
+  const recorded = blocks([thought(0), stop(0), thought(1), { type: 'part-state', key: 1, state }, stop(1)])
   assert.equal(
-    told.map(([type, index]) => [type, index]),
+    recorded.map(([type, index]) => [type, index]),
     [
       ['start', 0],
       ['delta', 0],
@@ -150,12 +150,12 @@ test('a redacted block is complete in its start event', () => {
 test('a client that hides reasoning receives only signatures, and can still send the reasoning back', () => {
   const kept = { origin: { format: 'openai-chat', account: 'd' }, kind: 'text', data: '' } as const
   const request = { options: { reasoning: { effort: 'high', show: 'none' } } } as const
-  const told = blocks([start(0, { type: 'reasoning', text: '', state: kept }), delta(0, 'hm'), stop(0)], request)
+  const recorded = blocks([start(0, { type: 'reasoning', text: '', state: kept }), delta(0, 'hm'), stop(0)], request)
   assert.equal(
-    told.map(([, , said]) => Object(said).type),
+    recorded.map(([, , output]) => Object(output).type),
     ['thinking', 'signature_delta', undefined],
   )
-  const { signature } = Object(told[1]?.[2])
+  const { signature } = Object(recorded[1]?.[2])
   const block = { type: 'thinking', thinking: '', signature }
   const { turns } = messagesTranslator.parseRequest(
     { model: 'm', messages: [{ role: 'assistant', content: [block] }] },
@@ -173,8 +173,8 @@ test('empty text gets no block, because clients would send it back', () => {
 
 test('citations are in the block of their text', () => {
   const citation = { url: 'https://a', title: 'A', quote: 'q' }
-  const told = blocks([text(0), { type: 'part-citation', key: 0, citation }, delta(0, 'a'), stop(0)])
-  assert.equal(told[1]?.[2], {
+  const recorded = blocks([text(0), { type: 'part-citation', key: 0, citation }, delta(0, 'a'), stop(0)])
+  assert.equal(recorded[1]?.[2], {
     type: 'citations_delta',
     citation: {
       type: 'web_search_result_location',
@@ -188,9 +188,12 @@ test('citations are in the block of their text', () => {
 
 test('a web search becomes a call block and a result block', () => {
   const results = [{ url: 'https://a', title: 'A' }]
-  const told = blocks([start(0, { type: 'server-tool', tool: 'web-search', id: 's', query: 'cats', results }), stop(0)])
+  const recorded = blocks([
+    start(0, { type: 'server-tool', tool: 'web-search', id: 's', query: 'cats', results }),
+    stop(0),
+  ])
   assert.equal(
-    told.map(([type, index, said]) => [type, index, Object(said).type]),
+    recorded.map(([type, index, output]) => [type, index, Object(output).type]),
     [
       ['start', 0, 'server_tool_use'],
       ['delta', 0, 'input_json_delta'],
@@ -202,9 +205,9 @@ test('a web search becomes a call block and a result block', () => {
 })
 
 test('a refusal becomes text and the stop reason', () => {
-  const told = write([{ type: 'start' }, start(0, { type: 'refusal', text: '' }), delta(0, 'no'), stop(0), end])
+  const recorded = write([{ type: 'start' }, start(0, { type: 'refusal', text: '' }), delta(0, 'no'), stop(0), end])
   const details = { type: 'refusal', category: null, explanation: null }
-  assert.equal(told.at(-2)?.delta, {
+  assert.equal(recorded.at(-2)?.delta, {
     stop_reason: 'refusal',
     stop_sequence: null,
     stop_details: details,

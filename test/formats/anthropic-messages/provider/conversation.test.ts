@@ -7,14 +7,14 @@ import type { Traits } from '../../../../src/traits.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
-const text = (said: string) => ({ type: 'text', text: said }) as const
+const text = (value: string) => ({ type: 'text', text: value }) as const
 const user = (...content: UserPart[]): Turn => ({ role: 'user', content })
 const assistant = (...content: AssistantPart[]): Turn => ({ role: 'assistant', content })
 const results = (...ids: string[]): Turn => ({
   role: 'tool',
   results: ids.map((callId) => ({ callId, content: [text('r')] })),
 })
-const call = (id: string, said = '{"x":1}'): AssistantPart => ({ type: 'tool-call', id, name: 'f', arguments: said })
+const call = (id: string, value = '{"x":1}'): AssistantPart => ({ type: 'tool-call', id, name: 'f', arguments: value })
 const EMPTY: CanonicalRequest = {
   ...{ model: 'm', stream: false, streamUsage: true, tools: [], options: {} },
   turns: [user(text('q'))],

@@ -8,14 +8,14 @@ import type { ReasoningTraits, Traits } from '../../../../src/traits.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 
-const text = (said: string) => ({ type: 'text', text: said }) as const
+const text = (value: string) => ({ type: 'text', text: value }) as const
 const user = (...content: UserPart[]): Turn => ({ role: 'user', content })
 const assistant = (...content: AssistantPart[]): Turn => ({ role: 'assistant', content })
 const results = (...ids: string[]): Turn => ({
   role: 'tool',
   results: ids.map((callId) => ({ callId, content: [text('r')] })),
 })
-const call = (id: string, said = '{"x":1}'): AssistantPart => ({ type: 'tool-call', id, name: 'f', arguments: said })
+const call = (id: string, value = '{"x":1}'): AssistantPart => ({ type: 'tool-call', id, name: 'f', arguments: value })
 const EMPTY: CanonicalRequest = {
   ...{ model: 'm', stream: false, streamUsage: true, tools: [], options: {} },
   turns: [user(text('q'))],
@@ -121,10 +121,10 @@ const wishes: Record<string, [options: RequestOptions, fields: JsonObject, warni
 
 for (const [name, [given, fields, warnings = []]] of Object.entries(wishes)) {
   options(`the request contains ${name}`, () => {
-    const { body, warnings: told } = write({ options: { maxOutputTokens: 9, ...given } })
+    const { body, warnings: recorded } = write({ options: { maxOutputTokens: 9, ...given } })
     const { model: _, max_tokens: __, messages: ___, ...rest } = body
     assert.equal(rest, fields)
-    assert.equal(told, warnings)
+    assert.equal(recorded, warnings)
   })
 }
 
@@ -183,7 +183,7 @@ options('a request to count tokens has only the fields that count', () => {
 const budgets = suite('a model with a reasoning budget')
 
 const reasoning: ReasoningTraits = { ...messagesTranslator.traits.reasoning, by: 'budget' }
-const asked: RequestOptions = { maxOutputTokens: 9_000, reasoning: { effort: 'low', budget: 2_048 } }
+const requestOptions: RequestOptions = { maxOutputTokens: 9_000, reasoning: { effort: 'low', budget: 2_048 } }
 const own = { format: 'anthropic-messages', account: 'a' } as const
 const signed: AssistantPart = {
   ...{ type: 'reasoning', text: 'hm' },
@@ -211,7 +211,7 @@ const loops: Record<string, [turns: Turn[], thinking: object]> = {
 
 for (const [name, [given, thinking]] of Object.entries(loops)) {
   budgets(`a model with a reasoning budget ${name}`, () => {
-    const { body, warnings } = write({ turns: given, options: asked }, { reasoning })
+    const { body, warnings } = write({ turns: given, options: requestOptions }, { reasoning })
     assert.equal(body.thinking, thinking)
     assert.equal(warnings, thinking === off ? ['dropped:thinking'] : [])
   })

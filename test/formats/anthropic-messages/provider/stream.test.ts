@@ -7,12 +7,12 @@ import { contexts } from '../../support/contexts.ts'
 const test = suite('reading a Messages stream')
 
 /** Reads a stream of events, and joins the pieces of texts and arguments. */
-function read(said: readonly object[]) {
+function read(content: readonly object[]) {
   const { read: context, responseWarnings } = contexts(messagesTranslator)
   const events: StreamEvent[] = []
   const sequence = createSequence((event) => events.push(event))
   const reader = messagesTranslator.createReader(context, sequence.take)
-  for (const event of said) reader.observe({ event: undefined, data: JSON.stringify(event) })
+  for (const event of content) reader.observe({ event: undefined, data: JSON.stringify(event) })
   reader.end()
   sequence.end()
   return { events, responseWarnings: responseWarnings.list(), ...summary(events) }
@@ -47,8 +47,8 @@ const begin = {
 const beginOf = (fields: object) => ({ ...begin, message: { ...begin.message, ...fields } })
 const start = (index: number, block: object) => ({ type: 'content_block_start', index, content_block: block })
 const delta = (index: number, fields: object) => ({ type: 'content_block_delta', index, delta: fields })
-const text = (index: number, said: string) => delta(index, { type: 'text_delta', text: said })
-const json = (index: number, said: string) => delta(index, { type: 'input_json_delta', partial_json: said })
+const text = (index: number, content: string) => delta(index, { type: 'text_delta', text: content })
+const json = (index: number, content: string) => delta(index, { type: 'input_json_delta', partial_json: content })
 const stop = (index: number) => ({ type: 'content_block_stop', index })
 const finish = (reason: string | null, usage: object = { output_tokens: 5 }) => ({
   type: 'message_delta',
@@ -194,9 +194,9 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
 
 for (const [name, [events, parts, reason = 'stop']] of Object.entries(table)) {
   test(`parses a Messages stream with ${name}`, () => {
-    const told = read(events)
-    assert.equal(told.parts, parts)
-    assert.is(told.finish, reason)
+    const recorded = read(events)
+    assert.equal(recorded.parts, parts)
+    assert.is(recorded.finish, reason)
   })
 }
 

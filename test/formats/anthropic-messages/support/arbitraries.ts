@@ -37,13 +37,13 @@ const cited = { type: fc.constant('text'), text: words, citations: maybe(list(ci
 const url = fc.webUrl().map((address) => ({ type: 'url' as const, url: address }))
 const fileId = id.map((named) => ({ type: 'file-id' as const, id: named, format: 'anthropic-messages' as const }))
 const image = some<ImagePart>({ type: fc.constant('image'), source: fc.oneof(url, fileId), cache })
-const plain = words.map((said) => ({ type: 'text' as const, mediaType: 'text/plain', text: said }))
+const plain = words.map((modelOutput) => ({ type: 'text' as const, mediaType: 'text/plain', text: modelOutput }))
 const pdf = fc.constant({ type: 'base64' as const, mediaType: 'application/pdf', data: 'JVBERi0xLjQK' })
 const file = some<FilePart>({
   ...{ type: fc.constant('file'), source: fc.oneof(url, fileId, plain, pdf), cache },
   ...{ name: maybe(words), context: maybe(words), citable: maybe(fc.constant(true)) },
 })
-const said: fc.Arbitrary<UserPart> = fc.oneof(text, image, file)
+const modelOutput: fc.Arbitrary<UserPart> = fc.oneof(text, image, file)
 
 const origin = { format: 'anthropic-messages', account: '' } as const
 const signed = fc.tuple(fc.oneof(words, fc.constant('')), words).map(
@@ -74,18 +74,18 @@ const marked = fc.oneof<fc.Arbitrary<AssistantPart>[]>(
 )
 
 const toolResult = some<ToolResult>({
-  ...{ callId: id, content: fc.array(said, { maxLength: 2 }), isError: maybe(fc.constant(true)), cache },
+  ...{ callId: id, content: fc.array(modelOutput, { maxLength: 2 }), isError: maybe(fc.constant(true)), cache },
 })
 /** Generates turns in which each assistant turn is surrounded by turns of other roles. */
 const exchange = fc
-  .tuple(list(marked), maybe(list(toolResult)), maybe(list(said)))
+  .tuple(list(marked), maybe(list(toolResult)), maybe(list(modelOutput)))
   .map(([content, results, more]): Turn[] => [
     { role: 'assistant', content },
     ...(results ? [{ role: 'tool' as const, results }] : []),
     ...(more || !results ? [{ role: 'user' as const, content: more ?? [{ type: 'text' as const, text: 'so?' }] }] : []),
   ])
 const turns = fc
-  .tuple(fc.array(text, { maxLength: 2 }), list(said), fc.array(exchange, { maxLength: 3 }))
+  .tuple(fc.array(text, { maxLength: 2 }), list(modelOutput), fc.array(exchange, { maxLength: 3 }))
   .map(([system, first, rest]): Turn[] => [
     ...system.map((part): Turn => ({ role: 'system', as: 'instructions', content: [part] })),
     { role: 'user', content: first },

@@ -44,8 +44,8 @@ for (const [what, [whole, start, delta, names]] of Object.entries(blocks))
     assert.equal(one.responseWarnings.list(), expected)
     const other = contexts(converseTranslator, { format: 'bedrock-converse' })
     const reader = converseTranslator.createReader(other.read, () => {})
-    const tell = (event: string, said: object) =>
-      reader.observe({ event, data: JSON.stringify({ contentBlockIndex: 0, ...said }) })
+    const tell = (event: string, content: object) =>
+      reader.observe({ event, data: JSON.stringify({ contentBlockIndex: 0, ...content }) })
     if (start) tell('contentBlockStart', { start })
     tell('contentBlockDelta', { delta })
     tell('contentBlockStop', {})

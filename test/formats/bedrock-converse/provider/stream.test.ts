@@ -11,12 +11,12 @@ const call = ['contentBlockStart', { contentBlockIndex: 0, start: { toolUse: { t
 const piece = ['contentBlockDelta', { contentBlockIndex: 0, delta: { toolUse: { input: '{"a' } } }] as const
 const stop = ['messageStop', { stopReason: 'tool_use' }] as const
 
-function getTypes(...said: ReadonlyArray<readonly [event: string, payload: object]>) {
+function getTypes(...content: ReadonlyArray<readonly [event: string, payload: object]>) {
   const { read } = contexts(converseTranslator, { format: 'bedrock-converse' })
   const events: StreamEvent[] = []
   const sequence = createSequence((event) => events.push(event))
   const reader = converseTranslator.createReader(read, sequence.take)
-  for (const [event, payload] of said) reader.observe({ event, data: JSON.stringify(payload) })
+  for (const [event, payload] of content) reader.observe({ event, data: JSON.stringify(payload) })
   reader.end()
   sequence.end()
   return events.map(({ type }) => type)

@@ -76,9 +76,12 @@ for (const [name, part, expected] of [
   media(`parses ${name}`, () => assert.equal(getTurns(user(part))[0], { role: 'user', content: [expected] }))
 
 media('the resolution for all media applies to each image', () => {
-  const { turns: told } = parse({
+  const { turns: recorded } = parse({
     contents: [user({ inlineData: { mimeType: 'image/png', data: PNG } })],
     generationConfig: { mediaResolution: 'MEDIA_RESOLUTION_LOW' },
   })
-  assert.equal(told[0], { role: 'user', content: [{ type: 'image', source: base64('image/png', PNG), detail: 'low' }] })
+  assert.equal(recorded[0], {
+    role: 'user',
+    content: [{ type: 'image', source: base64('image/png', PNG), detail: 'low' }],
+  })
 })

@@ -5,7 +5,7 @@ import { parse } from '../support/parse-request.ts'
 const tools = suite('Gemini request tools')
 
 tools('the functions of all entries become tools, in either schema language', () => {
-  const { tools: told, warnings } = parse({
+  const { tools: recorded, warnings } = parse({
     tools: [
       { functionDeclarations: [{ name: 'f', description: 'd', parametersJsonSchema: { type: 'object', a_b: 1 } }] },
       {
@@ -21,7 +21,7 @@ tools('the functions of all entries become tools, in either schema language', ()
       { googleSearch: { excludeDomains: ['a.com'] } },
     ],
   })
-  assert.equal(told, [
+  assert.equal(recorded, [
     { type: 'function', name: 'f', description: 'd', schema: { type: 'object', a_b: 1 } },
     {
       ...{ type: 'function', name: 'g', schema: { type: 'object', properties: { a_b: { type: ['string', 'null'] } } } },

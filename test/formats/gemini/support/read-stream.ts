@@ -17,18 +17,18 @@ export function read(chunks: readonly unknown[]) {
 }
 
 function summary(events: readonly StreamEvent[]) {
-  const parts = new Map<number, { head: string; said: string; tail: string }>()
+  const parts = new Map<number, { head: string; output: string; tail: string }>()
   for (const event of events) {
-    if (event.type === 'part-start') parts.set(event.key, { head: getHead(event), said: '', tail: '' })
+    if (event.type === 'part-start') parts.set(event.key, { head: getHead(event), output: '', tail: '' })
     const part = 'key' in event ? parts.get(event.key) : undefined
     if (!part) continue
-    if (event.type === 'part-delta') part.said += event.text
+    if (event.type === 'part-delta') part.output += event.text
     if (event.type === 'part-state') part.tail += ` <${event.state.data}>`
     if (event.type === 'part-citation') part.tail += ` ${JSON.stringify(event.citation)}`
   }
   const last = events.at(-1)
   return {
-    parts: [...parts.values()].map(({ head, said, tail }) => `${head}: ${said}${tail}`),
+    parts: [...parts.values()].map(({ head, output, tail }) => `${head}: ${output}${tail}`),
     finish: last?.type === 'end' ? last.finishes.map(({ reason }) => reason).join() : `${last?.type}`,
     last,
   }

@@ -1,7 +1,7 @@
 import { assert, suite } from '../../../support/suite.ts'
 import { MESSAGES, parse } from '../support/parse-request.ts'
 
-const said = (content: unknown) => parse({ messages: [{ role: 'user', content }] }).turns[0]
+const output = (content: unknown) => parse({ messages: [{ role: 'user', content }] }).turns[0]
 const assistant = (message: object) => parse({ messages: [...MESSAGES, { role: 'assistant', ...message }] }).turns[1]
 
 const content = suite('Chat Completions request content')
@@ -60,17 +60,20 @@ const parts: Record<string, [part: object, expected: object]> = {
 }
 
 for (const [name, [part, expected]] of Object.entries(parts)) {
-  content(`parses ${name}`, () => assert.equal(said([part]), { role: 'user', content: [expected] }))
+  content(`parses ${name}`, () => assert.equal(output([part]), { role: 'user', content: [expected] }))
 }
 
 content('content is a string or parts, and empty text parts are omitted', () => {
-  assert.equal(said('a'), { role: 'user', content: [{ type: 'text', text: 'a' }] })
-  assert.equal(said(''), { role: 'user', content: [] })
-  assert.equal(said([{ type: 'text', text: '' }]), { role: 'user', content: [] })
+  assert.equal(output('a'), { role: 'user', content: [{ type: 'text', text: 'a' }] })
+  assert.equal(output(''), { role: 'user', content: [] })
+  assert.equal(output([{ type: 'text', text: '' }]), { role: 'user', content: [] })
 })
 
 content('content of an unknown type is rejected, never passed on as text', () => {
-  assert.throws(() => said([{ type: 'text', text: 'a' }, { type: 'hologram' }]), /"messages\[0\]\.content\[1\]\.type"/)
+  assert.throws(
+    () => output([{ type: 'text', text: 'a' }, { type: 'hologram' }]),
+    /"messages\[0\]\.content\[1\]\.type"/,
+  )
 })
 
 const history = suite('Chat Completions request history')

@@ -67,9 +67,9 @@ options('options of the wrong type are rejected by their path', () => {
 })
 
 options('stream_options without a stream have no effect', () => {
-  const asked = { stream_options: { include_usage: true } }
-  assert.equal([parse(asked).stream, parse(asked).streamUsage], [false, false])
-  assert.is(parse({ ...asked, stream: true }).streamUsage, true)
+  const requestOptions = { stream_options: { include_usage: true } }
+  assert.equal([parse(requestOptions).stream, parse(requestOptions).streamUsage], [false, false])
+  assert.is(parse({ ...requestOptions, stream: true }).streamUsage, true)
 })
 
 const tools = suite('Chat Completions request tools')
@@ -101,7 +101,7 @@ tools('tools that run at one vendor are rejected by their path', () => {
 })
 
 tools('the parser reads every form of tool_choice', () => {
-  const choice = (said: unknown) => parse({ tool_choice: said }).toolChoice
+  const choice = (content: unknown) => parse({ tool_choice: content }).toolChoice
   assert.equal(choice('required'), { type: 'required' })
   assert.equal(choice({ type: 'function', function: { name: 'f' } }), { type: 'tool', name: 'f' })
   assert.equal(choice({ type: 'custom', custom: { name: 'f' } }), { type: 'tool', name: 'f' })

@@ -10,10 +10,10 @@ interface Written {
   events: string[]
 }
 
-function write(events: readonly StreamEvent[], asked: { streamUsage?: boolean; client?: object } = {}): Written {
+function write(events: readonly StreamEvent[], requested: { streamUsage?: boolean; client?: object } = {}): Written {
   const { write: context } = contexts(chatTranslator)
   const written: string[] = []
-  const { client, ...rest } = asked
+  const { client, ...rest } = requested
   const writer = chatTranslator.createWriter(context({ ...rest, ...(client && { client: { ...client } }) }), (event) =>
     written.push(event),
   )
@@ -24,8 +24,8 @@ function write(events: readonly StreamEvent[], asked: { streamUsage?: boolean; c
   return { events: written, chunks }
 }
 
-const deltas = (events: readonly StreamEvent[], asked?: { client?: object }) =>
-  write(events, { streamUsage: false, ...asked }).chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta))
+const deltas = (events: readonly StreamEvent[], requested?: { client?: object }) =>
+  write(events, { streamUsage: false, ...requested }).chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta))
 
 const start = (key: number, part: (StreamEvent & { type: 'part-start' })['part'], candidate = 0): StreamEvent => ({
   type: 'part-start',
@@ -42,10 +42,10 @@ const end = (...reasons: ('stop' | 'tool-calls' | 'length')[]): StreamEvent => (
 })
 const text = { type: 'text', text: '' } as const
 const call = (id: string) => ({ type: 'tool-call', id, name: 'f', arguments: '' }) as const
-const said: StreamEvent[] = [{ type: 'start' }, start(0, text), delta(0, 'a"b'), close(0), end('stop')]
+const output: StreamEvent[] = [{ type: 'start' }, start(0, text), delta(0, 'a"b'), close(0), end('stop')]
 
 test('a stream has the role, the text, the finish reason, the usage if requested, and `[DONE]`', () => {
-  const { events, chunks } = write(said, { streamUsage: true })
+  const { events, chunks } = write(output, { streamUsage: true })
   assert.equal(
     chunks.map(({ choices }) => choices.map((choice) => [choice.delta, choice.finish_reason])),
     [[[{ role: 'assistant', content: '' }, null]], [[{ content: 'a"b' }, null]], [[{}, 'stop']], []],
@@ -56,11 +56,11 @@ test('a stream has the role, the text, the finish reason, the usage if requested
   )
   assert.is(Object(chunks[3]?.usage).total_tokens, 7)
   assert.is(events.at(-1), 'data: [DONE]\n\n')
-  assert.ok(write(said, { streamUsage: false }).chunks.every((chunk) => !('usage' in chunk)))
+  assert.ok(write(output, { streamUsage: false }).chunks.every((chunk) => !('usage' in chunk)))
 })
 
 test('each write is one complete event, and all events have the same ID, time, and model', () => {
-  const { events, chunks } = write(said)
+  const { events, chunks } = write(output)
   assert.ok(events.every((event) => event.endsWith('\n\n') && event.indexOf('\n\n') === event.length - 2))
   const heads = new Set(chunks.map(({ choices: _, usage: __, ...head }) => JSON.stringify(head)))
   assert.equal([...heads], ['{"id":"chatcmpl-id1","object":"chat.completion.chunk","created":1700000000,"model":"m"}'])
@@ -149,7 +149,7 @@ test('each candidate has its own role, text, and finish reason', () => {
   ])
   const of = (index: number) => chunks.flatMap(({ choices }) => choices.filter((choice) => choice.index === index))
   assert.equal(
-    of(1).map(({ delta: said, finish_reason }) => [said, finish_reason]),
+    of(1).map(({ delta: output, finish_reason }) => [output, finish_reason]),
     [
       [{ role: 'assistant', content: '' }, null],
       [{ content: 'b' }, null],

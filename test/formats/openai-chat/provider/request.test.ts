@@ -64,8 +64,9 @@ turns('a tool result becomes text, which begins with `Error: ` for an error', ()
 
 turns('a generated image goes into the assistant message for vendors with a field for it', () => {
   const picture = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA==' } } as const
-  const asked: Turn = { role: 'user', content: [text('q')] }
-  const drawn = (...content: AssistantPart[]) => messages([asked, { role: 'assistant', name: 'a', content }, asked])
+  const requestOptions: Turn = { role: 'user', content: [text('q')] }
+  const drawn = (...content: AssistantPart[]) =>
+    messages([requestOptions, { role: 'assistant', name: 'a', content }, requestOptions])
   const question = { role: 'user', content: 'q' }
   const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }]
   assert.equal(drawn(picture), [question, { role: 'assistant', content: null, name: 'a', images }, question])

@@ -158,8 +158,8 @@ read('joining choices without an index takes linear time', () => {
 })
 
 read('usage has cached tokens from every field, and reasoning tokens that only the total includes', () => {
-  const usage = (said: object) =>
-    parsed({ choices: [{ message: { content: 'a' } }], usage: { prompt_tokens: 10, completion_tokens: 3, ...said } })
+  const usage = (value: object) =>
+    parsed({ choices: [{ message: { content: 'a' } }], usage: { prompt_tokens: 10, completion_tokens: 3, ...value } })
       .usage
   const cached = [
     { prompt_tokens_details: { cached_tokens: 4 } },
@@ -168,7 +168,7 @@ read('usage has cached tokens from every field, and reasoning tokens that only t
     { num_cached_tokens: 4 },
   ]
   assert.equal(
-    cached.map((said) => usage(said)?.cacheReadTokens),
+    cached.map((value) => usage(value)?.cacheReadTokens),
     [4, 4, 4, 4],
   )
   assert.is(usage({ completion_tokens: 0, total_tokens: 25 })?.outputTokens, 15)

@@ -163,9 +163,9 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
 
 for (const [name, [chunks, parts, finish = 'stop']] of Object.entries(table)) {
   test(`parses ${name}`, () => {
-    const told = read(chunks)
-    assert.equal(told.parts, parts)
-    assert.is(told.finish, finish)
+    const recorded = read(chunks)
+    assert.equal(recorded.parts, parts)
+    assert.is(recorded.finish, finish)
   })
 }
 

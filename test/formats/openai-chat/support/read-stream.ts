@@ -17,15 +17,15 @@ export function read(chunks: readonly (object | '[DONE]')[]) {
 }
 
 function summary(events: readonly StreamEvent[]) {
-  const said = new Map<number, string>()
+  const output = new Map<number, string>()
   const parts: [key: number, head: string][] = []
   for (const event of events) {
     if (event.type === 'part-start') parts.push([event.key, headOf(event)])
-    if (event.type === 'part-delta') said.set(event.key, (said.get(event.key) ?? '') + event.text)
+    if (event.type === 'part-delta') output.set(event.key, (output.get(event.key) ?? '') + event.text)
   }
   const last = events.at(-1)
   return {
-    parts: parts.map(([key, head]) => `${head}: ${said.get(key) ?? ''}`),
+    parts: parts.map(([key, head]) => `${head}: ${output.get(key) ?? ''}`),
     finish: last?.type === 'end' ? last.finishes.map(({ reason }) => reason).join() : `${last?.type}`,
     usage: last?.type === 'end' ? last.usage : undefined,
   }

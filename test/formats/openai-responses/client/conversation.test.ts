@@ -5,7 +5,7 @@ import { call, parse, result } from '../support/parse-request.ts'
 const test = suite('parsing the input of a Responses request')
 
 const turnsOf = (...input: object[]) => parse({ input }).turns
-const text = (said: string) => ({ type: 'text', text: said })
+const text = (value: string) => ({ type: 'text', text: value })
 
 const called = (id: string, fields = {}) => ({ type: 'tool-call', id, name: 'f', arguments: '{}', ...fields })
 const user = (content: unknown) => ({ role: 'user', content })

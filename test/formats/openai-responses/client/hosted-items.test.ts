@@ -3,12 +3,12 @@ import { parse } from '../support/parse-request.ts'
 
 const test = suite("items of OpenAI's own tools")
 
-const text = (said: string) => ({ type: 'text', text: said })
+const text = (value: string) => ({ type: 'text', text: value })
 const user = (content: unknown) => ({ role: 'user', content })
 const assistant = (content: unknown) => ({ role: 'assistant', content })
 
 /** Items about tools that ran at OpenAI, with the expected text. */
-const hosted: [item: object, told: string | undefined][] = [
+const hosted: [item: object, recorded: string | undefined][] = [
   [
     {
       ...{ type: 'code_interpreter_call', id: 'ci_1', container_id: 'c', code: 'print(1)', status: 'completed' },
@@ -36,10 +36,10 @@ const hosted: [item: object, told: string | undefined][] = [
   [{ type: 'mcp_list_tools', id: 'm', server_label: 's', tools: [] }, undefined],
 ]
 
-for (const [item, told] of hosted)
+for (const [item, recorded] of hosted)
   test(`an item of a hosted tool becomes text: ${JSON.stringify(item)}`, () => {
     const { turns, warnings } = parse({ input: [user('u'), assistant('I do.'), item, assistant('a')] })
-    const said = told === undefined ? [text('I do.')] : [text('I do.\n\n'), text(`${told}\n\n`)]
-    assert.equal(turns, [user([text('u')]), assistant([...said, text('a')])])
-    assert.equal(warnings, [`${told === undefined ? 'dropped' : 'replaced'}:input[2]`])
+    const output = recorded === undefined ? [text('I do.')] : [text('I do.\n\n'), text(`${recorded}\n\n`)]
+    assert.equal(turns, [user([text('u')]), assistant([...output, text('a')])])
+    assert.equal(warnings, [`${recorded === undefined ? 'dropped' : 'replaced'}:input[2]`])
   })

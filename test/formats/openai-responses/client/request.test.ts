@@ -6,7 +6,7 @@ import { ours } from '../support/streams.ts'
 
 const test = suite('parsing a Responses request')
 
-const text = (said: string) => ({ type: 'text', text: said })
+const text = (value: string) => ({ type: 'text', text: value })
 
 const called = (id: string, fields = {}) => ({ type: 'tool-call', id, name: 'f', arguments: '{}', ...fields })
 const user = (content: unknown) => ({ role: 'user', content })

@@ -165,7 +165,7 @@ test('searches, images, and audio become items', () => {
 })
 
 /** Finish reasons, with the expected status for a client. */
-const told: Record<FinishReason, [status: string, detail: string | null]> = {
+const recorded: Record<FinishReason, [status: string, detail: string | null]> = {
   stop: ['completed', null],
   'stop-sequence': ['completed', null],
   'tool-calls': ['completed', null],
@@ -176,7 +176,7 @@ const told: Record<FinishReason, [status: string, detail: string | null]> = {
   'malformed-call': ['failed', null],
 }
 
-for (const [reason, [status, detail]] of Object.entries(told))
+for (const [reason, [status, detail]] of Object.entries(recorded))
   test(`the response has the status for the finish reason ${reason}`, () => {
     const answer = write([{ type: 'text', text: 'a' }], { reason: reason as FinishReason })
     assert.is(answer.status, status)

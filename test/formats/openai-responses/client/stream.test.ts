@@ -4,11 +4,11 @@ import { responsesTranslator } from '../../../../src/protocols/formats/openai-re
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 import { eventsOf, written } from '../support/events.ts'
-import { heardBy, payloads } from '../support/streams.ts'
+import { payloads, receivedBy } from '../support/streams.ts'
 
 const test = suite('writing a Responses stream for a client')
 
-const text = (said: string, fields = {}): AssistantPart => ({ type: 'text', text: said, ...fields })
+const text = (value: string, fields = {}): AssistantPart => ({ type: 'text', text: value, ...fields })
 const call = (id: string, args: string, fields = {}): AssistantPart => ({
   type: 'tool-call',
   id,
@@ -98,23 +98,23 @@ for (const [name, [content, names]] of Object.entries(orders))
   test(`events are in order: ${name}`, async () => {
     const events = written(eventsOf(content))
     assert.equal(namesOf(events), names)
-    await heardBy(events)
+    await receivedBy(events)
   })
 
 test('every event is complete, named, and numbered, and the last one contains the complete response', () => {
   const events = written(eventsOf([text('abc'), call('c1', '{}'), text('d')]))
   for (const event of events) assert.match(event, /^event: ([a-z_.]+)\ndata: \{"type":"\1",[^\n]*\}\n\n$/)
-  const told = payloads(events)
+  const recorded = payloads(events)
   assert.equal(
-    told.map(({ sequence_number }) => sequence_number),
+    recorded.map(({ sequence_number }) => sequence_number),
     [...events.keys()],
   )
   assert.equal(
-    told.slice(0, 2).map(({ type }) => type),
+    recorded.slice(0, 2).map(({ type }) => type),
     ['response.created', 'response.in_progress'],
   )
-  const items = told.flatMap(({ type, item }) => (type === 'response.output_item.done' ? [item] : []))
-  const { type, response } = told.at(-1) as {
+  const items = recorded.flatMap(({ type, item }) => (type === 'response.output_item.done' ? [item] : []))
+  const { type, response } = recorded.at(-1) as {
     type: string
     response: { output: unknown; status: string; usage: object }
   }
@@ -123,37 +123,40 @@ test('every event is complete, named, and numbered, and the last one contains th
   assert.equal(response.output, items)
   assert.is(items.length, 3)
   assert.equal(
-    told.flatMap(({ type, output_index }) => (type === 'response.output_item.added' ? [output_index] : [])),
+    recorded.flatMap(({ type, output_index }) => (type === 'response.output_item.added' ? [output_index] : [])),
     [0, 1, 2],
   )
 })
 
 test("OpenAI's own client reads the stream", async () => {
   const state = { origin: { format: 'anthropic-messages', account: 'a' }, kind: 'signature', data: 's' } as const
-  const heard = await heardBy(
+  const received = await receivedBy(
     written(eventsOf([{ type: 'reasoning', text: 'hm', state }, text('abc'), call('c1', '{"a":1}'), call('c2', '{}')])),
   )
-  assert.is(heard.output_text, 'abc')
-  const [thought, , first, second] = heard.output
+  assert.is(received.output_text, 'abc')
+  const [thought, , first, second] = received.output
   assert.ok(thought?.type === 'reasoning' && first?.type === 'function_call' && second?.type === 'function_call')
   assert.is(thought.encrypted_content, sealState(state))
   assert.equal([first.call_id, first.arguments, first.status], ['c1', '{"a":1}', 'completed'])
   assert.equal([second.call_id, second.arguments], ['c2', '{}'])
-  assert.is(heard.usage?.total_tokens, 7)
+  assert.is(received.usage?.total_tokens, 7)
 })
 
 test('the writer sends interleaved calls one after another', async () => {
   const content = [call('c1', '{"a":1}'), call('c2', '{"b":2}')]
-  const heard = await heardBy(written(eventsOf(content, { isMixed: true })))
+  const received = await receivedBy(written(eventsOf(content, { isMixed: true })))
   assert.equal(
-    heard.output.map((item) => item.type === 'function_call' && item.arguments),
+    received.output.map((item) => item.type === 'function_call' && item.arguments),
     ['{"a":1}', '{"b":2}'],
   )
 })
 
 test('a call that was cut off is incomplete', () => {
-  const told = payloads(written(eventsOf([text('a'), call('c1', '{"pa')], { reason: 'length' })))
-  const last = told.at(-1) as { type: string; response: { output: { status: string }[]; incomplete_details: unknown } }
+  const recorded = payloads(written(eventsOf([text('a'), call('c1', '{"pa')], { reason: 'length' })))
+  const last = recorded.at(-1) as {
+    type: string
+    response: { output: { status: string }[]; incomplete_details: unknown }
+  }
   assert.is(last.type, 'response.incomplete')
   assert.equal(last.response.incomplete_details, { reason: 'max_output_tokens' })
   assert.equal(
@@ -163,8 +166,10 @@ test('a call that was cut off is incomplete', () => {
 })
 
 test('text of different phases becomes separate messages', () => {
-  const told = payloads(written(eventsOf([text('a', { phase: 'commentary' }), text('b', { phase: 'final_answer' })])))
-  const { response } = told.at(-1) as { response: { output: { phase: string }[] } }
+  const recorded = payloads(
+    written(eventsOf([text('a', { phase: 'commentary' }), text('b', { phase: 'final_answer' })])),
+  )
+  const { response } = recorded.at(-1) as { response: { output: { phase: string }[] } }
   assert.equal(
     response.output.map(({ phase }) => phase),
     ['commentary', 'final_answer'],
@@ -176,8 +181,8 @@ test('an error becomes an error event and the end of the response', async () => 
   assert.ok(start)
   const error = { kind: 'overloaded', status: 529, message: 'busy' } as const
   const events = written([start, ...parts.slice(0, 2), { type: 'error', error }])
-  const [told, failed] = payloads(events).slice(-2)
-  assert.equal(told, {
+  const [recorded, failed] = payloads(events).slice(-2)
+  assert.equal(recorded, {
     type: 'error',
     sequence_number: 5,
     code: null,
@@ -190,18 +195,18 @@ test('an error becomes an error event and the end of the response', async () => 
   assert.is(response.status, 'failed')
   assert.equal(response.error, { code: 'server_error', message: 'busy' })
   assert.is(response.output.length, 1)
-  const heard = await heardBy(events).catch((thrown: Error) => thrown)
-  assert.ok(heard instanceof Error && heard.message.includes('busy'))
+  const received = await receivedBy(events).catch((thrown: Error) => thrown)
+  assert.ok(received instanceof Error && received.message.includes('busy'))
 })
 
 test('an error can be the first event', () => {
   const error = { kind: 'context-overflow', status: 400, message: 'too long' } as const
-  const told = payloads(written([{ type: 'error', error }]))
+  const recorded = payloads(written([{ type: 'error', error }]))
   assert.equal(
-    told.map(({ type }) => type),
+    recorded.map(({ type }) => type),
     ['error', 'response.failed'],
   )
-  assert.is(told[0]?.code, 'context_length_exceeded')
+  assert.is(recorded[0]?.code, 'context_length_exceeded')
 })
 
 test('a comment keeps a silent connection open', () => {

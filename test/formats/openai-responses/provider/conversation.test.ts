@@ -5,7 +5,7 @@ import { write } from '../support/write-request.ts'
 const test = suite('writing the input of a Responses request')
 
 const itemsOf = (...turns: Turn[]) => write({ turns }).body.input
-const text = (said: string) => ({ type: 'text', text: said }) as const
+const text = (value: string) => ({ type: 'text', text: value }) as const
 const origin = { format: 'openai-responses', account: 'vendor/1' } as const
 const message = (role: string, content: unknown) => ({ type: 'message', role, content })
 

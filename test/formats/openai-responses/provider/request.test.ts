@@ -7,7 +7,7 @@ import { write } from '../support/write-request.ts'
 const test = suite('writing a Responses request')
 
 const itemsOf = (...turns: Turn[]) => write({ turns }).body.input
-const text = (said: string) => ({ type: 'text', text: said }) as const
+const text = (value: string) => ({ type: 'text', text: value }) as const
 
 const message = (role: string, content: unknown) => ({ type: 'message', role, content })
 
@@ -49,10 +49,10 @@ test('instructions stay in the input for JSON output, because the input must men
 })
 
 test('instructions go back to their field unless they have cache breakpoints', () => {
-  const system = (said: string, cache?: object): Turn => ({
+  const system = (value: string, cache?: object): Turn => ({
     role: 'system',
     as: 'instructions',
-    content: [{ ...text(said), ...(cache && { cache }) }],
+    content: [{ ...text(value), ...(cache && { cache }) }],
   })
   const user: Turn = { role: 'user', content: [text('u')] }
   const { instructions, input } = write({ turns: [system('a'), system('b'), user] }).body

@@ -17,7 +17,7 @@ function parse(body: object) {
   }
 }
 
-const said = (text: string, fields = {}) => ({
+const modelOutput = (text: string, fields = {}) => ({
   type: 'message',
   id: 'msg_1',
   status: 'completed',
@@ -43,7 +43,7 @@ test('the parser reads the ID, model, usage, and content of a response', () => {
     output_tokens_details: { reasoning_tokens: 40 },
     total_tokens: 12_050,
   }
-  assert.equal(parse({ id: 'resp_1', model: 'm-1', service_tier: 'flex', usage, output: [said('hi')] }).answer, {
+  assert.equal(parse({ id: 'resp_1', model: 'm-1', service_tier: 'flex', usage, output: [modelOutput('hi')] }).answer, {
     id: 'resp_1',
     model: 'm-1',
     choices: [{ content: [{ type: 'text', text: 'hi' }], finish: { reason: 'stop' } }],
@@ -57,7 +57,7 @@ const items: Record<string, [output: object[], content: object[], responseWarnin
   'a phase, citations, and log probabilities': [
     [
       {
-        ...said('abc', {
+        ...modelOutput('abc', {
           annotations: [
             { type: 'url_citation', url: 'https://a.example/', title: 'A', start_index: 1, end_index: 2 },
             { type: 'file_citation', file_id: 'file_1', filename: 'f.txt', index: 3 },
@@ -82,7 +82,10 @@ const items: Record<string, [output: object[], content: object[], responseWarnin
       },
     ],
   ],
-  'a refusal': [[{ ...said(''), content: [{ type: 'refusal', refusal: 'no' }] }], [{ type: 'refusal', text: 'no' }]],
+  'a refusal': [
+    [{ ...modelOutput(''), content: [{ type: 'refusal', refusal: 'no' }] }],
+    [{ type: 'refusal', text: 'no' }],
+  ],
   'reasoning: encrypted, summaries, text, and none': [
     [
       { type: 'reasoning', id: 'rs_1', summary: [], content: [], encrypted_content: 'g' },

@@ -10,7 +10,7 @@ const delta = (text: string, fields = {}) => ({ type: 'response.output_text.delt
 const message = (...content: object[]) => ({ type: 'message', id: 'i', role: 'assistant', content })
 const output = (text: string, fields = {}) => ({ type: 'output_text', text, annotations: [], ...fields })
 
-const text = (said: string, fields = {}) => ({ type: 'text', text: said, ...fields })
+const text = (value: string, fields = {}) => ({ type: 'text', text: value, ...fields })
 
 test('a stream without its last event is an error', () => {
   assert.is(read(created, delta('a')).error?.code, 'UPSTREAM_CUT')

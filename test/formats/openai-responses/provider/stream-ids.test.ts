@@ -10,12 +10,16 @@ const test = suite('item IDs that change from event to event, without an index')
 
 const added = (item: object) => ({ type: 'response.output_item.added', item })
 const done = (item: object) => ({ type: 'response.output_item.done', item })
-const delta = (item_id: string, said: string) => ({ type: 'response.output_text.delta', item_id, delta: said })
+const delta = (item_id: string, modelOutput: string) => ({
+  type: 'response.output_text.delta',
+  item_id,
+  delta: modelOutput,
+})
 const message = (id: string, text?: string) => ({
   ...{ type: 'message', id, role: 'assistant' },
   content: text === undefined ? [] : [{ type: 'output_text', text, annotations: [] }],
 })
-const text = (said: string) => ({ type: 'text', text: said })
+const text = (modelOutput: string) => ({ type: 'text', text: modelOutput })
 
 /** Streams of different providers, with the expected parts. */
 const table: Record<string, [events: object[], content: object[]]> = {
@@ -50,19 +54,19 @@ const table: Record<string, [events: object[], content: object[]]> = {
 
 for (const [name, [events, content]] of Object.entries(table))
   test(`changing IDs ${name} don't repeat any text`, () => {
-    const told = read(...events)
-    assert.equal(told.content, content)
-    assert.is(told.events.filter(({ type }) => type === 'part-end').length, content.length)
+    const recorded = read(...events)
+    assert.equal(recorded.content, content)
+    assert.is(recorded.events.filter(({ type }) => type === 'part-end').length, content.length)
   })
 
-const said = fc.string({ minLength: 1, unit: 'grapheme' })
+const output = fc.string({ minLength: 1, unit: 'grapheme' })
 const part: fc.Arbitrary<AssistantPart> = fc.oneof(
-  fc.record({ type: fc.constant('text' as const), text: said }),
-  fc.record({ type: fc.constant('refusal' as const), text: said }),
-  fc.record({ type: fc.constant('reasoning' as const), text: said }),
+  fc.record({ type: fc.constant('text' as const), text: output }),
+  fc.record({ type: fc.constant('refusal' as const), text: output }),
+  fc.record({ type: fc.constant('reasoning' as const), text: output }),
   fc.record({
     type: fc.constant('tool-call' as const),
-    id: said,
+    id: output,
     name: fc.stringMatching(/^[a-z]{1,8}$/),
     arguments: fc.constantFrom('{}', '{"a":1}', '{"b":[1,2,3]}'),
   }),

@@ -16,8 +16,8 @@ const message = (text?: string, fields = {}) => ({
   ...fields,
 })
 const call = (fields = {}) => ({ type: 'function_call', call_id: 'c1', name: 'f', arguments: '', ...fields })
-const text = (said: string) => ({ type: 'text', text: said })
-const called = (said: string, fields = {}) => ({ type: 'tool-call', id: 'c1', name: 'f', arguments: said, ...fields })
+const text = (value: string) => ({ type: 'text', text: value })
+const called = (value: string, fields = {}) => ({ type: 'tool-call', id: 'c1', name: 'f', arguments: value, ...fields })
 
 /** Streams of different providers, with the expected parts. */
 const table: Record<string, [events: object[], content: object[]]> = {
@@ -101,7 +101,7 @@ const table: Record<string, [events: object[], content: object[]]> = {
 
 for (const [name, [events, content]] of Object.entries(table))
   test(`events match their items: ${name}`, () => {
-    const told = read(...events)
-    assert.equal(told.content, content)
-    assert.is(told.events.filter(({ type }) => type === 'part-end').length, content.length)
+    const recorded = read(...events)
+    assert.equal(recorded.content, content)
+    assert.is(recorded.events.filter(({ type }) => type === 'part-end').length, content.length)
   })

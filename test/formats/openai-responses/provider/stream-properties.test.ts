@@ -8,35 +8,35 @@ import { anyUrl } from '../../../support/any-string.ts'
 import { assert, suite } from '../../../support/suite.ts'
 import { contexts } from '../../support/contexts.ts'
 import { eventsOf, usage, written } from '../support/events.ts'
-import { answerOf, heardBy, ours, payloads, readStream } from '../support/streams.ts'
+import { answerOf, ours, payloads, readStream, receivedBy } from '../support/streams.ts'
 
 const test = suite('response streams with arbitrary content')
 
-const said = fc.string({ minLength: 1, unit: 'grapheme' })
+const output = fc.string({ minLength: 1, unit: 'grapheme' })
 const format = fc.constantFrom('openai-chat' as const, 'anthropic-messages' as const, 'openai-responses' as const)
 const state = fc.record({
-  origin: fc.record({ format, account: said }),
+  origin: fc.record({ format, account: output }),
   kind: fc.constantFrom('signature' as const, 'encrypted' as const),
-  data: said,
+  data: output,
 })
-const citation = fc.record({ url: anyUrl, title: said })
+const citation = fc.record({ url: anyUrl, title: output })
 const part: fc.Arbitrary<AssistantPart> = fc.oneof(
   fc.record(
     {
       type: fc.constant('text' as const),
-      text: said,
+      text: output,
       phase: fc.constantFrom('commentary' as const, 'final_answer' as const),
       citations: fc.array(citation, { minLength: 1, maxLength: 2 }),
     },
     { requiredKeys: ['type', 'text'] },
   ),
-  fc.record({ type: fc.constant('refusal' as const), text: said }),
-  fc.record({ type: fc.constant('reasoning' as const), text: said, state }, { requiredKeys: ['type', 'text'] }),
+  fc.record({ type: fc.constant('refusal' as const), text: output }),
+  fc.record({ type: fc.constant('reasoning' as const), text: output, state }, { requiredKeys: ['type', 'text'] }),
   fc.record({ type: fc.constant('reasoning' as const), text: fc.constant(''), state }),
   fc.record(
     {
       type: fc.constant('tool-call' as const),
-      id: said,
+      id: output,
       name: fc.stringMatching(/^[a-z]{1,8}$/),
       arguments: fc.oneof(
         fc.json().filter((text) => text !== 'null'),
@@ -68,16 +68,16 @@ test("the events that OpenAI's client reads add up to the final response", async
     fc.asyncProperty(content, reason, lengths, fc.boolean(), async (parts, why, sizes, isMixed) => {
       const events = written(eventsOf(parts, { reason: why, cut: cutter(sizes), isMixed }))
       let snapshot: Response | undefined
-      const told = payloads(events) as unknown as ResponseStreamEvent[] // checked by the accumulator
-      for (const event of told.slice(0, -1)) snapshot = accumulateResponse(event, snapshot)
-      const heard = await heardBy(events)
-      assert.equal(heard.output.map(bare), snapshot?.output.map(bare))
+      const recorded = payloads(events) as unknown as ResponseStreamEvent[] // checked by the accumulator
+      for (const event of recorded.slice(0, -1)) snapshot = accumulateResponse(event, snapshot)
+      const received = await receivedBy(events)
+      assert.equal(received.output.map(bare), snapshot?.output.map(bare))
       const { write } = contexts(responsesTranslator, ours)
       const choices = [{ content: parts, finish: { reason: why } }]
       const whole = responsesTranslator.writeResponse({ choices, usage }, write())
-      assert.equal(bare(heard.output), bare(whole.output))
-      assert.is(heard.status, whole.status)
-      assert.equal(heard.usage, whole.usage)
+      assert.equal(bare(received.output), bare(whole.output))
+      assert.is(received.status, whole.status)
+      assert.equal(received.usage, whole.usage)
     }),
     { numRuns: 50 },
   )

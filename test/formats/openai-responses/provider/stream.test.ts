@@ -21,8 +21,8 @@ const args = (text: string, fields = {}) => ({
 })
 const thought = (fields = {}) => ({ type: 'reasoning', id: 'i', summary: [], ...fields })
 const citation = { type: 'url_citation', url: 'https://a', title: 'A', start_index: 0, end_index: 1 }
-const text = (said: string, fields = {}) => ({ type: 'text', text: said, ...fields })
-const called = (said: string, fields = {}) => ({ type: 'tool-call', id: 'c1', name: 'f', arguments: said, ...fields })
+const text = (value: string, fields = {}) => ({ type: 'text', text: value, ...fields })
+const called = (value: string, fields = {}) => ({ type: 'tool-call', id: 'c1', name: 'f', arguments: value, ...fields })
 
 /** Streams of different providers, with the expected parts. */
 const table: Record<
@@ -208,12 +208,12 @@ const table: Record<
 
 for (const [name, [events, content, finish = 'stop', responseWarnings = []]] of Object.entries(table))
   test(`parses ${name}`, () => {
-    const told = read(...events)
-    assert.equal(told.content, content)
-    assert.is(told.finish?.reason, finish)
-    assert.equal(told.responseWarnings, responseWarnings)
-    assert.is(told.events.filter(({ type }) => type === 'part-start').length, content.length)
-    assert.is(told.events.filter(({ type }) => type === 'part-end').length, content.length)
+    const recorded = read(...events)
+    assert.equal(recorded.content, content)
+    assert.is(recorded.finish?.reason, finish)
+    assert.equal(recorded.responseWarnings, responseWarnings)
+    assert.is(recorded.events.filter(({ type }) => type === 'part-start').length, content.length)
+    assert.is(recorded.events.filter(({ type }) => type === 'part-end').length, content.length)
   })
 
 test('the reader finds the ID, model, and usage of a stream', () => {

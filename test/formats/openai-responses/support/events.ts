@@ -20,8 +20,8 @@ export function eventsOf(
   { reason = 'stop', cut = () => 3, isMixed = false }: Telling = {},
 ): StreamEvent[] {
   const lanes = content.map((part, key) => eventsOfPart(part, key, cut))
-  const told = isMixed ? interleaved(lanes) : lanes.flat()
-  return [{ type: 'start' }, ...told, { type: 'end', finishes: [{ reason }], usage }]
+  const recorded = isMixed ? interleaved(lanes) : lanes.flat()
+  return [{ type: 'start' }, ...recorded, { type: 'end', finishes: [{ reason }], usage }]
 }
 
 function eventsOfPart(part: AssistantPart, key: number, cut: () => number): StreamEvent[] {

@@ -35,7 +35,7 @@ export function translated(sse: string, size = () => Number.POSITIVE_INFINITY): 
 }
 
 /** Reads a stream with OpenAI's client. */
-export function heardBy(events: readonly string[]) {
+export function receivedBy(events: readonly string[]) {
   const stream = Stream.fromSSEResponse(new Response(events.join('')), new AbortController())
   return ResponseStream.fromReadableStream(stream.toReadableStream()).finalResponse()
 }

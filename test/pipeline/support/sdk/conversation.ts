@@ -27,7 +27,7 @@ export const weatherIn = (city: unknown) => ({ city, celsius: city === 'Paris' ?
 export const SIGNATURE = 'c2lnbmVkIGJ5IGl0cyBtYWtlcg=='
 
 /** How a client understood the conversation, in terms that all formats share. */
-export interface Heard {
+export interface Received {
   /** The requested tool calls, in order. */
   calls: { name: string; city: unknown }[]
   text: string
@@ -36,7 +36,7 @@ export interface Heard {
   outputTokens: number | undefined
 }
 
-export const EXPECTED: Heard = {
+export const EXPECTED: Received = {
   calls: CITIES.map((city) => ({ name: weather.name, city })),
   text: ANSWER.join(''),
   inputTokens: 50,

@@ -11,25 +11,25 @@ import { responsesProvider } from './providers/openai-responses.ts'
 import type { Provider } from './providers/provider.ts'
 
 /** One vendor per format under its own name, with a reasoning model. */
-const vendors: Readonly<Record<WireFormat, { provider: string; baseUrl: string; model: string; said: Provider }>> = {
-  'openai-chat': { provider: 'openai', baseUrl: 'http://openai.test/v1', model: 'gpt-5.1', said: chatProvider },
+const vendors: Readonly<Record<WireFormat, { provider: string; baseUrl: string; model: string; output: Provider }>> = {
+  'openai-chat': { provider: 'openai', baseUrl: 'http://openai.test/v1', model: 'gpt-5.1', output: chatProvider },
   'openai-responses': {
     provider: 'openai',
     baseUrl: 'http://openai.test/v1',
     model: 'gpt-5.5',
-    said: responsesProvider,
+    output: responsesProvider,
   },
   'anthropic-messages': {
     provider: 'anthropic',
     baseUrl: 'http://anthropic.test/v1',
     model: 'claude-opus-4-8',
-    said: messagesProvider,
+    output: messagesProvider,
   },
   gemini: {
     provider: 'google',
     baseUrl: 'http://google.test/v1beta',
     model: 'gemini-3-pro-preview',
-    said: geminiProvider,
+    output: geminiProvider,
   },
 }
 
@@ -50,21 +50,21 @@ export async function openBefore(format: WireFormat, providerFetch: Fetch) {
 }
 
 /** Returns the responses of a format's provider. */
-export const saidBy = (format: WireFormat): Provider => vendors[format].said
+export const outputBy = (format: WireFormat): Provider => vendors[format].output
 
 /**
  * Opens a gateway in front of one provider, which calls tools, and responds once it has their results. `asked` contains the bodies that it received.
  * Bodies that were translated must follow the vendor's rules. For bodies in the client's own format, the client is responsible.
  */
 export async function openToolLoop(format: WireFormat, clientFormat: ClientFormat) {
-  const { baseUrl, said } = vendors[format]
+  const { baseUrl, output } = vendors[format]
   const asked: JsonObject[] = []
   const answer = http.post(`${baseUrl}/*`, async ({ request }) => {
     const body = Object(await request.json())
     asked.push(body)
     const problems = format === clientFormat ? [] : validators[format](body)
     if (problems.length > 0) return HttpResponse.json({ error: { message: problems.join('; ') } }, { status: 400 })
-    const { whole, events } = hasResults(body) ? said.answer : said.calls
+    const { whole, events } = hasResults(body) ? output.answer : output.calls
     return isStream(request.url, body)
       ? new HttpResponse(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
       : HttpResponse.json(whole)

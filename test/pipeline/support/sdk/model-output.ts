@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
 import type { WireFormat } from '../../../../src/types.ts'
-import type { Said } from './providers/provider.ts'
+import type { ModelOutput } from './providers/provider.ts'
 import { data, named } from './providers/provider.ts'
 
 /** A model's output, independent of any format. */
@@ -28,7 +28,7 @@ type Split = (text: string) => string[]
 const USAGE = { input: 100, output: 40, cached: 60, reasoning: 10 }
 
 /** Returns a response as a provider of a format sends it, whole and as events. */
-export const saidIn = (format: WireFormat, answered: Answered): Said => writers[format](answered)
+export const outputIn = (format: WireFormat, answered: Answered): ModelOutput => writers[format](answered)
 
 const halves: Split = (text) => [text.slice(0, 3), text.slice(3)].filter((piece) => piece !== '')
 const pagesOf = (blocks: readonly Block[]) =>
@@ -36,7 +36,7 @@ const pagesOf = (blocks: readonly Block[]) =>
 const textOf = (blocks: readonly Block[], type: Block['type']) =>
   blocks.map((block) => (block.type === type && 'text' in block ? block.text : '')).join('')
 
-const writers: Readonly<Record<WireFormat, (answered: Answered) => Said>> = {
+const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>> = {
   'openai-chat': ({ blocks, finish = 'stop', usage = USAGE, split = halves }) => {
     const head = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'm' }
     const reason = { stop: 'stop', length: 'length', filter: 'content_filter', calls: 'tool_calls' }[finish]
@@ -50,7 +50,7 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => Said>> = {
       type: 'url_citation',
       url_citation: { ...page, start_index: 0, end_index: content.length },
     }))
-    const said = {
+    const modelOutput = {
       role: 'assistant',
       content: content || null,
       refusal: refusal || null,
@@ -72,7 +72,7 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => Said>> = {
       whole: {
         ...head,
         object: 'chat.completion',
-        choices: [{ index: 0, logprobs: null, finish_reason: reason, message: said }],
+        choices: [{ index: 0, logprobs: null, finish_reason: reason, message: modelOutput }],
         usage: counts,
       },
       events: [

@@ -29,9 +29,9 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
   test('attacker-controlled strings are shown as text on every page, at widths of 1,280 and 360 pixels', {
     timeoutMs: 300_000,
   }, async ({ browser }) => {
-    let said = ''
+    let content = ''
     const served = await serveDashboard({
-      fetch: async () => Response.json({ error: { message: said } }, { status: 400 }),
+      fetch: async () => Response.json({ error: { message: content } }, { status: 400 }),
     })
     const { api } = served.gateway
     const made: string[] = []
@@ -44,7 +44,7 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
     }
     await api.connections.create({ provider: 'openai', apiKey: 'sk-0123456789abcdef' })
     for (const text of TEXTS) {
-      said = text
+      content = text
       await attempt('key', () => api.keys.create({ name: text, metadata: { team: text } }))
       await attempt('group', () => api.groups.create({ name: text }))
       await attempt('connection', () =>

@@ -48,7 +48,7 @@ export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
       ['1 damaged record in storage.', /#\/settings/],
       ['Cloud sync is failing: it <b>cannot</b> be reached', /#\/cloud/],
     ] as const) {
-      const [, href = ''] = found.find(([said]) => said === text) ?? []
+      const [, href = ''] = found.find(([output]) => output === text) ?? []
       assert.match(href ?? '', link, `${text} in ${JSON.stringify(found)}`)
     }
     assert.equal(

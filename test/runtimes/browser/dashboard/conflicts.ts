@@ -205,18 +205,18 @@ const conflicts: Conflict[] = [
 
 /** Holds what the page asks for a second time, between the two functions that it returns. */
 async function holdReloads(page: Page): Promise<{ hold: () => void; release: () => void }> {
-  const asked = new Set<string>()
+  const requested = new Set<string>()
   let release = () => {}
   let released = Promise.resolve()
   await page.route('**/api/**', async (route) => {
     const request = route.request()
     const { pathname } = new URL(request.url())
-    if (request.method() === 'GET' && asked.has(pathname)) await released
-    asked.add(pathname)
+    if (request.method() === 'GET' && requested.has(pathname)) await released
+    requested.add(pathname)
     await route.continue()
   })
   const hold = () => {
-    asked.clear()
+    requested.clear()
     released = new Promise((resolve) => {
       release = resolve
     })

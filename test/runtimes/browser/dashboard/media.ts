@@ -28,7 +28,7 @@ function silence(): Uint8Array<ArrayBuffer> {
 }
 
 /** The audio bytes that the provider got. */
-let heard = 0
+let received = 0
 
 const media: typeof fetch = async (input, init) => {
   const request = new Request(input, init)
@@ -37,7 +37,7 @@ const media: typeof fetch = async (input, init) => {
   if (pathname.endsWith('/audio/speech')) return new Response(silence(), { headers: { 'content-type': 'audio/wav' } })
   if (pathname.endsWith('/audio/transcriptions')) {
     const file = (await request.formData()).get('file')
-    heard = file instanceof File ? file.size : 0
+    received = file instanceof File ? file.size : 0
     return Response.json({ text: 'Hello <b>there</b>' })
   }
   if (pathname.endsWith('/moderations'))
@@ -91,7 +91,7 @@ export function mediaIsMade(test: Suite<{ browser?: Browser }>): void {
       .setInputFiles({ name: 'a.wav', mimeType: 'audio/wav', buffer: Buffer.from(file) })
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await until(page, "document.querySelector('textarea[readonly]')?.value === 'Hello <b>there</b>'")
-    assert.is(heard, file.byteLength)
+    assert.is(received, file.byteLength)
     assert.is(await page.locator('audio').count(), 0)
 
     await ask('moderation', 'openai/omni-moderation-latest')

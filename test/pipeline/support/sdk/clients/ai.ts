@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import * as ai7 from 'ai'
-import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
+import { QUESTION, type Received, weather, weatherIn } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it would warn about the unknown model name
@@ -42,19 +42,24 @@ const over =
     const modelOf = modelsOf(fetch)
 
     const ask: Client['ask'] = async (model, { stream, signal: abortSignal, onText }) => {
-      const asked = { model: modelOf(model), prompt: QUESTION, maxRetries: 0, ...(abortSignal && { abortSignal }) }
-      if (!stream) return (await generateText(asked)).text
+      const callOptions = {
+        model: modelOf(model),
+        prompt: QUESTION,
+        maxRetries: 0,
+        ...(abortSignal && { abortSignal }),
+      }
+      if (!stream) return (await generateText(callOptions)).text
       const errors: unknown[] = []
-      const { textStream } = streamText({ ...asked, onError: ({ error }) => void errors.push(error) })
+      const { textStream } = streamText({ ...callOptions, onError: ({ error }) => void errors.push(error) })
       const text = await listen(textStream, (piece) => piece, onText)
       if (errors.length > 0) throw asError(errors[0])
       abortSignal?.throwIfAborted() // an aborted stream ends without an error
       return text
     }
 
-    async function converse(model: string, { stream }: Manner): Promise<Heard> {
-      const calls: Heard['calls'] = []
-      const asked = {
+    async function converse(model: string, { stream }: Manner): Promise<Received> {
+      const calls: Received['calls'] = []
+      const callOptions = {
         model: modelOf(model),
         prompt: QUESTION,
         stopWhen: isStepCount(MAX_STEPS),
@@ -72,16 +77,16 @@ const over =
         },
       }
       if (!stream) {
-        const result = await generateText(asked)
+        const result = await generateText(callOptions)
         const { inputTokens, outputTokens } = await lastUsage(result)
         return { calls, text: result.text, inputTokens, outputTokens }
       }
       const errors: unknown[] = []
-      const result = streamText({ ...asked, onError: ({ error }) => void errors.push(error) })
-      const said = await result.text
+      const result = streamText({ ...callOptions, onError: ({ error }) => void errors.push(error) })
+      const output = await result.text
       if (errors.length > 0) throw asError(errors[0])
       const { inputTokens, outputTokens } = await lastUsage(result)
-      return { calls, text: said, inputTokens, outputTokens }
+      return { calls, text: output, inputTokens, outputTokens }
     }
 
     return { ask, converse }

@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { MessageParam, ToolResultBlockParam } from '@anthropic-ai/sdk/resources/messages'
-import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
+import { QUESTION, type Received, weather, weatherIn } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
 /** Uses `messages`, and sends the assistant's content back unchanged. */
@@ -21,9 +21,9 @@ export const createMessagesClient: CreateClient = (fetch) => {
     return text
   }
 
-  async function converse(model: string, { stream }: Manner): Promise<Heard> {
+  async function converse(model: string, { stream }: Manner): Promise<Received> {
     const messages: MessageParam[] = [{ role: 'user', content: QUESTION }]
-    const calls: Heard['calls'] = []
+    const calls: Received['calls'] = []
     for (let step = 0; step < MAX_STEPS; step++) {
       const { name, description, schema } = weather
       const body = { model, messages, max_tokens: 1_000, tools: [{ name, description, input_schema: schema }] }

@@ -1,4 +1,4 @@
-import type { Heard } from '../conversation.ts'
+import type { Received } from '../conversation.ts'
 
 /** The way to send a request, and the listener for it. */
 export interface Manner {
@@ -13,7 +13,7 @@ export interface Client {
   /** Sends a single request without tools. */
   ask(model: string, manner: Manner): Promise<string>
   /** Runs the whole conversation, including tools. */
-  converse(model: string, manner: Manner): Promise<Heard>
+  converse(model: string, manner: Manner): Promise<Received>
 }
 
 export type CreateClient = (fetch: typeof globalThis.fetch) => Client

@@ -1,5 +1,5 @@
 import { type GenerateContentResponse, GoogleGenAI, type Part } from '@google/genai'
-import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
+import { QUESTION, type Received, weather, weatherIn } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
 /** Uses `chats`, which stores the conversation itself, including signatures. */
@@ -7,18 +7,18 @@ export const createGeminiClient: CreateClient = (fetch) => {
   const client = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: 'http://gateway', fetch } })
 
   const ask: Client['ask'] = async (model, { stream, signal, onText }) => {
-    const asked = { model, contents: QUESTION, config: signal ? { abortSignal: signal } : {} }
-    if (!stream) return (await client.models.generateContent(asked)).text ?? ''
-    const text = await listen(await client.models.generateContentStream(asked), (chunk) => chunk.text, onText)
+    const requestOptions = { model, contents: QUESTION, config: signal ? { abortSignal: signal } : {} }
+    if (!stream) return (await client.models.generateContent(requestOptions)).text ?? ''
+    const text = await listen(await client.models.generateContentStream(requestOptions), (chunk) => chunk.text, onText)
     signal?.throwIfAborted() // an aborted stream ends without an error
     return text
   }
 
-  async function converse(model: string, { stream }: Manner): Promise<Heard> {
+  async function converse(model: string, { stream }: Manner): Promise<Received> {
     const { name, description, schema } = weather
     const tools = [{ functionDeclarations: [{ name, description, parametersJsonSchema: schema }] }]
     const chat = client.chats.create({ model, config: { tools } })
-    const calls: Heard['calls'] = []
+    const calls: Received['calls'] = []
     let message: string | Part[] = QUESTION
     for (let step = 0; step < MAX_STEPS; step++) {
       const answers: GenerateContentResponse[] = []

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions'
-import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
+import { QUESTION, type Received, weather, weatherIn } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS } from './client.ts'
 
 const { name, description, schema } = weather
@@ -22,9 +22,9 @@ export const createChatClient: CreateClient = (fetch) => {
   return { ask, converse: (model, { stream }) => (stream ? runTools(client, model) : create(client, model)) }
 }
 
-async function create(client: OpenAI, model: string): Promise<Heard> {
+async function create(client: OpenAI, model: string): Promise<Received> {
   const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: QUESTION }]
-  const calls: Heard['calls'] = []
+  const calls: Received['calls'] = []
   for (let step = 0; step < MAX_STEPS; step++) {
     const tools = [{ type: 'function' as const, function: definition }]
     const { choices, usage } = await client.chat.completions.create({ model, messages, tools })
@@ -48,8 +48,8 @@ async function create(client: OpenAI, model: string): Promise<Heard> {
   throw new Error('it goes on calling')
 }
 
-async function runTools(client: OpenAI, model: string): Promise<Heard> {
-  const calls: Heard['calls'] = []
+async function runTools(client: OpenAI, model: string): Promise<Received> {
+  const calls: Received['calls'] = []
   const run = client.chat.completions.runTools({
     model,
     messages: [{ role: 'user', content: QUESTION }],

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import type { ResponseInput } from 'openai/resources/responses/responses'
-import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
+import { QUESTION, type Received, weather, weatherIn } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
 /** Uses `responses` without storage at the provider: sends everything it has received back, along with the results. */
@@ -21,9 +21,9 @@ export const createResponsesClient: CreateClient = (fetch) => {
     return text
   }
 
-  async function converse(model: string, { stream }: Manner): Promise<Heard> {
+  async function converse(model: string, { stream }: Manner): Promise<Received> {
     const input: ResponseInput = [{ role: 'user', content: QUESTION }]
-    const calls: Heard['calls'] = []
+    const calls: Received['calls'] = []
     for (let step = 0; step < MAX_STEPS; step++) {
       const { name, description, schema } = weather
       const body = {

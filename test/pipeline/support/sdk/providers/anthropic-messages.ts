@@ -1,6 +1,6 @@
 import type { ContentBlock, Message, TextBlock } from '@anthropic-ai/sdk/resources/messages'
 import { ANSWER, CITIES, SIGNATURE, THOUGHT, weather } from '../conversation.ts'
-import { named, type Provider, type Said } from './provider.ts'
+import { type ModelOutput, named, type Provider } from './provider.ts'
 
 /** The API omits `citations` from text without citations. */
 type Block = ContentBlock | Omit<TextBlock, 'citations'>
@@ -19,7 +19,7 @@ const message = (content: Block[], stop_reason: Message['stop_reason'], usage: o
 
 type Event = { type: string; [name: string]: unknown }
 
-function said(content: Block[], stop: 'tool_use' | 'end_turn', [input, output]: [number, number]): Said {
+function modelOutput(content: Block[], stop: 'tool_use' | 'end_turn', [input, output]: [number, number]): ModelOutput {
   const events: Event[] = [
     { type: 'message_start', message: message([], null, { input_tokens: input, output_tokens: 1 }) },
     { type: 'ping' },
@@ -63,7 +63,7 @@ function eventsOf(block: Block, index: number): Event[] {
 
 /** A Messages provider with signed reasoning. */
 export const messagesProvider: Provider = {
-  calls: said(
+  calls: modelOutput(
     [
       { type: 'thinking', thinking: THOUGHT, signature: SIGNATURE },
       ...CITIES.map(
@@ -79,5 +79,5 @@ export const messagesProvider: Provider = {
     'tool_use',
     [20, 30],
   ),
-  answer: said([{ type: 'text', text: ANSWER.join('') }], 'end_turn', [50, 12]),
+  answer: modelOutput([{ type: 'text', text: ANSWER.join('') }], 'end_turn', [50, 12]),
 }

@@ -1,6 +1,6 @@
 import { FinishReason, type Part } from '@google/genai'
 import { ANSWER, CITIES, SIGNATURE, THOUGHT, weather } from '../conversation.ts'
-import { data, type Provider, type Said } from './provider.ts'
+import { data, type ModelOutput, type Provider } from './provider.ts'
 
 const usage = (prompt: number, candidates: number, thoughts = 0) => ({
   promptTokenCount: prompt,
@@ -17,7 +17,7 @@ const answer = (parts: Part[], counts: object, finishReason?: FinishReason) => (
   responseId: 'r1',
 })
 
-function said(parts: Part[], counts: object): Said {
+function output(parts: Part[], counts: object): ModelOutput {
   const last = parts.length - 1
   return {
     whole: answer(parts, counts, FinishReason.STOP),
@@ -27,7 +27,7 @@ function said(parts: Part[], counts: object): Said {
 
 /** A generateContent provider. The first call has the signature of the reasoning, as in Gemini 3. */
 export const geminiProvider: Provider = {
-  calls: said(
+  calls: output(
     [
       { text: THOUGHT, thought: true },
       ...CITIES.map(
@@ -39,7 +39,7 @@ export const geminiProvider: Provider = {
     ],
     usage(20, 20, 10),
   ),
-  answer: said(
+  answer: output(
     ANSWER.map((text) => ({ text })),
     usage(50, 12),
   ),

@@ -13,8 +13,8 @@ const usage = (prompt: number, completion: number, reasoning = 0) => ({
 const chunk = (choices: ChatCompletionChunk['choices'], more: Partial<ChatCompletionChunk> = {}) =>
   data({ ...head, object: 'chat.completion.chunk', choices, ...more } satisfies ChatCompletionChunk)
 /** Builds a delta. `reasoning_content` doesn't come from OpenAI, but from many vendors that use its format. */
-const delta = (said: ChatCompletionChunk.Choice.Delta & { reasoning_content?: string }) =>
-  chunk([{ index: 0, delta: said, finish_reason: null }])
+const delta = (value: ChatCompletionChunk.Choice.Delta & { reasoning_content?: string }) =>
+  chunk([{ index: 0, delta: value, finish_reason: null }])
 const finished = (finish_reason: 'stop' | 'tool_calls') => chunk([{ index: 0, delta: {}, finish_reason }])
 const argumentsOf = (city: string) => JSON.stringify({ city })
 

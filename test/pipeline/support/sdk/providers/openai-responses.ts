@@ -1,6 +1,6 @@
 import type { Response, ResponseOutputItem, ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { ANSWER, CITIES, SIGNATURE, THOUGHT, weather } from '../conversation.ts'
-import { named, type Provider, type Said } from './provider.ts'
+import { type ModelOutput, named, type Provider } from './provider.ts'
 
 const usageOf = (input: number, output: number) => ({
   input_tokens: input,
@@ -40,7 +40,7 @@ type Unnumbered<T> = T extends { response: Response }
 type Event = ResponseStreamEvent extends infer T ? (T extends unknown ? Unnumbered<T> : never) : never
 
 /** Builds the whole response, and the same response as events. */
-function said(output: ResponseOutputItem[], [input, out]: [number, number]): Said {
+function modelOutput(output: ResponseOutputItem[], [input, out]: [number, number]): ModelOutput {
   const whole = response(output, usageOf(input, out))
   const started = response([], undefined)
   const events: Event[] = [
@@ -102,7 +102,7 @@ function eventsOf(item: ResponseOutputItem, output_index: number): Event[] {
 
 /** A Responses provider that stores nothing. It sends encrypted reasoning. */
 export const responsesProvider: Provider = {
-  calls: said(
+  calls: modelOutput(
     [
       {
         type: 'reasoning',
@@ -123,7 +123,7 @@ export const responsesProvider: Provider = {
     ],
     [20, 30],
   ),
-  answer: said(
+  answer: modelOutput(
     [
       {
         type: 'message',

@@ -1,10 +1,10 @@
 /** A provider's two responses in its own format: first the calls, then the text. */
 export interface Provider {
-  calls: Said
-  answer: Said
+  calls: ModelOutput
+  answer: ModelOutput
 }
 
-export interface Said {
+export interface ModelOutput {
   whole: object
   /** One server-sent event each. */
   events: string[]
