@@ -17,6 +17,7 @@ const open = () =>
   openDoor(() => json(whole['anthropic-messages']), { catalog: defaultCatalog, connections: ['anthropic'] })
 
 test('check 48: while prompt caching is off everywhere, its code is not loaded, and no byte changes', async () => {
+  await open() // loads what every gateway needs
   const loaded = new Set<string>()
   const hooks = registerHooks({
     resolve(specifier, context, next) {
