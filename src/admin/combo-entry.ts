@@ -7,6 +7,7 @@ import {
   describeNames,
   HEADER_NAME,
   listItems,
+  NO_CACHING_MODE,
 } from '../lib/shape-texts.ts'
 import { TAG_TEXT, TAG_VALUE, TAGS } from '../lib/tag-values.ts'
 import { EFFORTS } from '../protocols/formats/canonical/base-traits.ts'
@@ -126,7 +127,7 @@ const tags = v.pipe(
   v.metadata({ minProperties: 1, maxProperties: 16 }),
 )
 
-const cachingMode = choice(['off', 'auto'])
+const cachingMode = v.picklist(['off', 'auto'], NO_CACHING_MODE)
 const cachingTerms = v.pipe(
   rejectArray(),
   closedObject({ mode: choice(['auto']), ttl: v.exactOptional(choice(['5m', '1h'])) }),

@@ -27,6 +27,7 @@ import {
   HEADER_NAME,
   type ListTexts,
   listItems,
+  NO_CACHING_MODE,
   NO_CONTROL,
   NO_DOTS,
   NO_DUPLICATES,
@@ -76,6 +77,7 @@ export function findShapeProblem(
     case 'choice':
       if (shape.orObject && isPlainObject(value)) return findObjectProblem(shape.orObject, value, path, options)
       if (typeof value === 'string' && shape.of.includes(value)) return undefined
+      if (shape.orObject) return fail(NO_CACHING_MODE)
       return fail(disallowedValueTexts[shape.refused?.find((one) => one === value) ?? ''] ?? describeChoice(shape.of))
     case 'list':
       return findListProblem(shape, value, path, options)

@@ -90,6 +90,8 @@ export const describeNames = (problem: string) => `has an invalid field name: ea
 export const describeLiteral = (max: number) => `must be a string of 1 to ${max} characters`
 export const describeChoice = (options: readonly string[]) =>
   `must be one of ${options.map((option) => `"${option}"`).join(', ')}`
+/** The problem with a `promptCaching` that is neither a known word nor an object. */
+export const NO_CACHING_MODE = 'must be "off", "auto", or an object such as { "mode": "auto", "ttl": "1h" }'
 
 /** Control characters and line breaks, which can forge log lines, and unpaired surrogates. */
 export const CONTROL = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
