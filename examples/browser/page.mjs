@@ -13,7 +13,7 @@ async function startWorker() {
   await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve))
 }
 
-/** Calls the gateway; throws its message when it refuses. */
+/** Calls the gateway. Throws the gateway's message if it rejects the call. */
 async function call(method, path, { body, signal } = {}) {
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(`/ai${path}`, { method, headers, signal, body: body && JSON.stringify(body) })
@@ -22,7 +22,7 @@ async function call(method, path, { body, signal } = {}) {
   throw new Error(error.message ?? error)
 }
 
-/** Finds the connection that this page, or another tab, has made. */
+/** Finds the connection that this page or another tab created. */
 async function find() {
   const { connections } = await (await call('GET', '/api/connections')).json()
   return connections.find((each) => [...provider.options].some(({ value }) => value === each.provider))
@@ -39,7 +39,7 @@ async function restore() {
   connection.open = false
 }
 
-/** Replaces the stored connection by that of the form, unless both are the same. */
+/** Replaces the stored connection with the one in the form, unless they are the same. */
 async function connect() {
   kept = await find()
   const isOwn = provider.value.includes('-compatible-')
@@ -81,7 +81,7 @@ function add(role, content) {
   chat.append(Object.assign(document.createElement('li'), { className: role, textContent: content }))
 }
 
-/** Takes back a question without an answer, so that it, or another one, can be asked. */
+/** Removes a question that got no answer, so the user can ask again. */
 function takeBack() {
   messages.pop()
   chat.lastChild.remove()
@@ -109,7 +109,7 @@ async function onAsk(event) {
   stop.disabled = true
 }
 
-/** Shows the fields that the chosen provider needs; returns the model that is proposed for it. */
+/** Shows the fields that the chosen provider needs; returns the suggested model. */
 function onProvider() {
   const [{ value, dataset }] = provider.selectedOptions
   const isOwn = value.includes('-compatible-')

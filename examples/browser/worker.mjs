@@ -3,7 +3,7 @@ import { createGateway } from 'signalbox'
 import { toServiceWorkerHandler } from 'signalbox/service-worker'
 import { indexeddbStorage } from 'signalbox/storage/indexeddb'
 
-// Only scripts of this origin reach a worker: they may manage the gateway, and they configure its providers.
+// Only scripts from this origin can reach the worker, so they can manage the gateway and configure its providers.
 const management = { authorize: () => true }
 const gateway = createGateway({ storage: indexeddbStorage(), basePath: '/ai', management })
 
@@ -17,7 +17,7 @@ addEventListener('install', (event) => {
 })
 addEventListener('activate', (event) => event.waitUntil(clients.claim()))
 addEventListener('fetch', toServiceWorkerHandler(gateway))
-// This listener does not get requests that the gateway has answered.
+// This listener doesn't see requests that the gateway has handled.
 addEventListener('fetch', (event) => {
   const { request } = event
   if (request.method !== 'GET' || new URL(request.url).origin !== location.origin) return

@@ -2,7 +2,7 @@ import OpenAI from 'openai'
 import { createGateway } from 'signalbox'
 
 /**
- * An application with a gateway inside. A test gives it a `storage` in memory and a `fetch` that answers in place of the providers.
+ * An app with an embedded gateway. Tests pass it a `storage` in memory and a `fetch` that responds in place of the providers.
  */
 export async function openApp({ storage, fetch }) {
   const gateway = createGateway({ storage, ...(fetch && { fetch }) })

@@ -7,7 +7,7 @@ import { anthropic, fetchFrom, openai, overloaded } from './providers.mjs'
 process.env.OPENAI_API_KEY = 'sk-test-openai'
 process.env.ANTHROPIC_API_KEY = 'sk-test-anthropic'
 
-/** Opens an application for one test; its providers are these handlers. */
+/** Creates an app for one test, with these handlers as its providers. */
 async function open(t, ...handlers) {
   const app = await openApp({ storage: memoryStorage(), fetch: fetchFrom(...handlers) })
   t.after(() => app.close())
@@ -37,7 +37,7 @@ test('the application gets an error when no provider answers', async (t) => {
   await assert.rejects(collect(app.summarise('…')), { status: 503 })
 })
 
-test('the gateway refuses a client without a key, and everyone its management', async (t) => {
+test('the gateway rejects clients without a key, and all calls to its management API', async (t) => {
   const { gateway } = await open(t)
   assert.equal((await gateway.fetch(new Request('http://gateway/v1/models'))).status, 401)
   assert.equal((await gateway.fetch(new Request('http://gateway/api/keys'))).status, 401)

@@ -1,6 +1,6 @@
 import { getResponse, HttpResponse, http } from 'msw'
 
-/** Makes a `fetch` whose calls msw handlers answer. A call to an address without a handler fails, and nothing reaches the network. */
+/** Creates a `fetch` whose calls are handled by msw. A call to a URL without a handler fails; nothing reaches the network. */
 export const fetchFrom = (...handlers) =>
   async function fetch(input, init) {
     const request = new Request(input, init)
@@ -11,7 +11,7 @@ export const fetchFrom = (...handlers) =>
 
 const stream = (lines) => new HttpResponse(lines.join(''), { headers: { 'content-type': 'text/event-stream' } })
 
-/** A handler for OpenAI, whose model writes these words; the requests that it gets are added to `seen`. */
+/** A handler for OpenAI that streams these words. It adds the requests it gets to `seen`. */
 export const openai = (words, seen = []) =>
   http.post('https://api.openai.com/v1/chat/completions', async ({ request }) => {
     const { model } = await request.json()
@@ -29,7 +29,7 @@ export const overloaded = (address) =>
     HttpResponse.json({ error: { message: 'Overloaded', type: 'server_error' } }, { status: 503 }),
   )
 
-/** A handler for Anthropic, whose model writes these words. */
+/** A handler for Anthropic that streams these words. */
 export const anthropic = (words) =>
   http.post('https://api.anthropic.com/v1/messages', async ({ request }) => {
     const { model } = await request.json()

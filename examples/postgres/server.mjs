@@ -13,7 +13,7 @@ if (missing.length > 0) {
   process.exit(1)
 }
 
-// The time-outs make the client notice a dead connection.
+// The timeouts let the client notice a dead connection.
 const pool = new pg.Pool({ connectionString: DATABASE_URL, connectionTimeoutMillis: 4_000, query_timeout: 4_000 })
 pool.on('error', (error) => console.error(`Postgres: ${error.message}`)) // an idle connection was lost
 

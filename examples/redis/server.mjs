@@ -6,7 +6,7 @@ const GATEWAYS = 2
 if (cluster.isPrimary) startAll()
 else await import('./gateway.mjs')
 
-/** Starts the gateways as processes that share one port, and a new process for each one that ends. */
+/** Starts the gateways as processes that share one port, and restarts each one that exits. */
 function startAll() {
   if (existsSync('.env')) process.loadEnvFile()
   const { REDIS_URL, SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
