@@ -126,39 +126,41 @@ interface AreaOptions extends RouteBodyLimits, AreaServing {
 }
 
 /** Creates the areas of all features. */
-export const createAreas = (features: ReadonlyArray<Pick<Feature, 'name' | 'areas'>>, terms: AreaOptions): Area[] =>
+export const createAreas = (features: ReadonlyArray<Pick<Feature, 'name' | 'areas'>>, options: AreaOptions): Area[] =>
   features.flatMap(({ name, areas = [] }) =>
-    areas.map((area) => ('routes' in area ? createRouteArea(name, area, terms) : createServedArea(name, area, terms))),
+    areas.map((area) =>
+      'routes' in area ? createRouteArea(name, area, options) : createServedArea(name, area, options),
+    ),
   )
 
-const createRouteArea = (name: string, { path, routes }: FeatureArea, terms: AreaOptions): Area => ({
+const createRouteArea = (name: string, { path, routes }: FeatureArea, options: AreaOptions): Area => ({
   name,
   path,
   pageMethods: [...new Set(routes.map(({ method }) => method))],
-  serve: terms.serveRoutes(routes.map((route) => toHttpRoute(route, name, terms))),
+  serve: options.serveRoutes(routes.map((route) => toHttpRoute(route, name, options))),
 })
 
-function createServedArea(name: string, area: ServedArea, terms: AreaOptions): Area {
+function createServedArea(name: string, area: ServedArea, options: AreaOptions): Area {
   const { path: prefix, hasFolder = true } = area
   return {
     name,
     path: prefix,
     ...(!hasFolder && { owns: (path: string) => path === prefix }),
-    serve: async (request) => (await loadServing()).serveFeatureArea(area, request, terms),
+    serve: async (request) => (await loadServing()).serveFeatureArea(area, request, options),
   }
 }
 
 /** Lists a feature's routes, apart from the model endpoints. */
-export const toHttpRoutes = ({ name, routes = [] }: Pick<Feature, 'name' | 'routes'>, terms: RouteBodyLimits) =>
-  routes.map((route) => toHttpRoute(route, name, terms))
+export const toHttpRoutes = ({ name, routes = [] }: Pick<Feature, 'name' | 'routes'>, options: RouteBodyLimits) =>
+  routes.map((route) => toHttpRoute(route, name, options))
 
-function toHttpRoute(route: FeatureRoute, name: string, terms: RouteBodyLimits): HttpRoute {
+function toHttpRoute(route: FeatureRoute, name: string, options: RouteBodyLimits): HttpRoute {
   const { method, path } = route
   const served = { route: { path, format: 'openai-chat', operation: { name } } } as const
   return {
     method,
     path,
     ...(route.isRecorded !== false && { serves: () => served }),
-    run: async (request) => (await loadServing()).runFeatureRoute(route, request, { ...terms, served: served.route }),
+    run: async (request) => (await loadServing()).runFeatureRoute(route, request, { ...options, served: served.route }),
   }
 }

@@ -35,10 +35,10 @@ export async function serveFeatureArea(
 export async function runFeatureRoute(
   route: FeatureRoute,
   request: RoutedRequest,
-  { served, ...terms }: RouteBodyLimits & { served: ConstructorParameters<typeof FeatureRequest>[0]['route'] },
+  { served, ...options }: RouteBodyLimits & { served: ConstructorParameters<typeof FeatureRequest>[0]['route'] },
 ): Promise<Reply> {
   const { exchange, params, caller, log } = request
   if (route.isRecorded === false) return toReply(await route.run(new UnrecordedRequest(request, params)))
   if (!log) throw new TypeError('A route of a feature is recorded.')
-  return awaitReply(log, route.run(new FeatureRequest({ exchange, caller, log, route: served }, params, terms)))
+  return awaitReply(log, route.run(new FeatureRequest({ exchange, caller, log, route: served }, params, options)))
 }

@@ -174,11 +174,11 @@ async function readSecret(database: Database, store: string): Promise<CryptoKey>
   let secret = await database.read(find)
   if (secret === undefined) {
     const bytes = crypto.getRandomValues(new Uint8Array(32))
-    const made = await crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveKey'])
+    const created = await crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveKey'])
     secret = await database.write(async (stores) => {
       const others = await find(stores)
-      if (others === undefined) stores.own.put(made, SECRET)
-      return others ?? made
+      if (others === undefined) stores.own.put(created, SECRET)
+      return others ?? created
     })
   }
   if (secret instanceof CryptoKey && secret.algorithm.name === 'HKDF') return secret

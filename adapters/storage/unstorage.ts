@@ -97,11 +97,13 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
       if (isClosed) throw createStorageError('STORAGE_CLOSED', 'The storage was closed.')
       const names = await call(() => storage.getKeys(base))
       const keys = names.flatMap((name) => fromName(name.slice(base.length + 1)) ?? [])
-      const wanted = [...new Set(keys)].filter((key) => key.startsWith(prefix) && (after === undefined || key > after))
-      wanted.sort() // by code unit
+      const requested = [...new Set(keys)].filter(
+        (key) => key.startsWith(prefix) && (after === undefined || key > after),
+      )
+      requested.sort() // by code unit
       const listed: Array<Stored & { key: string }> = []
-      for (let at = 0; at < wanted.length && listed.length < limit; at += MAX_CONCURRENT_READS) {
-        const batch = wanted.slice(at, at + MAX_CONCURRENT_READS)
+      for (let at = 0; at < requested.length && listed.length < limit; at += MAX_CONCURRENT_READS) {
+        const batch = requested.slice(at, at + MAX_CONCURRENT_READS)
         const rows = await Promise.all(
           batch.map(async (key) => ({ key, stored: await runInTurn(key, () => read(key)) })),
         )

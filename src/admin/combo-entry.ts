@@ -128,14 +128,14 @@ const tags = v.pipe(
 )
 
 const cachingMode = v.picklist(['off', 'auto'], NO_CACHING_MODE)
-const cachingTerms = v.pipe(
+const cachingSettings = v.pipe(
   rejectArray(),
   closedObject({ mode: choice(['auto']), ttl: v.exactOptional(choice(['5m', '1h'])) }),
 )
 
 /** Whether the gateway asks providers to cache prompts: `PromptCaching`. */
-export const promptCaching = alternatives([cachingMode, cachingTerms], (input) =>
-  isObject(input) ? cachingTerms : cachingMode,
+export const promptCaching = alternatives([cachingMode, cachingSettings], (input) =>
+  isObject(input) ? cachingSettings : cachingMode,
 )
 
 const detailedModel = v.pipe(

@@ -34,7 +34,7 @@ function findSimilarKind(provider: string): string | undefined {
 const SHORTER = 4
 
 /** Warns about a provider whose ID almost starts with a compatible kind. It isn't of that kind, so its server may be called in the wrong format. */
-export function warnOfMisspelledKind({ provider, providerSpecificData: data }: NamedConnection): string[] {
+export function warnAboutMisspelledKind({ provider, providerSpecificData: data }: NamedConnection): string[] {
   const kind = data?.baseUrl ? findSimilarKind(provider) : undefined
   if (kind === undefined) return []
   const format = data?.format ?? 'openai-chat'
@@ -66,8 +66,8 @@ function findSimilarProviders(catalog: Catalog, provider: string): string[] {
 
 /** Finds the first provider with models of a family, such as `claude`. Routers have names like `anthropic/claude-…`, which don't count. */
 function findFamilyProviders(catalog: Catalog, family: string): string[] {
-  const wanted = family.toLowerCase()
-  const isOne = ({ id }: CatalogModel) => /^[a-z]+(?=-[^/]*$)/i.exec(id)?.[0].toLowerCase() === wanted
+  const requested = family.toLowerCase()
+  const isOne = ({ id }: CatalogModel) => /^[a-z]+(?=-[^/]*$)/i.exec(id)?.[0].toLowerCase() === requested
   return Object.keys(catalog)
     .filter((provider) => catalog[provider]?.models?.some(isOne))
     .slice(0, 1)

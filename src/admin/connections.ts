@@ -15,7 +15,7 @@ import {
   parseConnection,
   type TopLevel,
 } from './connection-input.ts'
-import { warnOfMisspelledKind } from './connection-provider.ts'
+import { warnAboutMisspelledKind } from './connection-provider.ts'
 import type { ConnectionTest, TestedConnection } from './connection-test.ts'
 import { type ConnectionDependencies, ConnectionWriter, type WrittenConnection } from './connection-writer.ts'
 import { warnIfNotQueried } from './discover-models.ts'
@@ -117,7 +117,7 @@ export function createConnectionOperations({
       : await warnIfNotQueried(record, { catalog, customModels: store.customModels })
     const customModels = record.prices ? await store.customModels.all().catch(() => []) : [] // the change has already been made
     return withWarnings(await show(record), [
-      ...warnOfMisspelledKind(record),
+      ...warnAboutMisspelledKind(record),
       ...(warning === undefined ? [] : [warning]),
       ...listConnectionPriceWarnings(record, { catalog, customModels }),
     ])

@@ -113,8 +113,8 @@ export function createGroupOperations(
     async create(input) {
       const group = parseInput(groupInputs.create, input)
       await requireGuards(store, group)
-      const made = await retryOnConflict(() => add(crypto.randomUUID(), group))
-      return showWithWarnings(requirePresent(await groups.get(made.id), 'Group'))
+      const created = await retryOnConflict(() => add(crypto.randomUUID(), group))
+      return showWithWarnings(requirePresent(await groups.get(created.id), 'Group'))
     },
 
     async update(id, input) {

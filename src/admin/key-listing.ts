@@ -72,9 +72,9 @@ export async function findPage<T extends FilteredKey>(
   { q = '', after, limit = Number.POSITIVE_INFINITY, group, account, state }: KeysQuery,
   { now, nextTurn }: { now: number; nextTurn: () => Promise<void> },
 ): Promise<{ page: StoredEntry<T>[]; after?: string }> {
-  const wanted = q.toLowerCase()
+  const requested = q.toLowerCase()
   const matches = (key: T) =>
-    (key.name.toLowerCase().includes(wanted) || key.id.toLowerCase().includes(wanted)) &&
+    (key.name.toLowerCase().includes(requested) || key.id.toLowerCase().includes(requested)) &&
     (group === undefined || key.group === group) &&
     (account === undefined || key.account === account) &&
     (state === undefined || getState(key, now) === state)

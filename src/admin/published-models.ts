@@ -79,10 +79,10 @@ export function createModelOperations({
   return {
     async published(query = {}) {
       const input = parseInput(modelInputs.published, query)
-      const { details = false, kinds: wanted = 'llm', q = '', after, limit = Number.POSITIVE_INFINITY } = input
+      const { details = false, kinds: requested = 'llm', q = '', after, limit = Number.POSITIVE_INFINITY } = input
       if (!details && Object.keys(input).every((name) => name === 'details'))
         return { object: 'list', data: await published(['llm']) }
-      const all = await listModels(parseKinds(wanted))
+      const all = await listModels(parseKinds(requested))
       const start = after === undefined ? 0 : findStart(all, after)
       const matching = all.slice(start).filter(({ id }) => id.toLowerCase().includes(q.toLowerCase()))
       const page = matching.slice(0, limit)
@@ -95,9 +95,9 @@ export function createModelOperations({
   }
 }
 
-function parseKinds(wanted: string | readonly Kind[]): readonly Kind[] {
-  if (wanted === 'all') return kinds
-  const names: readonly string[] = typeof wanted === 'string' ? wanted.split(',') : wanted
+function parseKinds(requested: string | readonly Kind[]): readonly Kind[] {
+  if (requested === 'all') return kinds
+  const names: readonly string[] = typeof requested === 'string' ? requested.split(',') : requested
   return kinds.filter((kind) => names.includes(kind))
 }
 

@@ -55,7 +55,7 @@ export const MIN_QUOTABLE_LENGTH = 8
  * Lists the forms in which a provider may quote a credential: unchanged, escaped as in JSON, and the secret parts of AWS access keys. Omits short
  * ones, which are placeholders.
  */
-export function listQuotableForms(apiKey: string): string[] {
+export function listSecretVariants(apiKey: string): string[] {
   const { secretAccessKey, sessionToken } = parseAwsCredentials(apiKey) ?? {}
   const forms = [apiKey, JSON.stringify(apiKey).slice(1, -1), secretAccessKey ?? '', sessionToken ?? '']
   return forms.filter((form) => form.length >= MIN_QUOTABLE_LENGTH)

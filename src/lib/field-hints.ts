@@ -29,13 +29,14 @@ export function suggestInnerField(
  * (lib/spelling.ts), but small, for a few short names.
  */
 export function findNearestName(word: string, names: readonly string[]): string | undefined {
-  const wanted = word.toLowerCase()
-  if (wanted === '' || wanted.length > MAX_LENGTH) return undefined
-  const most = Math.min(3, Math.max(1, Math.floor(wanted.length / 3)))
+  const requested = word.toLowerCase()
+  if (requested === '' || requested.length > MAX_LENGTH) return undefined
+  const most = Math.min(3, Math.max(1, Math.floor(requested.length / 3)))
   const ranks = names.map((name) => {
     const known = name.toLowerCase()
-    const edits = Math.abs(known.length - wanted.length) > most ? most + 1 : countEdits(wanted, known)
-    const isPart = Math.min(known.length, wanted.length) >= 3 && (known.includes(wanted) || wanted.includes(known))
+    const edits = Math.abs(known.length - requested.length) > most ? most + 1 : countEdits(requested, known)
+    const isPart =
+      Math.min(known.length, requested.length) >= 3 && (known.includes(requested) || requested.includes(known))
     return Math.min(edits > most ? Number.POSITIVE_INFINITY : edits, isPart ? 1.5 : Number.POSITIVE_INFINITY)
   })
   const best = Math.min(...ranks)

@@ -19,12 +19,12 @@ export function memoizeByName<R>(find: (name: string) => R): (name: string) => R
   return (name) => {
     const found = known.get(name)
     if (found !== undefined) return found
-    const made = find(name)
+    const created = find(name)
     if (name.length <= LONGEST_NAME) {
       evictOldest(known, MAX_NAMES)
-      known.set(name, made)
+      known.set(name, created)
     }
-    return made
+    return created
   }
 }
 
@@ -37,9 +37,9 @@ export function memoizeByObject<K extends object, R>(find: (key: K) => R): (key:
   return (key) => {
     const found = known.get(key)
     if (found !== undefined) return found
-    const made = find(key)
-    known.set(key, made)
-    return made
+    const created = find(key)
+    known.set(key, created)
+    return created
   }
 }
 

@@ -171,20 +171,20 @@ const [CR = 13, LF = 10, DASH = 45, SPACE = 32, TAB = 9] = [...encodeUtf8('\r\n-
 const LINE_BREAK = encodeUtf8('\r\n')
 const BLANK_LINE = encodeUtf8('\r\n\r\n')
 
-const findAfter = (bytes: Uint8Array, wanted: Uint8Array, from: number): number => {
-  const found = findBytes(bytes, wanted, from)
-  return found === -1 ? -1 : found + wanted.length
+const findAfter = (bytes: Uint8Array, requested: Uint8Array, from: number): number => {
+  const found = findBytes(bytes, requested, from)
+  return found === -1 ? -1 : found + requested.length
 }
 
 /** Returns the index of `wanted`, which starts with a line break, at or after `from` and before `before`; otherwise -1. */
-function findBytes(bytes: Uint8Array, wanted: Uint8Array, from: number, before = bytes.length): number {
+function findBytes(bytes: Uint8Array, requested: Uint8Array, from: number, before = bytes.length): number {
   for (let at = bytes.indexOf(CR, from); at !== -1 && at < before; at = bytes.indexOf(CR, at + 1))
-    if (startsWith(bytes, wanted, at)) return at
+    if (startsWith(bytes, requested, at)) return at
   return -1
 }
 
-function startsWith(bytes: Uint8Array, wanted: Uint8Array, at: number): boolean {
+function startsWith(bytes: Uint8Array, requested: Uint8Array, at: number): boolean {
   let same = 0
-  while (same < wanted.length && bytes[at + same] === wanted[same]) same++
-  return same === wanted.length
+  while (same < requested.length && bytes[at + same] === requested[same]) same++
+  return same === requested.length
 }

@@ -279,7 +279,7 @@ function findTextProblem(
   if (isLiteral)
     return typeof value === 'string' && value !== '' && value.length <= max ? undefined : describeLiteral(max)
   if (typeof value !== 'string') return value === undefined ? 'must not be blank' : 'must be a string'
-  if (rules === 'address') return findAddressProblem(value.trim())
+  if (rules === 'address') return findServerUrlProblem(value.trim())
   if (rules === 'credential') return findCredentialProblem(value, 'omit it')
   if (isNonEmpty && value.trim() === '') return 'must not be blank'
   if (isTrimmed && value.trim() !== value) return 'must not start or end with whitespace'
@@ -289,7 +289,7 @@ function findTextProblem(
   return isPathPart && DOTS.test(value) ? NO_DOTS : undefined
 }
 
-function findAddressProblem(url: string): string | undefined {
+function findServerUrlProblem(url: string): string | undefined {
   const path = findEndpointPath(url)
   return findBaseUrlProblem(url) ?? (path && describeEndpoint(url, path))
 }

@@ -6,13 +6,13 @@ import leven from 'leven'
  * candidates: if many are similar, only the first ones are compared.
  */
 export function findNearest(word: string, candidates: Iterable<string>, max = 3): string[] {
-  const wanted = word.trim().toLowerCase()
-  if (wanted === '' || wanted.length > MAX_LENGTH) return []
+  const requested = word.trim().toLowerCase()
+  if (requested === '' || requested.length > MAX_LENGTH) return []
   const best: Array<{ candidate: string; rank: number }> = []
   const budget = { cells: MAX_CELLS }
   for (const candidate of new Set(candidates)) {
     const worst = best.length < max ? Number.POSITIVE_INFINITY : (best.at(-1)?.rank ?? 0)
-    const rank = rankCandidate(wanted, candidate.toLowerCase(), { worst, budget })
+    const rank = rankCandidate(requested, candidate.toLowerCase(), { worst, budget })
     if (rank === undefined || rank >= worst) continue
     best.push({ candidate, rank })
     best.sort((a, b) => a.rank - b.rank)

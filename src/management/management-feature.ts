@@ -63,7 +63,7 @@ export function createManagementFeature(deps: ManagementFeatureDependencies): Ma
   const load = once(async () => {
     const { createManagementApi } = await import('./management-api.ts')
     const { routes, health, loadGroupRouting } = pipeline
-    const made = createManagementApi(
+    const created = createManagementApi(
       {
         ...deps,
         ...{ routes, health },
@@ -84,9 +84,9 @@ export function createManagementFeature(deps: ManagementFeatureDependencies): Ma
         bodyLimits: { maxBytes: limits.maxManagementBodyBytes, time: deps.bodyTime },
       },
     )
-    cloudStart.pushes = made.pushes
-    endLive = made.endLive
-    return made
+    cloudStart.pushes = created.pushes
+    endLive = created.endLive
+    return created
   })
   const cloudStart = createCloudStart({ settings: store.settings, clock, load })
   const { resume } = cloudStart

@@ -52,12 +52,12 @@ export interface CacheEntry {
   /** When to read again from a storage that was unavailable; epoch ms. */
   retryAt: number
   /** Set if the credential is a previous value. */
-  former?: FormerValue | undefined
+  former?: PreviousValue | undefined
   pendingRead?: PendingRead<CachedKey | undefined> | undefined
 }
 
 /** A previous value of a key. */
-export interface FormerValue {
+export interface PreviousValue {
   digest: string
   /** Epoch ms. */
   until: number

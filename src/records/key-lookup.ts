@@ -5,9 +5,9 @@ import type { Clock } from '../types.ts'
 import type { Freshness } from './cached.ts'
 import { type CachedKey, type CacheEntry, type KeyCache, type KeyParts, toCachedKey } from './key-cache.ts'
 import { createPausedGroupError, isClientKey } from './key-format.ts'
-import { isSignedFormerKey, isSignedKey, type Keyring } from './keyring.ts'
+import { isSignedKey, isSignedPreviousKey, type Keyring } from './keyring.ts'
 import { type ClientGroup, type GroupCache, loadRejections } from './known-groups.ts'
-import type { FormerKeyRecord, KeyRecord } from './record-collections.ts'
+import type { KeyRecord, PreviousKeyRecord } from './record-collections.ts'
 import type { Records } from './records.ts'
 import { isStorageUnavailable, type PendingRead, RETRY_AFTER_MS, type StaleFallback } from './storage-access.ts'
 
@@ -18,7 +18,7 @@ export interface ClientKey extends KeyParts {
 
 interface KeyLookupDependencies {
   records: Records<KeyRecord>
-  formerKeys: Records<FormerKeyRecord>
+  formerKeys: Records<PreviousKeyRecord>
   groups: GroupCache
   keyring(): Promise<Keyring>
   cache: KeyCache
@@ -103,8 +103,8 @@ export class KeyLookup {
     if (groupId === undefined) return this.#toPromise(key)
     const finding = this.#deps.groups.find(groupId)
     const group = getSettledValue(finding)
-    const made = this.#withGroups.get(key)
-    return group && made?.group === group ? this.#toPromise(made) : this.#addGroup(key, finding)
+    const created = this.#withGroups.get(key)
+    return group && created?.group === group ? this.#toPromise(created) : this.#addGroup(key, finding)
   }
 
   async #findInStorage(credential: string, entry: CacheEntry | undefined): Promise<ClientKey | undefined> {
@@ -169,8 +169,8 @@ export class KeyLookup {
     const { formerKeys, keyring } = this.#deps
     const record = await formerKeys.get(digest)
     if (!record) return undefined
-    if (!(await isSignedFormerKey(await keyring(), digest, record)))
-      throw (await loadRejections()).createUnsignedFormerKeyError()
+    if (!(await isSignedPreviousKey(await keyring(), digest, record)))
+      throw (await loadRejections()).createUnsignedPreviousKeyError()
     return { id: record.id, to: record.to, until: Date.parse(record.until) }
   }
 
@@ -180,8 +180,8 @@ export class KeyLookup {
     if (groupId === undefined) return key
     const group = await (finding ?? this.#deps.groups.find(groupId))
     if (!group) throw (await loadRejections()).createMissingGroupError(key, groupId)
-    const made = this.#withGroups.get(key)
-    if (made?.group === group) return made
+    const created = this.#withGroups.get(key)
+    if (created?.group === group) return created
     const next = { ...own, group }
     this.#withGroups.set(key, next)
     return next

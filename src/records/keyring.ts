@@ -1,10 +1,10 @@
 import { gatewayError } from '../errors.ts'
 import { decodeUtf8, encodeUtf8, fromBase64, randomBytes, toBase64, toHex } from '../lib/bytes.ts'
-import { formerKeyFields } from '../types/records/former-keys.ts'
+import { previousKeyFields } from '../types/records/former-keys.ts'
 import { groupFields } from '../types/records/group-fields.ts'
 import { keyFields } from '../types/records/key-fields.ts'
 import { settingsFields } from '../types/records/settings-fields.ts'
-import type { FormerKeyRecord, GroupRecord, KeyRecord } from './record-collections.ts'
+import type { GroupRecord, KeyRecord, PreviousKeyRecord } from './record-collections.ts'
 import { createSignatures } from './signatures.ts'
 
 /** The keys of a storage: encrypts credentials, signs records, and computes the digests by which client keys are looked up. */
@@ -167,18 +167,18 @@ export async function signGroup(keyring: Keyring, id: string, record: GroupRecor
 export const isSignedGroup = (keyring: Keyring, id: string, record: GroupRecord): Promise<boolean> =>
   groupSignatures.verify(keyring, `groups/${id}`, record, record.mac)
 
-const formerKeySignatures = createSignatures<FormerKeyRecord>(formerKeyFields)
+const formerKeySignatures = createSignatures<PreviousKeyRecord>(previousKeyFields)
 
 /** Signs the record of a key's previous value under this digest. */
-export async function signFormerKey(
+export async function signPreviousKey(
   keyring: Keyring,
   digest: string,
-  record: FormerKeyRecord,
-): Promise<FormerKeyRecord> {
+  record: PreviousKeyRecord,
+): Promise<PreviousKeyRecord> {
   return { ...record, mac: await formerKeySignatures.sign(keyring, `former-keys/${digest}`, record) }
 }
 
-export const isSignedFormerKey = (keyring: Keyring, digest: string, record: FormerKeyRecord): Promise<boolean> =>
+export const isSignedPreviousKey = (keyring: Keyring, digest: string, record: PreviousKeyRecord): Promise<boolean> =>
   formerKeySignatures.verify(keyring, `former-keys/${digest}`, record, record.mac)
 
 const settingsSignatures = createSignatures<object>(settingsFields)

@@ -2,7 +2,7 @@ import { assertNever } from '../lib/assert-never.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { comboFields } from '../types/records/combo-fields.ts'
 import { connectionFields } from '../types/records/connection-fields.ts'
-import { formerKeyFields } from '../types/records/former-keys.ts'
+import { previousKeyFields } from '../types/records/former-keys.ts'
 import { groupFields } from '../types/records/group-fields.ts'
 import { keyFields } from '../types/records/key-fields.ts'
 import { aliasFields, customModelFields, providerFields } from '../types/records/model-fields.ts'
@@ -20,13 +20,13 @@ import {
   type ConnectionRecord,
   CUSTOM_MODELS,
   FORMER_KEYS,
-  type FormerKeyRecord,
   GROUPS,
   type GroupRecord,
   GUARDS,
   KEYS,
   type KeyRecord,
   PROVIDERS,
+  type PreviousKeyRecord,
   type ProviderRecord,
   type StoredGuard,
 } from './record-collections.ts'
@@ -199,7 +199,7 @@ const readCombo = createReader<ComboRecord>(comboFields)
 /** Every type of record: the prefix of its storage keys, and its reader. */
 export const recordKinds = {
   keys: { prefix: KEYS, read: createSignedReader<KeyRecord>(keyFields) },
-  formerKeys: { prefix: FORMER_KEYS, read: createSignedReader<FormerKeyRecord>(formerKeyFields) },
+  formerKeys: { prefix: FORMER_KEYS, read: createSignedReader<PreviousKeyRecord>(previousKeyFields) },
   groups: { prefix: GROUPS, read: createSignedReader<GroupRecord>(groupFields) },
   /** Checked where guards are created, because few requests need them. */
   guards: {

@@ -1,6 +1,6 @@
 import type { comboFields } from '../types/records/combo-fields.ts'
 import type { connectionFields } from '../types/records/connection-fields.ts'
-import type { formerKeyFields } from '../types/records/former-keys.ts'
+import type { previousKeyFields } from '../types/records/former-keys.ts'
 import type { groupFields } from '../types/records/group-fields.ts'
 import type { guardFields } from '../types/records/guard-fields.ts'
 import type { keyFields } from '../types/records/key-fields.ts'
@@ -28,7 +28,7 @@ export const CLOUD_IDENTITIES = 'cloud/identity'
 export interface KeyRecord extends StoredOf<typeof keyFields> {}
 
 /** A previous value of a key, under its digest. */
-export interface FormerKeyRecord extends StoredOf<typeof formerKeyFields> {}
+export interface PreviousKeyRecord extends StoredOf<typeof previousKeyFields> {}
 
 /** A group of keys, under its id. */
 export interface GroupRecord extends StoredOf<typeof groupFields> {}

@@ -26,7 +26,7 @@ export const createUnsignedKeyError = ({ id, name }: KeyRecord): GatewayError =>
   })
 
 /** Creates the error for a key with a previous value whose record is unsigned. */
-export const createUnsignedFormerKeyError = (): GatewayError =>
+export const createUnsignedPreviousKeyError = (): GatewayError =>
   gatewayError('CALLER_UNUSABLE', {
     message:
       "The record of this API key's previous value was not written by a gateway with this secret. Use the key's new value.",

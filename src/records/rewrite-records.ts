@@ -7,13 +7,13 @@ import {
   getApiKeyContext,
   getIdentityContext,
   getKeyContext,
-  isSignedFormerKey,
   isSignedGroup,
   isSignedKey,
+  isSignedPreviousKey,
   type Keyring,
-  signFormerKey,
   signGroup,
   signKey,
+  signPreviousKey,
   signSettings,
 } from './keyring.ts'
 import { mergeStored } from './merge-stored.ts'
@@ -21,9 +21,9 @@ import { recordKinds } from './readings.ts'
 import {
   CLOUD_IDENTITIES,
   type ConnectionRecord,
-  type FormerKeyRecord,
   type GroupRecord,
   type KeyRecord,
+  type PreviousKeyRecord,
   SETTINGS,
   type StoredGuard,
 } from './record-collections.ts'
@@ -49,8 +49,8 @@ export async function reencryptAll(storage: Storage, former: Keyring, keyring: K
     const next = sealedKey === undefined ? undefined : { ...record, sealedKey }
     return (await isSignedKey(former, digest, record)) ? signKey(keyring, digest, next ?? record) : next
   })
-  await rewriteAll<FormerKeyRecord>(storage, recordKinds.formerKeys, async (record, digest) =>
-    (await isSignedFormerKey(former, digest, record)) ? signFormerKey(keyring, digest, record) : undefined,
+  await rewriteAll<PreviousKeyRecord>(storage, recordKinds.formerKeys, async (record, digest) =>
+    (await isSignedPreviousKey(former, digest, record)) ? signPreviousKey(keyring, digest, record) : undefined,
   )
   await rewriteAll<GroupRecord>(storage, recordKinds.groups, async (record, id) =>
     (await isSignedGroup(former, id, record)) ? signGroup(keyring, id, record) : undefined,

@@ -13,10 +13,10 @@ import {
   type AliasRecord,
   type ComboRecord,
   type ConnectionRecord,
-  type FormerKeyRecord,
   type GroupRecord,
   KEYRING,
   type KeyRecord,
+  type PreviousKeyRecord,
   type ProviderRecord,
   type StoredGuard,
 } from './record-collections.ts'
@@ -33,7 +33,7 @@ export interface Store {
   /** By the digest of the key's value. */
   keys: Records<KeyRecord>
   /** Previous values of keys, by their digests. */
-  formerKeys: Records<FormerKeyRecord>
+  formerKeys: Records<PreviousKeyRecord>
   /** By id. */
   groups: Records<GroupRecord>
   /** By name. */
@@ -100,7 +100,7 @@ export function createStore(options: StoreOptions): Store {
   const keys = createRecords<KeyRecord>(recordKinds.keys, encrypted)
 
   const settings = createSettingsStore({ ...deps, keyring, code })
-  const formerKeys = createRecords<FormerKeyRecord>(recordKinds.formerKeys, encrypted)
+  const formerKeys = createRecords<PreviousKeyRecord>(recordKinds.formerKeys, encrypted)
   const groups = createRecords<GroupRecord>(recordKinds.groups, encrypted)
   const guards = createRecords<StoredGuard>(recordKinds.guards, deps)
   const connections = createRecords<ConnectionRecord>(recordKinds.connections, encrypted)

@@ -4,16 +4,16 @@ import type { JsonObject } from '../lib/json.ts'
 import { createMutex, type Mutex } from '../lib/promises.ts'
 import type { Clock, CustomModel, Storage } from '../types.ts'
 import { isTrustedGuard, signGuard } from './guard-records.ts'
-import { isSignedGroup, isSignedKey, signFormerKey, signGroup, signKey } from './keyring.ts'
+import { isSignedGroup, isSignedKey, signGroup, signKey, signPreviousKey } from './keyring.ts'
 import { isGroupInCode, toClientGroup } from './known-groups.ts'
 import { recordKinds } from './readings.ts'
 import type {
   AliasRecord,
   ComboRecord,
   ConnectionRecord,
-  FormerKeyRecord,
   GroupRecord,
   KeyRecord,
+  PreviousKeyRecord,
   ProviderRecord,
   StoredGuard,
 } from './record-collections.ts'
@@ -29,7 +29,7 @@ export interface WritableStore extends Store {
   /** Writes sign the record and update its cached copy for requests. */
   keys: WritableRecords<KeyRecord>
   /** Like `keys`. */
-  formerKeys: WritableRecords<FormerKeyRecord>
+  formerKeys: WritableRecords<PreviousKeyRecord>
   /** Like `keys`. */
   groups: WritableRecords<GroupRecord>
   /** Writes sign the record. */
@@ -85,9 +85,9 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
     sign: async (digest, record) => signKey(await keyring(), digest, record),
     cache: keyCache,
   }
-  const signedFormerKeys: SignedKind<FormerKeyRecord> = {
+  const signedFormerKeys: SignedKind<PreviousKeyRecord> = {
     kind: recordKinds.formerKeys,
-    sign: async (digest, record) => signFormerKey(await keyring(), digest, record),
+    sign: async (digest, record) => signPreviousKey(await keyring(), digest, record),
     cache: { forget: forgetFormer, update: forgetFormer, expire: forgetFormer },
   }
   const signedGroups: SignedKind<GroupRecord> = {

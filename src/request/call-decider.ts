@@ -22,9 +22,9 @@ const DECIDER_TIMEOUT_MS = 1_000
  */
 export async function callDecider<T>(
   call: (signal: AbortSignal) => Promise<T>,
-  terms: DeciderOptions & { name: string; model: string; signal?: AbortSignal | undefined },
+  options: DeciderOptions & { name: string; model: string; signal?: AbortSignal | undefined },
 ): Promise<T | undefined> {
-  const { name, model, signal, clock, ignoresErrors, onError } = terms
+  const { name, model, signal, clock, ignoresErrors, onError } = options
   try {
     return await runWithDeadline(call, {
       clock,

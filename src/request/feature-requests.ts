@@ -17,11 +17,11 @@ export class FeatureRequest extends RouteRequest {
   constructor(
     request: ConstructorParameters<typeof RouteRequest>[0],
     params: Readonly<Record<string, string>>,
-    terms: RouteBodyLimits,
+    options: RouteBodyLimits,
   ) {
     super(request)
     this.params = params
-    this.#terms = terms
+    this.#terms = options
   }
 
   get query(): URLSearchParams {

@@ -153,7 +153,7 @@ test('only a requested wait, a rejected key, and a missing model are mandatory c
 
 test("failures under a combo's own health terms do not affect other requests, except definitive ones", () => {
   const { health, waitOf } = open()
-  const combo = health.withTerms({ ...defaultHealthTerms, minCalls: 2, cooldownMs: 1_000, combo: 'sensitive' })
+  const combo = health.withSettings({ ...defaultHealthTerms, minCalls: 2, cooldownMs: 1_000, combo: 'sensitive' })
   combo.begin(target()).fail(failure('server'))
   assert.is(combo.getCooldown(target()), undefined)
   combo.begin(target()).fail(failure('server'))

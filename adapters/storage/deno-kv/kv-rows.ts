@@ -67,8 +67,8 @@ export class KvRows {
   async change(key: string, next: (row: KvRow | undefined) => NewRow | 'deleted' | undefined): Promise<string | false> {
     return this.#retry(key, async () => {
       const current = await this.#kv.get(this.#getKey(key))
-      const wanted = next(this.#toRow(current))
-      return wanted ? this.#commit(key, wanted, current) : false
+      const requested = next(this.#toRow(current))
+      return requested ? this.#commit(key, requested, current) : false
     })
   }
 

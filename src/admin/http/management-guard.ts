@@ -63,7 +63,7 @@ export function createPageGuards(options: ManagementOptions | undefined, deps: G
  */
 function createTokenGuard(
   { token, readToken }: { token: string; readToken?: string },
-  refused = unauthorized,
+  rejected = unauthorized,
 ): ManagementGuard {
   let expected: Promise<Uint8Array> | undefined // some platforms don't allow cryptography before the first request
   let expectedReadToken: Promise<Uint8Array> | undefined
@@ -72,9 +72,9 @@ function createTokenGuard(
     expected ??= digest(token)
     const given = await digest(presented)
     if (isEqualInConstantTime(given, await expected)) return 'manage'
-    if (readToken === undefined) throw refused(presented)
+    if (readToken === undefined) throw rejected(presented)
     expectedReadToken ??= digest(readToken)
-    if (!isEqualInConstantTime(given, await expectedReadToken)) throw refused(presented)
+    if (!isEqualInConstantTime(given, await expectedReadToken)) throw rejected(presented)
     if (exchange.method === 'GET' || exchange.method === 'HEAD') return 'read'
     throw gatewayError('FORBIDDEN', {
       message: `This token is read-only, so it cannot send ${exchange.method} requests. Use the admin token.`,

@@ -46,8 +46,8 @@ interface RouteSettings {
 }
 
 /** Creates the routes of operations, each for the operations that share it. */
-export const createOperationRoutes = (routes: readonly RouteOperations[], terms: RouteSettings): HttpRoute[] =>
-  routes.map((operations) => createRoute(operations, terms))
+export const createOperationRoutes = (routes: readonly RouteOperations[], options: RouteSettings): HttpRoute[] =>
+  routes.map((operations) => createRoute(operations, options))
 
 function createRoute(operations: RouteOperations, { api, limits, store }: RouteSettings): HttpRoute {
   const { method, path } = operations[0]

@@ -62,8 +62,8 @@ export async function runUnlessChanged(
   args: readonly unknown[],
   change: () => Promise<Reply>,
 ): Promise<Reply> {
-  const wanted = exchange.header('if-match')
-  if (wanted === undefined || exchange.method === 'GET' || wanted.trim() === '*') return change()
+  const requested = exchange.header('if-match')
+  if (requested === undefined || exchange.method === 'GET' || requested.trim() === '*') return change()
   const [resource = ''] = operation.names
   const current = currentRecords[resource]
   if (!operation.ifMatch || !current)
@@ -73,7 +73,7 @@ export async function runUnlessChanged(
   return store.runExclusive('changes', async (ready) => {
     await rereadRecords(store, resource)
     const record = await current(api, args)
-    if (record && wanted.split(',').some((tag) => tag.trim() === getRevision(record))) {
+    if (record && requested.split(',').some((tag) => tag.trim() === getRevision(record))) {
       ready()
       return change()
     }

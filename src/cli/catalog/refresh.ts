@@ -52,14 +52,14 @@ function refresh(source: unknown): RefreshResult {
   if (!isObject(source)) return { after: {}, problems: ['the source is not an object of providers'] }
   const asOf = values['as-of']
   if (!/^\d{4}-\d\d-\d\d$/.test(asOf)) return { after: {}, problems: [`--as-of ${asOf} is not a date like 2026-11-21`] }
-  const wanted = values.only.split(',')
+  const requested = values.only.split(',')
   problems.push(
-    ...wanted.filter((id) => !Object.hasOwn(selections, id)).map((id) => `--only ${id} is not in selection.ts`),
+    ...requested.filter((id) => !Object.hasOwn(selections, id)).map((id) => `--only ${id} is not in selection.ts`),
   )
   const after: Record<string, ProviderModels> = {}
   for (const [id, selection] of Object.entries(selections)) {
     const old = before[id]
-    if (!wanted.includes(id)) {
+    if (!requested.includes(id)) {
       if (old) after[id] = old
       continue
     }

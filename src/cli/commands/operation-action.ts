@@ -7,7 +7,7 @@ import { type ActionCall, type CliAction, type CommandOutput, mergeWords } from 
 import { createOptions, dataOption, type Field } from './input-options.ts'
 import { callOperation } from './operation-call.ts'
 import { convert, describeOutput, formatOutput, type ResultFormat } from './operation-output.ts'
-import { findGivenId, resolveNames, suggestId, toNoun } from './record-names.ts'
+import { findRequestedId, resolveNames, suggestId, toNoun } from './record-names.ts'
 import { toHelp } from './wording.ts'
 
 /** How the action of an operation differs from the default one. */
@@ -86,7 +86,7 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
     async function perform(input: JsonObject = call.input): Promise<object> {
       const [word] = given.words
       const isById = pathNames[0] === 'id' && word !== undefined
-      const usual = isById ? [await findGivenId(word, call, place)] : pathNames.map((_, at) => given.words[at])
+      const usual = isById ? [await findRequestedId(word, call, place)] : pathNames.map((_, at) => given.words[at])
       const found = findPath ? await findPath(call) : usual
       const args = [...found, ...(acceptsQuery(operation) || acceptsBody(operation) ? [input] : [])]
       return callOperation(operation, args, call).catch(async (error: unknown) => {

@@ -18,7 +18,7 @@ export const toNoun = (collection: string): string =>
   collection.slice(collection.lastIndexOf('/') + 1).replace(/(?<=s)es$|s$/, '')
 
 /** Finds the ID of the record that a word refers to. Looks up names if the records have them. */
-export async function findGivenId(given: string, call: ActionCall, place: RecordLookup): Promise<string> {
+export async function findRequestedId(given: string, call: ActionCall, place: RecordLookup): Promise<string> {
   const lister = findLister(place)
   return lister?.isNamed ? findId(given, place.noun, () => lister.list(call)) : given
 }

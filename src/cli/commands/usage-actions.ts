@@ -35,7 +35,7 @@ const createRowColumns = (names: ReadonlyMap<string, string>): FieldColumn<Summa
   ['OTHERS', ({ others }) => (others === undefined ? undefined : `${others} more`)],
   'requests',
   'failed',
-  ['REJECTED', ({ refused }) => String(refused)],
+  ['REJECTED', ({ refused: rejected }) => String(rejected)],
   ['INPUT', ({ tokens }) => String(tokens.input)],
   ['CACHED', ({ tokens }) => String(tokens.cacheRead)],
   ['OUTPUT', ({ tokens }) => String(tokens.output)],

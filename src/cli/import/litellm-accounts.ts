@@ -208,14 +208,14 @@ export function planAccount(params: JsonObject, named: LiteLlmModel, plan: Impor
   const given = readString(params.api_base) ?? readString(params.base_url) ?? getEntry(ADDRESSES, provider)
   const at = provider === 'openai' ? findProviderByUrl(given) : undefined
   const known = at ?? getEntry(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined)
-  const isOwnServer = known === undefined || (at === undefined && known === 'openai' && given !== undefined)
+  const isSelfHosted = known === undefined || (at === undefined && known === 'openai' && given !== undefined)
   const variable = given === undefined ? getEntry(ADDRESS_VARIABLES, provider) : parseVariable(given)
   if (known === undefined && given === undefined && variable === undefined)
     return `Signalbox has no provider "${provider}", and the deployment has no api_base.`
 
-  const nameOwnServer = () => (provider === 'openai' ? nameServer(given) : toSlug(provider))
-  const wish = isOwnServer ? nameOwnServer() : known
-  const needsKey = isOwnServer ? PROVIDERS_WITH_KEYS.includes(provider) : !KEYLESS.includes(known)
+  const nameSelfHostedServer = () => (provider === 'openai' ? nameServer(given) : toSlug(provider))
+  const wish = isSelfHosted ? nameSelfHostedServer() : known
+  const needsKey = isSelfHosted ? PROVIDERS_WITH_KEYS.includes(provider) : !KEYLESS.includes(known)
   const apiKey =
     readSecret(params.api_key, `${wish}_API_KEY`, 'an API key', plan) ??
     (known === 'azure'
@@ -227,7 +227,7 @@ export function planAccount(params: JsonObject, named: LiteLlmModel, plan: Impor
     return given === undefined || at !== undefined ? undefined : planBaseUrl(plan, given, { wish, end })
   }
 
-  if (isOwnServer) return { provider: `openai-compatible-${wish}`, id: wish, apiKey, data: { baseUrl: base() } }
+  if (isSelfHosted) return { provider: `openai-compatible-${wish}`, id: wish, apiKey, data: { baseUrl: base() } }
   for (const [name, shape] of Object.entries(SETTING_PATTERNS)) {
     const value = readString(params[name])
     if (value !== undefined && parseVariable(value) === undefined && !shape.test(value))

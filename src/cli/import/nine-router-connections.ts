@@ -115,9 +115,9 @@ export function planConnection(
       return 'Has no azureEndpoint, so the Azure resource is unknown.'
     return undefined
   }
-  const refusal = findProblem()
-  if (refusal !== undefined) {
-    plan.reportUnmapped(place, refusal)
+  const rejection = findProblem()
+  if (rejection !== undefined) {
+    plan.reportUnmapped(place, rejection)
     return
   }
 
@@ -135,12 +135,12 @@ export function planConnection(
     ...readCloudSettings(builtIn, providerData, { place, wish, plan }),
   }
   const own = speaks ?? 'openai-compatible'
-  const isOwnServer = builtIn === undefined
+  const isSelfHosted = builtIn === undefined
   // Clients name models by 9router's provider ID. If Signalbox doesn't have that name, it is kept as the prefix.
   const named = builtIn === undefined || listNames(builtIn).includes(provider) ? builtIn : provider
   const prefix = named ?? plan.findFreePrefix(wish, prefixes.get(provider)?.prefix)
   const planned: PlannedAccount = {
-    provider: isOwnServer ? `${own}-${prefix}` : builtIn,
+    provider: isSelfHosted ? `${own}-${prefix}` : builtIn,
     id: builtIn ?? prefix,
     apiKey,
     prefix,

@@ -192,7 +192,7 @@ export class ImportPlan {
     const known = this.#accounts.get(identity)
     if (known !== undefined) return known
     const wish = toSlug(account.id ?? provider)
-    const id = isOwnServer(provider) ? this.findFreePrefix(wish) : findFreeName(wish, (name) => this.#isPrefix(name))
+    const id = isSelfHosted(provider) ? this.findFreePrefix(wish) : findFreeName(wish, (name) => this.#isPrefix(name))
     this.#accounts.set(identity, id)
     this.#connections.set(id, { id, account, prices: new Map(), models: new Set() })
     this.#providers.set(provider, [...this.listConnections(provider), id])
@@ -240,7 +240,7 @@ export class ImportPlan {
   getPrefix(connection: string): string {
     const { account: { provider, prefix } = { provider: connection } } = this.#connections.get(connection) ?? {}
     if (prefix !== undefined) return prefix
-    if (isOwnServer(provider)) return connection
+    if (isSelfHosted(provider)) return connection
     if (this.listConnections(provider).length === 1 && !this.#beginnings.has(provider)) return provider
     return connection === provider ? findFreeName(`${provider}-1`, (name) => this.#isPrefix(name)) : connection
   }
@@ -349,7 +349,7 @@ const BUILT_IN: ReadonlySet<string> = new Set(
 const LOCAL = ['ollama', 'lmstudio']
 
 /** Returns whether a provider is a server that only uses the format of another provider. */
-const isOwnServer = (provider: string) => /^(?:openai|anthropic)-compatible/.test(provider)
+const isSelfHosted = (provider: string) => /^(?:openai|anthropic)-compatible/.test(provider)
 
 /** Converts a value to YAML input. */
 function toYamlValue(value: PlannedValue | undefined): unknown {

@@ -127,24 +127,24 @@ export function planAccount(
     return named === undefined
       ? `"${storedName}" is a name in Portkey's store that doesn't reveal the provider. Run the import again with its provider, for example: --provider ${storedName}=openai`
       : `Signalbox has no provider "${named}", and the target has no custom_host.`
-  const isOwnServer =
+  const isSelfHosted =
     provider === undefined || (at === undefined && host !== undefined && !KEEPS_NAME.includes(provider))
-  const wish = isOwnServer ? nameServer(host, named ?? storedName) : provider
+  const wish = isSelfHosted ? nameServer(host, named ?? storedName) : provider
   if (storedName !== undefined)
     plan.reportMapped(
       `${place}: ${storedName}`,
-      `${isOwnServer ? 'the server at its custom_host' : `provider ${provider}`}; its key is in Portkey's store`,
+      `${isSelfHosted ? 'the server at its custom_host' : `provider ${provider}`}; its key is in Portkey's store`,
     )
   const literal = readString(given.api_key)
   const key = literal === undefined ? undefined : readSecret(literal, `${wish}_API_KEY`, { holds: 'an API key', plan })
-  const usual = storedName ?? (isOwnServer || provider === 'ollama' ? undefined : provider)
+  const usual = storedName ?? (isSelfHosted || provider === 'ollama' ? undefined : provider)
   const holds = provider === 'vertex' ? SERVICE_ACCOUNT : 'an API key'
   const apiKey = key ?? (usual === undefined ? undefined : plan.readVariable(toKeyVariable(usual), holds))
   const baseUrl =
     host === undefined || at !== undefined
       ? undefined
       : planBaseUrl(plan, host, { wish, end: provider === 'ollama' ? '/v1' : '' })
-  if (isOwnServer) {
+  if (isSelfHosted) {
     const format = provider === 'anthropic' ? 'anthropic' : 'openai'
     return { provider: `${format}-compatible-${wish}`, id: wish, apiKey, data: { baseUrl } }
   }

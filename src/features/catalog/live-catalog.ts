@@ -291,10 +291,10 @@ export class LiveCatalog {
   }
 
   /** Applies the held changes to these models; to all if `wanted` is absent. */
-  async #acceptHeld(wanted: readonly string[] | undefined): Promise<void> {
+  async #acceptHeld(requested: readonly string[] | undefined): Promise<void> {
     const { held, current } = this.#state
-    requireHeld(wanted, held)
-    const accepted = held.filter(({ model }) => !wanted || wanted.includes(model))
+    requireHeld(requested, held)
+    const accepted = held.filter(({ model }) => !requested || requested.includes(model))
     if (accepted.length === 0 || !current)
       throw gatewayError('INVALID_REQUEST', { message: 'No changes to the catalog are on hold.' })
     const models = setPrices((await this.#copies.readModels(current)) ?? {}, accepted)
@@ -316,8 +316,8 @@ function cutHeld(held: readonly CatalogChange[]): CatalogChange[] {
 }
 
 /** Throws if a model has no change on hold. */
-function requireHeld(wanted: readonly string[] | undefined, held: readonly CatalogChange[]): void {
-  const unknown = wanted?.filter((name) => !held.some(({ model }) => model === name)) ?? []
+function requireHeld(requested: readonly string[] | undefined, held: readonly CatalogChange[]): void {
+  const unknown = requested?.filter((name) => !held.some(({ model }) => model === name)) ?? []
   if (unknown.length === 0) return
   const names = unknown.slice(0, MAX_NAMED).map((name) => JSON.stringify(name.slice(0, 200)))
   throw gatewayError('INVALID_REQUEST', {

@@ -102,10 +102,11 @@ export class StateApplier {
     if (isSyncProblem(scanned)) return rejectInvalid(scanned.problem)
     const { shadow } = scanned
     const { isUncertain = false } = shadow
-    const isOwnStricter = collection === 'settings' && Reflect.get(scanned.item?.record ?? {}, 'requireApiKey') === true
+    const isLocalStricter =
+      collection === 'settings' && Reflect.get(scanned.item?.record ?? {}, 'requireApiKey') === true
     const outcome = mergeRegisters(shadow, other, {
       isUncertain,
-      ...(report && { merge: { collection, isOwnStricter } }),
+      ...(report && { merge: { collection, isLocalStricter } }),
     })
     const { registers, kept } = outcome
     const isSame = areSameRegisters(registers, shadow)
@@ -221,14 +222,14 @@ export class StateApplier {
   }
 
   /** Removes a record that a late write created after another writer had already applied a later state. */
-  async #removeLateRecord(where: StateId, slot: string, made: Registers): Promise<void> {
+  async #removeLateRecord(where: StateId, slot: string, created: Registers): Promise<void> {
     const shadow = this.#scanner.shadows.get(where)?.shadow
-    if (shadow?.hash === made.hash || shadow?.applying?.hash === made.hash) return
+    if (shadow?.hash === created.hash || shadow?.applying?.hash === created.hash) return
     const table = this.#scanner.tables[where.collection]
     const existing = await table.readSlot(slot)
     if (!existing || existing === 'damaged' || existing.id !== where.id) return
     const { record } = await table.read(existing)
-    if ((await this.#scanner.hashRecord(where, record)) === made.hash) await table.remove(existing)
+    if ((await this.#scanner.hashRecord(where, record)) === created.hash) await table.remove(existing)
   }
 
   /** Releases a key's former digests, unless another key of this gateway has them. */
@@ -254,7 +255,7 @@ type Report = (conflict: Conflict) => Promise<void>
 const getDigest = ({ record }: Content) => String(record.digest)
 const isString = (value: unknown) => typeof value === 'string'
 
-const rejectInvalid = (refused: string): RejectedVerdict => ({ refused, code: 'INVALID' })
+const rejectInvalid = (rejected: string): RejectedVerdict => ({ refused: rejected, code: 'INVALID' })
 const NO_SECRET =
   'The cloud proxy does not store credentials because it has no `secret`. Set one there, then enable cloud sync again.'
 const KEY_TAKEN = 'Another gateway of this cloud proxy already has this key. Create a new one to replace it.'

@@ -78,7 +78,7 @@ export interface MergeResult {
 export interface MergeRules {
   collection: Collection
   /** For settings: whether this side's content is stricter. */
-  isOwnStricter: boolean
+  isLocalStricter: boolean
 }
 
 /**
@@ -103,7 +103,7 @@ export function mergeRegisters(
     next = { hash: found.isOther ? other.hash : hash, register: found.register }
   } else if (!merge) isConcurrent = true
   else {
-    const isOwn = keepsOwnContent(own, other, merge)
+    const isOwn = keepsLocalContent(own, other, merge)
     if (!isOwn) content = 'other'
     next = { hash: isOwn ? hash : other.hash, register: mergeConflicting(own, other) }
     kept.add(isOwn ? 'gateway' : 'cloud')
@@ -156,9 +156,9 @@ const joinRegisters = (own: Register, other: Register): Register => ({
 const mergeConflicting = (own: Register, other: Register): Register =>
   advanceRegister(joinRegisters(own, other), 'gateway')
 
-function keepsOwnContent(own: Registers, other: Registers, { collection, isOwnStricter }: MergeRules): boolean {
+function keepsLocalContent(own: Registers, other: Registers, { collection, isLocalStricter }: MergeRules): boolean {
   if (own.hash === null || other.hash === null) return own.hash === null
-  return collection !== 'settings' || isOwnStricter
+  return collection !== 'settings' || isLocalStricter
 }
 
 function mergeActive(

@@ -25,17 +25,17 @@ export async function getIdentity(
       const known = await opened.decrypt(getIdentityContext(cloudUrl), sealed).then(parseKeyPair, () => undefined)
       if (known) return importIdentity(known)
     }
-    const made = await createIdentity()
+    const created = await createIdentity()
     const others = Object.entries(all).filter(([url]) => url !== cloudUrl)
     const kept = [
       ...others.slice(1 - MAX_KEPT),
-      [cloudUrl, await opened.encrypt(getIdentityContext(cloudUrl), JSON.stringify(made))],
+      [cloudUrl, await opened.encrypt(getIdentityContext(cloudUrl), JSON.stringify(created))],
     ]
     const value = JSON.stringify(Object.fromEntries(kept))
     const version = await storage
       .set(CLOUD_IDENTITIES, value, { ifVersion: stored?.version ?? null })
       .catch(handleStorageError('write', CLOUD_IDENTITIES))
-    return version !== false && importIdentity(made)
+    return version !== false && importIdentity(created)
   })
 }
 

@@ -43,10 +43,10 @@ export function createReplica(options: ReplicaOptions): Replica {
   const { shadows, tables } = scanner
 
   async function scan(): Promise<void> {
-    const { pending, refused } = await scanner.scan()
+    const { pending, refused: rejected } = await scanner.scan()
     memory.hasScanned = true
     memory.pending = pending
-    memory.refused = refused
+    memory.refused = rejected
   }
 
   /** Scans all records once; afterwards, scanning single records is enough. */

@@ -67,7 +67,7 @@ export class Scanner {
     this.#scanNumber++
     const all = []
     for (const collection of collections) all.push(await this.#scanCollection(collection))
-    return { pending: all.flatMap(({ pending }) => pending), refused: all.flatMap(({ refused }) => refused) }
+    return { pending: all.flatMap(({ pending }) => pending), refused: all.flatMap(({ refused: rejected }) => rejected) }
   }
 
   /** Scans one record, reading it from the storage. */
@@ -125,7 +125,7 @@ export class Scanner {
   async #scanCollection(collection: Collection): Promise<{ pending: PendingState[]; refused: Rejection[] }> {
     const items = await this.tables[collection].list()
     await this.#observeAll(collection, items)
-    const refused: Rejection[] = []
+    const rejected: Rejection[] = []
     const changed = new Set<string>()
     let compared = 0
     for (const { id, record } of items) {
@@ -133,7 +133,7 @@ export class Scanner {
       const now = this.#observed.get(record)
       const isRepeated = known?.lastScan === this.#scanNumber
       if (known) known.lastScan = this.#scanNumber
-      if (now && isSyncProblem(now)) refused.push({ collection, id, message: now.problem, code: 'INVALID' })
+      if (now && isSyncProblem(now)) rejected.push({ collection, id, message: now.problem, code: 'INVALID' })
       else if (!known || !now || isRepeated || !isUnchanged(known.shadow, now)) changed.add(id)
       if (++compared % COMPARISON_BATCH === 0) await this.#options.store.nextTurn()
     }
@@ -141,13 +141,13 @@ export class Scanner {
       const { id, hash, parked, applying, claims } = shadow
       if (lastScan !== this.#scanNumber && (hash !== null || parked || applying || claims)) changed.add(id)
     }
-    refused.push(...(await this.#scanRecords(collection, [...changed])))
+    rejected.push(...(await this.#scanRecords(collection, [...changed])))
     await this.unpark(collection)
-    return { pending: await this.#listPending(collection), refused }
+    return { pending: await this.#listPending(collection), refused: rejected }
   }
 
   async #scanRecords(collection: Collection, ids: readonly string[]): Promise<Rejection[]> {
-    const refused: Rejection[] = []
+    const rejected: Rejection[] = []
     for (let from = 0; from < ids.length; from += BATCH) {
       const places = ids.slice(from, from + BATCH).map((id) => ({ id, slot: this.#getSlot({ collection, id }) }))
       const found = await this.tables[collection].find(places)
@@ -155,13 +155,13 @@ export class Scanner {
         places.map(async ({ id }) => {
           const where = { collection, id }
           const scanned = (await this.scanFound(where, found.get(id) ?? [])) || (await this.scanRecord(where))
-          if (isSyncProblem(scanned)) refused.push({ ...where, message: scanned.problem, code: 'INVALID' })
+          if (isSyncProblem(scanned)) rejected.push({ ...where, message: scanned.problem, code: 'INVALID' })
           else await this.#cleanUp(collection, scanned)
         }),
       )
       await this.#options.store.nextTurn()
     }
-    return refused
+    return rejected
   }
 
   /** Lists the records that the other side hasn't confirmed, deletions first. */

@@ -26,7 +26,7 @@ export interface SyncTable extends SyncCodec {
   /** Lists the records in memory. Several may have the same ID. */
   list(): Promise<readonly SyncItem[]>
   /** Reads the records with these IDs from the storage. `slot` is the last slot of a record. */
-  find(wanted: ReadonlyArray<{ id: string; slot: string | undefined }>): Promise<Map<string, SyncItem[] | 'damaged'>>
+  find(requested: ReadonlyArray<{ id: string; slot: string | undefined }>): Promise<Map<string, SyncItem[] | 'damaged'>>
   /** Reads the record in a slot from the storage. */
   readSlot(slot: string): Promise<SyncItem | 'damaged' | undefined>
   /** Returns the slot for this content. */
@@ -92,9 +92,9 @@ function createTableById<T extends object>(records: WritableRecords<T>, codec: S
     ...codec,
     list,
     readSlot,
-    async find(wanted) {
-      const found = await Promise.all(wanted.map(({ id }) => readSlot(id)))
-      return new Map(wanted.map(({ id }, updateIndex) => [id, toList(found[updateIndex])]))
+    async find(requested) {
+      const found = await Promise.all(requested.map(({ id }) => readSlot(id)))
+      return new Map(requested.map(({ id }, updateIndex) => [id, toList(found[updateIndex])]))
     },
     getSlot: async ({ record }) => codec.getId(record),
     write,
@@ -185,12 +185,12 @@ function createKeysTable({ keys }: WritableStore, codec: SyncCodec & Pick<SyncTa
     ...codec,
     list,
     readSlot,
-    async find(wanted) {
+    async find(requested) {
       await index()
       const found = new Map<string, SyncItem[] | 'damaged'>()
       const pendingIds = new Map<string, string | undefined>()
       await Promise.all(
-        wanted.map(async ({ id, slot = slots.get(id) }) => {
+        requested.map(async ({ id, slot = slots.get(id) }) => {
           const item = slot === undefined ? undefined : await readSlot(slot)
           if (item === 'damaged') found.set(id, item)
           else if (doubles.has(id) || (slot !== undefined && item?.id !== id)) pendingIds.set(id, slot)
@@ -242,10 +242,10 @@ function createCombosTable(records: WritableRecords<ComboRecord>, codec: SyncCod
       const found = (await listSettled()).find((item) => item.slot === slot)
       return found ?? ((await stored.read(slot)) === 'damaged' ? 'damaged' : undefined)
     },
-    async find(wanted) {
+    async find(requested) {
       const all = await listSettled()
       const found = new Map<string, SyncItem[] | 'damaged'>()
-      for (const { id, slot } of wanted) {
+      for (const { id, slot } of requested) {
         const items = all.filter((item) => item.id === id)
         const isDamaged = items.length === 0 && slot !== undefined && (await stored.read(slot)) === 'damaged'
         found.set(id, isDamaged ? 'damaged' : items)

@@ -72,8 +72,12 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   const exchangedStates = new Set<string>()
   for (;;) {
     signal.throwIfAborted()
-    const { states, more, refused } = await replica.listUnseen(MAX_STATES, (one) => refusals.has(getName(one)))
-    for (const one of refused) refusals.set(getName(one), one)
+    const {
+      states,
+      more,
+      refused: rejected,
+    } = await replica.listUnseen(MAX_STATES, (one) => refusals.has(getName(one)))
+    for (const one of rejected) refusals.set(getName(one), one)
     const response = await sendRequest({ changes: states, seen, ...(isFull && { full: isFull }) })
     if (!response) {
       await replica.markAllUnseen({ isDiverged: true })

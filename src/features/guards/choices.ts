@@ -11,10 +11,10 @@ export const listEnded = ({ choices }: JsonObject): string[] =>
     : []
 
 /** Removes choices from a chat event. Returns whether it had any of them. */
-export function dropChoices(json: JsonObject, refused: ReadonlySet<string>): boolean {
+export function dropChoices(json: JsonObject, rejected: ReadonlySet<string>): boolean {
   const { choices } = json
   if (!Array.isArray(choices)) return false
-  json.choices = choices.filter((choice) => !refused.has(getChoice(choice)))
+  json.choices = choices.filter((choice) => !rejected.has(getChoice(choice)))
   return json.choices !== choices && (json.choices as unknown[]).length < choices.length
 }
 

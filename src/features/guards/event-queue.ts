@@ -65,8 +65,8 @@ export class EventQueue {
   textLength = 0
   #partIds = 0
 
-  constructor(terms: EventQueueOptions) {
-    this.#terms = terms
+  constructor(options: EventQueueOptions) {
+    this.#terms = options
   }
 
   get count(): number {

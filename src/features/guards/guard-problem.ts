@@ -1,7 +1,7 @@
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import type { CodeRecords } from '../../records/code-records.ts'
 import { GUARDS, type StoredGuard } from '../../records/record-collections.ts'
-import { type GuardOption, guardFields, guardKinds, guardTerms } from '../../types/records/guard-fields.ts'
+import { type GuardOption, guardFields, guardKinds, sharedGuardFields } from '../../types/records/guard-fields.ts'
 import { createGuard } from './named-guards.ts'
 
 /** Says why a guard can't be used: it lacks an option of its kind, has one of another kind, or has one that can't work. */
@@ -41,7 +41,7 @@ export async function findCodeProblems({ values }: Pick<CodeRecords, 'values'>):
 }
 
 /** The fields that all kinds have. */
-const GENERAL = new Set(['name', 'kind', 'source', 'createdAt', 'updatedAt', 'mac', ...Object.keys(guardTerms)])
+const GENERAL = new Set(['name', 'kind', 'source', 'createdAt', 'updatedAt', 'mac', ...Object.keys(sharedGuardFields)])
 
 const list = (names: readonly string[]) =>
   names.length > 0 ? names.map((name) => `"${name}"`).join(', ') : 'only the options that all kinds have'

@@ -1,6 +1,6 @@
 import { findFieldProblem } from '../../lib/shape-problem.ts'
 import { endSentence } from '../../lib/shape-texts.ts'
-import { type GuardKind, guardKinds, guardTerms } from '../../types/records/guard-fields.ts'
+import { type GuardKind, guardKinds, sharedGuardFields } from '../../types/records/guard-fields.ts'
 import { map, type Shape, text } from '../../types/records/shapes.ts'
 import type { Guard } from './guard.ts'
 
@@ -10,7 +10,7 @@ type OptionFields = Readonly<Record<string, { readonly shape: Shape; readonly is
 const common: OptionFields = {
   name: { shape: { type: 'text', isNonEmpty: true, max: 64, pattern: /^[\w.-]+$/ }, isOptional: false },
   version: { shape: { type: 'text', isNonEmpty: true, max: 200 }, isOptional: true },
-  ...guardTerms,
+  ...sharedGuardFields,
 }
 
 /** Options that only code can set, since they contain secrets. */

@@ -79,8 +79,8 @@ export async function guardCall(
   }
   const changedText = rewrite(run, call, texts.changed.size > 0 ? writeParts(text, parts, texts.changed) : text)
   const replying = next(changedText === call.request.call.text ? undefined : { text: changedText })
-  const refused = await checkDuring(call, replying, { run, parts: changeParts(parts, texts.changed), guards: during })
-  if (refused) return refused
+  const rejected = await checkDuring(call, replying, { run, parts: changeParts(parts, texts.changed), guards: during })
+  if (rejected) return rejected
   const reply = await replying
   const isMedia = MEDIA.test(reply.headers['content-type'] ?? '')
   if (run.on('answer').length === 0 || isMedia || reply.body === undefined) return withNotes(reply, run)
@@ -98,8 +98,8 @@ export async function guardCall(
   if (!isByteStream(reply.body) && !isChatStream) {
     const isChat = kind === 'llm'
     const response = { run, format: call.format, isChat, isJson, isSent }
-    const { body: checked, refused } = await checkResponse(reply.body, response)
-    if (refused) call.servedBy = 'guard'
+    const { body: checked, refused: rejected } = await checkResponse(reply.body, response)
+    if (rejected) call.servedBy = 'guard'
     if (endpoint.getReferences && checked !== reply.body && typeof checked === 'string')
       keepItems(call.request, tryParseJson(checked))
     return withNotes({ ...reply, body: checked }, run)
@@ -117,17 +117,20 @@ async function isRefused(choices: readonly Choice[], run: GuardRun): Promise<boo
 }
 
 /** Checks a provider's error. If a guard rejects it, the client gets the same status with another message. */
-async function checkErrorReply(reply: Reply, terms: Omit<ResponseCheck, 'isChat'>): Promise<Reply> {
+async function checkErrorReply(reply: Reply, options: Omit<ResponseCheck, 'isChat'>): Promise<Reply> {
   const { status, headers, body } = reply
-  if (isByteStream(body) || body === undefined) return withNotes(reply, terms.run)
+  if (isByteStream(body) || body === undefined) return withNotes(reply, options.run)
   try {
-    const { body: checked } = await checkResponse(body, { ...terms, isChat: false })
-    return withNotes({ ...reply, body: checked }, terms.run)
+    const { body: checked } = await checkResponse(body, { ...options, isChat: false })
+    return withNotes({ ...reply, body: checked }, options.run)
   } catch {
-    const errors = await getFormat(terms.format).loadErrors()
+    const errors = await getFormat(options.format).loadErrors()
     const message = `The provider returned an error with the status ${status}. A guard removed its message.`
     const changed = JSON.stringify(errors.body({ status, code: 'UPSTREAM_FAILED', message }))
-    return withNotes({ status, headers: { ...headers, 'content-type': 'application/json' }, body: changed }, terms.run)
+    return withNotes(
+      { status, headers: { ...headers, 'content-type': 'application/json' }, body: changed },
+      options.run,
+    )
   }
 }
 

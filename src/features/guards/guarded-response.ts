@@ -120,7 +120,7 @@ async function checkChoices(
   const nothing = { texts: new Map<string, string>() }
   const choices = new Set(parts.map(({ choice }) => choice))
   if (choices.size < 3) return nothing // with the parts outside of choices
-  const refused = new Set<number>()
+  const rejected = new Set<number>()
   const texts = new Map<string, string>()
   for (const choice of choices) {
     const decision = await checkParts(
@@ -129,9 +129,9 @@ async function checkChoices(
     )
     if (decision.kind === 'passed') for (const [id, text] of decision.texts) texts.set(id, text)
     else if (choice === undefined) return nothing
-    else refused.add(choice)
+    else rejected.add(choice)
   }
-  return refused.size > 0 ? { choices: refused, texts } : nothing
+  return rejected.size > 0 ? { choices: rejected, texts } : nothing
 }
 
 /** Replaces the text of parts in their JSON. All other characters stay the same. Throws if a string can't be replaced. */

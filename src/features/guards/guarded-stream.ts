@@ -58,19 +58,19 @@ export class GuardedStream implements RelayedStream {
   #isOver = false
   #hasFailed = false
 
-  constructor(terms: GuardedStreamOptions) {
-    this.#terms = terms
-    this.#sentAt = terms.clock.now()
-    this.#guards = terms.run.on('answer')
+  constructor(options: GuardedStreamOptions) {
+    this.#terms = options
+    this.#sentAt = options.clock.now()
+    this.#guards = options.run.on('answer')
     this.#finding = this.#guards.filter((guard) => 'isImmediate' in guard && !guard.changes)
     this.#isImmediate = this.#guards.every((guard) => 'isImmediate' in guard)
     this.#queue = new EventQueue({
-      fields: terms.fields,
-      now: () => terms.clock.now(),
-      isSent: terms.isSent,
+      fields: options.fields,
+      now: () => options.clock.now(),
+      isSent: options.isSent,
       checksCalls: this.#guards.some(checksCalls),
       countUnfinished: (text) => this.#countUnfinished(text),
-      observe: (event) => terms.ending.observe(event),
+      observe: (event) => options.ending.observe(event),
     })
     this.#holdsAll = this.#guards.some(({ hold }) => hold === 'all')
   }
@@ -89,9 +89,9 @@ export class GuardedStream implements RelayedStream {
         if (this.#isEnd || chunk === 'late' || this.#isDue()) this.#checking = this.#check()
       }
       if (this.#checking && !this.#isImmediate && !(await this.#settles(this.#checking))) return this.#keepAlive()
-      let refused: RejectDecision | undefined
+      let rejected: RejectDecision | undefined
       try {
-        refused = await this.#checking
+        rejected = await this.#checking
       } catch (error) {
         if (!this.#hasFailed) this.fail(error)
         continue
@@ -102,7 +102,7 @@ export class GuardedStream implements RelayedStream {
       const events = this.#passed + this.#queue.release()
       this.#terms.run.heldMs = this.#queue.longestMs
       this.#passed = ''
-      const end = refused ?? this.#findEnd()
+      const end = rejected ?? this.#findEnd()
       if (events !== '') this.#sentAt = this.#terms.clock.now()
       if (end) return encodeUtf8(events + this.#reject(end))
       this.#isOver ||= this.#isEnd
@@ -186,12 +186,12 @@ export class GuardedStream implements RelayedStream {
   /** Checks everything that is held. Returns the refusal that ends the stream, if any. */
   async #check(): Promise<RejectDecision | undefined> {
     const unchecked = this.#queue.listUnchecked()
-    const refused = await this.#checkTexts(unchecked)
-    if (!refused) return undefined
-    if (this.#terms.choiceCount > 1 && this.#terms.ending.endChoice) return this.#rejectChoices(unchecked, refused)
+    const rejected = await this.#checkTexts(unchecked)
+    if (!rejected) return undefined
+    if (this.#terms.choiceCount > 1 && this.#terms.ending.endChoice) return this.#rejectChoices(unchecked, rejected)
     if (this.#isImmediate && !this.#holdsAll) await this.#passFirst()
     else await this.#passStart()
-    return refused
+    return rejected
   }
 
   /** Returns the refusal that ends the stream after what has been checked: too much is held, or only refused choices are left. */
@@ -223,7 +223,10 @@ export class GuardedStream implements RelayedStream {
   }
 
   /** Checks each choice alone. Ends the refused ones. Returns the refusal if it concerns all choices. */
-  async #rejectChoices({ channels, strings }: Unchecked, refused: RejectDecision): Promise<RejectDecision | undefined> {
+  async #rejectChoices(
+    { channels, strings }: Unchecked,
+    rejected: RejectDecision,
+  ): Promise<RejectDecision | undefined> {
     const { ending, choiceCount, onRejected } = this.#terms
     const all = [...channels.map(({ channel }) => channel.choice), ...strings.map(({ string }) => string.choice)]
     const found = new Set<string>()
@@ -235,19 +238,19 @@ export class GuardedStream implements RelayedStream {
       if (own && choice === '') return own
       if (own) found.add(choice)
     }
-    if (found.size === 0) return refused
-    this.#lastRejected = refused
+    if (found.size === 0) return rejected
+    this.#lastRejected = rejected
     onRejected()
     this.#queue.endChoices(found, (choice) => ending.endChoice?.(choice) ?? {})
-    return this.#queue.refusedCount >= choiceCount ? refused : undefined
+    return this.#queue.refusedCount >= choiceCount ? rejected : undefined
   }
 
   /** Passes as many of the first events as possible. Halves their number until the refused one is found. */
   async #passFirst(): Promise<void> {
     let passed = 0
-    for (let refused = this.#queue.count; refused - passed > 1; ) {
-      const middle = (passed + refused) >> 1
-      if (await this.#checkTexts(this.#queue.listUnchecked(middle))) refused = middle
+    for (let rejected = this.#queue.count; rejected - passed > 1; ) {
+      const middle = (passed + rejected) >> 1
+      if (await this.#checkTexts(this.#queue.listUnchecked(middle))) rejected = middle
       else passed = middle
     }
     this.#queue.keepCalls(passed)

@@ -30,10 +30,13 @@ export type {
  * Finds words and phrases in any case. A `*` at either end matches the rest of a word. Look-alike letters, styled letters, and invisible characters don't
  * hide a word.
  */
-export function words({ words: list, ...terms }: GuardSettings & FindingOptions & { words: readonly string[] }): Guard {
-  checkOptions('words', { ...terms, ...(list && { words: list }) })
+export function words({
+  words: list,
+  ...options
+}: GuardSettings & FindingOptions & { words: readonly string[] }): Guard {
+  checkOptions('words', { ...options, ...(list && { words: list }) })
   const finder = createWordFinder(list)
-  return createFindingGuard(terms, {
+  return createFindingGuard(options, {
     find: ({ text, isPiece = false }) => finder.find(text, isPiece),
     countUnfinished: finder.countUnfinished,
     screen: finder,
@@ -71,10 +74,10 @@ export async function patterns(
  */
 export function pii({
   types = piiTypes,
-  ...terms
+  ...options
 }: GuardSettings & FindingOptions & { types?: readonly PiiType[] }): Guard {
-  checkOptions('pii', { ...terms, types })
-  return createFindingGuard(terms, {
+  checkOptions('pii', { ...options, types })
+  return createFindingGuard(options, {
     find: ({ text, isPiece = false }) => findHidden(text, (view) => findPii(view, types, isPiece)),
     countUnfinished: countUnfinishedPii,
   })
@@ -84,9 +87,9 @@ export function pii({
  * Finds credentials: keys with vendors' prefixes, tokens, private keys, and passwords in URLs, also in base64, hex, or percent-encoding. Masked
  * credentials are never restored.
  */
-export function secrets(terms: GuardSettings & FindingOptions): Guard {
-  checkOptions('secrets', terms)
-  return createFindingGuard(terms, {
+export function secrets(options: GuardSettings & FindingOptions): Guard {
+  checkOptions('secrets', options)
+  return createFindingGuard(options, {
     find: ({ text }) => findHidden(text, findSecrets),
     countUnfinished: countUnfinishedSecret,
     neverRestored: new Set(['SECRET']),
@@ -97,10 +100,10 @@ export function secrets(terms: GuardSettings & FindingOptions): Guard {
  * Removes or refuses characters that hide text from readers: tags, bidirectional overrides, and zero-width characters between Latin letters. Default action:
  * `remove`.
  */
-export function invisible({ action = 'remove', ...terms }: GuardSettings & FindingOptions): Guard {
-  checkOptions('invisible', { ...terms, action })
+export function invisible({ action = 'remove', ...options }: GuardSettings & FindingOptions): Guard {
+  checkOptions('invisible', { ...options, action })
   return createFindingGuard(
-    { ...terms, action },
+    { ...options, action },
     { find: ({ text }) => findInvisible(text), countUnfinished: countUnfinishedInvisible },
   )
 }

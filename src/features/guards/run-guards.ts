@@ -87,8 +87,8 @@ export class GuardRun {
         parts = parts.map((part) => ({ ...part, text: decision.texts.get(part.id) ?? part.text }))
     }
     const others = guards.filter(({ changes }) => !changes)
-    const refusal = await this.#runTogether(others, { ...texts, parts })
-    return refusal ?? { kind: 'passed', texts: changed }
+    const rejection = await this.#runTogether(others, { ...texts, parts })
+    return rejection ?? { kind: 'passed', texts: changed }
   }
 
   async #runTogether(guards: readonly Guard[], texts: GuardTexts): Promise<GuardDecision | undefined> {
@@ -140,8 +140,8 @@ export class GuardRun {
   async #recallOrAsk(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
     const memory = getVerdictMemory(guard, this.#deps.clock)
     if (!memory) return this.#ask(guard, texts, signal)
-    const { refusal, unknown } = await memory.recall(texts.parts)
-    if (refusal || unknown.length === 0) return refusal
+    const { refusal: rejection, unknown } = await memory.recall(texts.parts)
+    if (rejection || unknown.length === 0) return rejection
     const verdict = await this.#ask(guard, { ...texts, parts: unknown }, signal)
     await memory.note(unknown, verdict)
     return verdict

@@ -22,11 +22,11 @@ class VerdictMemory {
   /** Returns the known refusal of older parts, if any, and the parts that aren't known to pass. */
   async recall(parts: readonly GuardPart[]): Promise<{ refusal?: GuardVerdict; unknown: readonly GuardPart[] }> {
     const known = await Promise.all(parts.map((part) => (part.isOlder ? this.#find(part) : undefined)))
-    const refused = parts.filter((_, at) => known[at]?.isRefused)
+    const rejected = parts.filter((_, at) => known[at]?.isRefused)
     const [first] = known.filter((verdict) => verdict?.isRefused)
     if (!first?.isRefused) return { unknown: parts.filter((_, at) => !known[at]) }
     const { category } = first
-    const ids = refused.map(({ id }) => id)
+    const ids = rejected.map(({ id }) => id)
     return { refusal: { verdict: 'refuse', ids, ...(category !== undefined && { category }) }, unknown: [] }
   }
 

@@ -71,15 +71,15 @@ interface AccountReaderDependencies {
 }
 
 /** Reads the account of a caller. All functions reject with `STORAGE_UNAVAILABLE` while the counters can't be read. */
-export const createAccountReaders = (terms: AccountReaderDependencies) => ({
-  account: (caller: Caller) => readAccount(caller, terms),
+export const createAccountReaders = (options: AccountReaderDependencies) => ({
+  account: (caller: Caller) => readAccount(caller, options),
   /** Reads the key as OpenRouter's `GET /v1/key` returns it. Throws `KEY_MISSING` without a key or an account. */
-  openRouterKey: (caller: Caller) => readOpenRouterKey(caller, terms),
+  openRouterKey: (caller: Caller) => readOpenRouterKey(caller, options),
   /**
    * Reads the credits as OpenRouter's `GET /v1/credits` returns them. `total_credits` is `null` if there is no dollar limit. Throws `KEY_MISSING`
    * without a key or an account.
    */
-  openRouterCredits: (caller: Caller) => readOpenRouterCredits(caller, terms),
+  openRouterCredits: (caller: Caller) => readOpenRouterCredits(caller, options),
 })
 
 async function readAccount(caller: Caller, { ledger, settings }: AccountReaderDependencies): Promise<Account> {
@@ -117,9 +117,9 @@ const toSpender = ({ ref, id, name, limits }: CallerAccount): Spender => ({
   limits,
 })
 
-async function readOpenRouterKey(caller: Caller, terms: AccountReaderDependencies): Promise<OpenRouterKey> {
+async function readOpenRouterKey(caller: Caller, options: AccountReaderDependencies): Promise<OpenRouterKey> {
   const spender = findSpender(caller)
-  const [{ limits }, spent] = await Promise.all([readAccount(caller, terms), readSpending(spender, terms)])
+  const [{ limits }, spent] = await Promise.all([readAccount(caller, options), readSpending(spender, options)])
   const budget = findTightestLimit(limits, 'usd')
   const rate = findTightestLimit(limits, 'requests')
   const data = {
@@ -145,9 +145,9 @@ async function readOpenRouterKey(caller: Caller, terms: AccountReaderDependencie
   return { data }
 }
 
-async function readOpenRouterCredits(caller: Caller, terms: AccountReaderDependencies): Promise<OpenRouterCredits> {
+async function readOpenRouterCredits(caller: Caller, options: AccountReaderDependencies): Promise<OpenRouterCredits> {
   const spender = findSpender(caller)
-  const [{ limits }, spent] = await Promise.all([readAccount(caller, terms), readSpending(spender, terms)])
+  const [{ limits }, spent] = await Promise.all([readAccount(caller, options), readSpending(spender, options)])
   const budget = findTightestLimit(limits, 'usd')
   const used = budget ? budget.used + budget.unsettled : spent.total
   return { data: { total_credits: budget?.limit ?? null, total_usage: used } }
@@ -164,10 +164,10 @@ interface SpendingByWindow {
 /**
  * Reads the spending in US dollars: from the counters if the spender has its own limits, otherwise from the usage records. Unknown values are `null`.
  */
-async function readSpending(spender: Spender, terms: AccountReaderDependencies): Promise<SpendingByWindow> {
+async function readSpending(spender: Spender, options: AccountReaderDependencies): Promise<SpendingByWindow> {
   const { scope, id, limits } = spender
-  const { ledger } = terms
-  if (!limits) return readRecordedSpending(spender, terms)
+  const { ledger } = options
+  if (!limits) return readRecordedSpending(spender, options)
   const spent: SpendingByWindow = { day: 0, week: 0, month: 0, total: 0 }
   const all = { usd: { day: 1, week: 1, month: 1, total: 1 } }
   for (const { window, used } of await ledger.state({ scope, id, limits: all }))

@@ -103,19 +103,19 @@ export class GatedRequest {
     const { rules, warnAboutPrice } = this.#options
     const isPriced = this.#limitedUsageUnits.has('usd')
     if (isPriced && !worstCase.usd && rules.whenPriceUnknown !== 'allow') warnAboutPrice(attempt.target)
-    const wanted = estimateRequestedAmounts(attempt, worstCase, { isPriced, rules })
+    const requested = estimateRequestedAmounts(attempt, worstCase, { isPriced, rules })
     if (isPriced) {
       const { request, target } = attempt
       attempt.beforeCall(({ findSurcharge }) =>
         requireKnownPrice(target, findSurcharge(findPricedTier(request, target)), rules),
       )
     }
-    if (isFirst) Object.assign(wanted.fixed, REQUEST_AMOUNTS)
-    const reservation = await this.#reserve(wanted).catch((error) => attempt.failRequest(error))
+    if (isFirst) Object.assign(requested.fixed, REQUEST_AMOUNTS)
+    const reservation = await this.#reserve(requested).catch((error) => attempt.failRequest(error))
     if (!reservation) return
     if (reservation.kind === 'rejected') {
       const { unit } = reservation.limit
-      const error = this.#createLimitError(reservation, getMinimumAmount(unit, wanted))
+      const error = this.#createLimitError(reservation, getMinimumAmount(unit, requested))
       if (unit === 'requests' || unit === 'parallel') attempt.failRequest(error)
       throw error
     }
@@ -123,9 +123,9 @@ export class GatedRequest {
     this.#limits = reservation.limits
     this.#releasedTokens = 0
     const { outputTokens = worstCase.outputTokens } = reservation
-    const usdPerToken = wanted.output?.usdPerToken ?? 0
-    const reservedUsd = (wanted.fixed.usd ?? 0) + outputTokens * usdPerToken
-    let reserved = (wanted.fixed.tokens ?? 0) + outputTokens
+    const usdPerToken = requested.output?.usdPerToken ?? 0
+    const reservedUsd = (requested.fixed.usd ?? 0) + outputTokens * usdPerToken
+    let reserved = (requested.fixed.tokens ?? 0) + outputTokens
     attempt.onSettled((record) => {
       const spent = sumSpending([record])
       if (record.usage && record.costUsd === undefined) spent.usd = reservedUsd // the price of some usage is unknown
@@ -212,10 +212,10 @@ export class GatedRequest {
   }
 
   /** Makes a reservation. Resolves to `undefined` if the storage is unavailable and the settings allow the request anyway. */
-  async #reserve(wanted: RequestedAmounts): Promise<Reservation | LimitRejection | undefined> {
+  async #reserve(requested: RequestedAmounts): Promise<Reservation | LimitRejection | undefined> {
     const { ledger, scopes } = this.#options
     try {
-      return await ledger.reserve(scopes, wanted)
+      return await ledger.reserve(scopes, requested)
     } catch (thrown) {
       if (!isGatewayError(thrown, 'STORAGE_UNAVAILABLE') || this.#rejectsWithoutStorage()) throw thrown
       this.#requestReservation ??= 'not-stored'

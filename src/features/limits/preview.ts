@@ -41,9 +41,9 @@ export function createPreview({
   const isPriced = isLimited('usd', scopes)
   const checkBody = createBodyRule()
 
-  function toError(rejection: LimitRejection, wanted: RequestedAmounts, limitsOutput: boolean): GatewayError {
+  function toError(rejection: LimitRejection, requested: RequestedAmounts, limitsOutput: boolean): GatewayError {
     if (rejection.why === 'used-up') return createUsedUpError(rejection.limit)
-    const need = getMinimumAmount(rejection.limit.unit, wanted)
+    const need = getMinimumAmount(rejection.limit.unit, requested)
     return createLimitError(rejection, { need, limitsOutput, holders, now: clock.now(), headers: {} })
   }
 
@@ -52,19 +52,19 @@ export function createPreview({
     const bodyError = hasUsageLimits || isRestricted ? checkBody(call) : undefined
     if (bodyError) return { error: bodyError, rejectsRequest: true }
     try {
-      const wanted = hasUsageLimits
+      const requested = hasUsageLimits
         ? estimateRequestedAmounts({ request, target }, getWorstCase(request, target), { isPriced, rules })
         : { fixed: {} }
       if (isPriced) {
         const pricedTier = findPricedTier(request, target)
         requireKnownPrice(target, findBodySurcharge(call.body, { pricedTier }), rules)
       }
-      Object.assign(wanted.fixed, REQUEST_AMOUNTS)
-      const rejection = await ledger.preview(scopes, wanted)
+      Object.assign(requested.fixed, REQUEST_AMOUNTS)
+      const rejection = await ledger.preview(scopes, requested)
       if (!rejection) return undefined
       const { unit } = rejection.limit
       return {
-        error: toError(rejection, wanted, call.endpoint.limitsOutput === true),
+        error: toError(rejection, requested, call.endpoint.limitsOutput === true),
         rejectsRequest: unit === 'requests' || unit === 'parallel',
       }
     } catch (thrown) {

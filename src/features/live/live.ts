@@ -80,9 +80,9 @@ class LiveStream implements ByteStream {
   #unsubscribe: () => void = () => {}
   #wake: (() => void) | undefined = undefined
 
-  constructor(feed: LiveFeed, wanted: ReadonlySet<LiveEventType>, after: string | undefined) {
+  constructor(feed: LiveFeed, requested: ReadonlySet<LiveEventType>, after: string | undefined) {
     this.#feed = feed
-    this.#types = wanted
+    this.#types = requested
     this.#resumeId = after
   }
 

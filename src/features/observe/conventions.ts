@@ -12,7 +12,7 @@ const formerAttributes: Readonly<Record<string, string>> = {
 const UNCHANGED = new Set(['gen_ai.provider.name'])
 
 /** Release 1.41 histograms that were later split, by their latest names. `type` is the label for the token type. */
-export const formerMetrics: Readonly<Record<string, { name: string; type?: string }>> = {
+export const previousMetrics: Readonly<Record<string, { name: string; type?: string }>> = {
   'gen_ai.client.inference.duration': { name: 'gen_ai.client.operation.duration' },
   'gen_ai.client.embeddings.duration': { name: 'gen_ai.client.operation.duration' },
   'gen_ai.client.inference.operation.input_tokens': { name: 'gen_ai.client.token.usage', type: 'input' },

@@ -74,7 +74,7 @@ export const isObservedHeader = (name: string): boolean =>
 /** Follows one request. */
 export interface RequestFollower {
   /** Called when the request has been read. `isKnown`: whether the name is a known combo, alias, or model. */
-  asked?(asked: { model: string; isKnown: boolean; stream: boolean }): void
+  asked?(requested: { model: string; isKnown: boolean; stream: boolean }): void
   /** Called before a provider is called. May return a follower for the attempt. */
   attempt?(attempt: ObservedAttempt): AttemptFollower | undefined
   /** Called once when the request ends: after its last byte or its failure. */

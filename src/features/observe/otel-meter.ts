@@ -1,4 +1,4 @@
-import { type Conventions, formerMetrics } from './conventions.ts'
+import { type Conventions, previousMetrics } from './conventions.ts'
 import { type LabelSet, type Meter, type Metric, measures, type Series } from './measures.ts'
 import type { Attributes, OtelApi } from './otel-api.ts'
 
@@ -18,7 +18,7 @@ export function createOtelMeter(meter: ApiMeter, conventions: Conventions): Mete
   return {
     series(measure, labels) {
       if (measure === measures.build || measure === measures.overflow) return { add() {} }
-      const former = formerMetrics[measure.name]
+      const former = previousMetrics[measure.name]
       const series: Series[] = []
       if (!former || conventions !== '1.41') {
         const record = getInstrument(measure.name, measure)

@@ -45,9 +45,9 @@ export function otel(api: OtelApi, { conventions = 'latest', outgoing = [] }: Ot
       const metricsFollower = measuring.request?.(request)
       const tracedRequest = new TracedRequest(request, tracing)
       return {
-        asked(asked) {
-          metricsFollower?.asked?.(asked)
-          tracedRequest.asked(asked)
+        asked(requested) {
+          metricsFollower?.asked?.(requested)
+          tracedRequest.asked(requested)
         },
         attempt(attempt) {
           const metricsAttempt = metricsFollower?.attempt?.(attempt)
@@ -167,7 +167,7 @@ class TracedAttempt implements AttemptFollower {
       'gen_ai.provider.name': getProviderName(attempt.provider),
       'gen_ai.request.model': model,
       ...(attempt.stream && { 'gen_ai.request.stream': true }),
-      ...parseServerAddress(attempt.baseUrl),
+      ...parseServerUrl(attempt.baseUrl),
       'signalbox.connection.id': attempt.connectionId,
       'signalbox.attempt.number': attempt.number,
       ...(attempt.isHedge && { 'signalbox.attempt.hedge': true }),
@@ -225,7 +225,7 @@ class TracedAttempt implements AttemptFollower {
   }
 }
 
-function parseServerAddress(baseUrl: string): Attributes {
+function parseServerUrl(baseUrl: string): Attributes {
   try {
     const { hostname, port, protocol } = new URL(baseUrl)
     return { 'server.address': hostname, 'server.port': Number(port) || (protocol === 'http:' ? 80 : 443) }

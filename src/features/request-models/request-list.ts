@@ -21,8 +21,8 @@ const HEADER = 'x-signalbox-models'
 export function readRequestList(source: RequestSettingsSource, gateway: GatewaySelection | undefined): RequestSettings {
   const { call, exchange, settings } = source
   const { kind } = call.endpoint.operation
-  const { params, timeoutMs, strict, session, user: _, reasoning, ...terms } = readCallOptions(call)
-  rejectForOtherKinds(kind, `"${CALL_OPTIONS}.`, { models: terms.models, params, reasoning })
+  const { params, timeoutMs, strict, session, user: _, reasoning, ...options } = readCallOptions(call)
+  rejectForOtherKinds(kind, `"${CALL_OPTIONS}.`, { models: options.models, params, reasoning })
   const headers = new Map<string, string>()
   if (strict) headers.set('x-signalbox-strict', 'true') // `false` is the default, and doesn't override the header
   if (session !== undefined) headers.set('x-signalbox-session', session)
@@ -35,7 +35,7 @@ export function readRequestList(source: RequestSettingsSource, gateway: GatewayS
     ...(timeoutMs !== undefined && { timeout: { ms: timeoutMs, name: `${CALL_OPTIONS}.timeoutMs` } }),
   }
   const header = exchange.header(HEADER)
-  const isByOptions = params !== undefined || Object.keys(terms).length > 0
+  const isByOptions = params !== undefined || Object.keys(options).length > 0
   if (header === undefined && !isByOptions && !gateway) return own
   const name = isByOptions ? CALL_OPTIONS : header === undefined ? 'providerOptions.gateway' : HEADER
   const isRefused = settings.allowRequestModels === false
@@ -45,14 +45,14 @@ export function readRequestList(source: RequestSettingsSource, gateway: GatewayS
     })
   const listed = header === undefined ? undefined : parseRequestModels(header)
   rejectForOtherKinds(kind, `${HEADER}: "`, { models: listed?.models })
-  const givenModels = terms.models ?? listed?.models
+  const givenModels = options.models ?? listed?.models
   const models = [...(givenModels ?? [call.model]), ...(gateway?.models ?? [])]
   const list = omitUndefined<RequestModels>({
     ...listed,
-    ...terms,
+    ...options,
     models: params ? models.map((entry) => addEntryParams(params, entry)) : models,
-    maxAttempts: getMin(listed?.maxAttempts, terms.maxAttempts),
-    timeouts: getMinTimes(listed?.timeouts, terms.timeouts),
+    maxAttempts: getMin(listed?.maxAttempts, options.maxAttempts),
+    timeouts: getMinTimes(listed?.timeouts, options.timeouts),
   })
   const ruled = givenModels ? undefined : source.table.findRuledCombo(call.model)
   const { limits } = source.context.withRules(source.context, settings, ruled)
@@ -129,8 +129,8 @@ export function createListGroup(
   const entries = group.entries.map((entry) => ({ ...entry, name: completeName(entry.name, group, usedNames) }))
   for (const { name: model } of entries) {
     for (const rule of log.nameRules) {
-      const refusal = rule(model, table)
-      if (refusal) throw refusal
+      const rejection = rule(model, table)
+      if (rejection) throw rejection
     }
   }
   const whole = { ...group, entries, ...(arrangement && { arrangement }) }

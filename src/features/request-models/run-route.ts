@@ -116,8 +116,8 @@ function chooseGroup(chosen: RequestModels, request: RoutableRequest): RoutedMod
   const { params } = readCallOptions(call)
   const models = params ? chosen.models.map((entry) => addEntryParams(params, entry)) : chosen.models
   const { limits } = list ? request.context : unruled.withRules(unruled, settings, undefined)
-  const terms = { call, table, name: 'route', limits, log: { nameRules: [] } }
-  const group = createListGroup({ ...chosen, models }, terms)
+  const options = { call, table, name: 'route', limits, log: { nameRules: [] } }
+  const group = createListGroup({ ...chosen, models }, options)
   return { names, group, getName: (route) => getRequestedName(route, { call, list: group }) }
 }
 
@@ -147,7 +147,7 @@ function applyRule(
   rule: TargetRule,
   { request, route, model }: { request: Parameters<TargetRule>[0]; route: Route; model: string },
 ): ReturnType<TargetRule> {
-  const refusal = rule(request, route.target, route)
+  const rejection = rule(request, route.target, route)
   const asChosen = { ...request, call: { ...request.call, model } }
-  return refusal && rule(asChosen, route.target, route) ? refusal : undefined
+  return rejection && rule(asChosen, route.target, route) ? rejection : undefined
 }

@@ -12,7 +12,7 @@ export function createLazyTokens({
   })
   return {
     addToken: async (...request) => (await load()).addToken(...request),
-    mint: async (terms) => (await load()).mint(terms),
+    mint: async (options) => (await load()).mint(options),
     revoke: async (ref) => (await load()).revoke(ref),
   }
 }

@@ -39,15 +39,15 @@ export function createMinter(deps: MintDependencies): (input: unknown) => Promis
   }
 
   return async (input) => {
-    const { terms, lifetimeS } = parseNewToken(input)
-    checkOrigins(terms, deps)
-    await checkPlan(terms)
+    const { options, lifetimeS } = parseNewToken(input)
+    checkOrigins(options, deps)
+    await checkPlan(options)
     const { version, key } = await keys.signing()
-    const revokedUntil = await revocations.getRevokedUntil(await findRef(terms.account))
+    const revokedUntil = await revocations.getRevokedUntil(await findRef(options.account))
     const issuedAt = Math.max(clock.now(), revokedUntil + 1) // so that an earlier revocation doesn't cover the new token
     const expiresAt = issuedAt + lifetimeS * 1_000
     const id = newId()
-    const jws = await new SignJWT({ ...toClaims(terms), iss: TOKEN_ISSUER, aud: audience, jti: id })
+    const jws = await new SignJWT({ ...toClaims(options), iss: TOKEN_ISSUER, aud: audience, jti: id })
       .setIssuedAt(issuedAt / 1_000)
       .setExpirationTime(expiresAt / 1_000)
       .setProtectedHeader({ alg: 'HS256', typ: TOKEN_TYPE, kid: version })

@@ -61,10 +61,10 @@ const CLAIMS = {
 const KNOWN: ReadonlySet<string> = new Set([...Object.values(CLAIMS), 'iss', 'aud', 'iat', 'exp', 'jti'])
 
 /** Converts a token's terms to claims. */
-export const toClaims = (terms: TokenSettings): JsonObject =>
+export const toClaims = (options: TokenSettings): JsonObject =>
   Object.fromEntries(
     Object.entries(CLAIMS).flatMap(([name, claim]) => {
-      const value: unknown = Reflect.get(terms, name)
+      const value: unknown = Reflect.get(options, name)
       return value === undefined ? [] : [[claim, value]]
     }),
   )
@@ -73,12 +73,12 @@ export const toClaims = (terms: TokenSettings): JsonObject =>
  * Converts claims made by `toClaims` back to terms. Returns `undefined` if there are unknown claims, because a newer release may have added them to
  * restrict a token.
  */
-export function toTerms(claims: JsonObject): TokenSettings | undefined {
+export function toTokenSettings(claims: JsonObject): TokenSettings | undefined {
   if (!Object.keys(claims).every((claim) => KNOWN.has(claim))) return undefined
-  const terms: JsonObject = Object.fromEntries(
+  const options: JsonObject = Object.fromEntries(
     Object.entries(CLAIMS).flatMap(([name, claim]) => (claims[claim] === undefined ? [] : [[name, claims[claim]]])),
   )
-  return terms as JsonObject & TokenSettings // signed with this gateway's key, so `mint` has checked them
+  return options as JsonObject & TokenSettings // signed with this gateway's key, so `mint` has checked them
 }
 
 const MESSAGES = {

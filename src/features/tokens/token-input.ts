@@ -27,7 +27,7 @@ export interface MintedToken {
 /** Operations for tokens. */
 export interface TokenOperations<Input = never> {
   /** Mints a token for a browser or a device, which acts for one account. Rejects with `INVALID_REQUEST`. */
-  mint(terms: NewToken | Input): Promise<MintedToken>
+  mint(options: NewToken | Input): Promise<MintedToken>
 }
 
 const DEFAULT_LIFETIME_S = 900
@@ -74,11 +74,11 @@ export const newToken = closedObject({
 })
 
 /** Parses the input, and converts the lifetime to seconds. Throws `INVALID_REQUEST`. */
-export function parseNewToken(input: unknown): { terms: TokenSettings; lifetimeS: number } {
-  const { expiresIn = DEFAULT_LIFETIME_S, ...terms } = parseInput(newToken, input)
+export function parseNewToken(input: unknown): { options: TokenSettings; lifetimeS: number } {
+  const { expiresIn = DEFAULT_LIFETIME_S, ...options } = parseInput(newToken, input)
   const lifetimeS = toSeconds(expiresIn)
   if (lifetimeS < MIN_LIFETIME_S || lifetimeS > MAX_LIFETIME_S) throw createInputError(`"expiresIn" ${LIFETIME}`)
-  return { terms, lifetimeS }
+  return { options, lifetimeS }
 }
 
 const toSeconds = (lifetime: number | string) =>

@@ -61,8 +61,8 @@ export function createTokens({
     async mint(input) {
       const { createMinter } = await import('./mint.ts')
       const origins = Array.from(toAllowedOrigins(allowedOrigins).keys())
-      const terms = { keys, audience, clock, revocations, findRef, findPlan, allowedOrigins: origins, publicOrigin }
-      return createMinter(terms)(input)
+      const options = { keys, audience, clock, revocations, findRef, findPlan, allowedOrigins: origins, publicOrigin }
+      return createMinter(options)(input)
     },
     revoke: revocations.revoke,
   }

@@ -13,7 +13,7 @@ import {
   TOKEN_ISSUER,
   TOKEN_PREFIX,
   TOKEN_TYPE,
-  toTerms,
+  toTokenSettings,
   type VerifiedToken,
 } from './token-claims.ts'
 import type { TokenKeys } from './token-keys.ts'
@@ -46,10 +46,10 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
       requiredClaims: ['sub', 'jti', 'iat', 'exp'],
       currentDate: new Date(0), // times are checked below, for cached tokens too
     })
-    const terms = toTerms(payload)
+    const options = toTokenSettings(payload)
     const { jti: id, iat, exp } = payload
-    if (!terms || id === undefined || iat === undefined || exp === undefined) throw createTokenError('TOKEN_INVALID')
-    return { ...terms, id, issuedAt: toMs(iat), expiresAt: toMs(exp), ref: await findRef(terms.account) }
+    if (!options || id === undefined || iat === undefined || exp === undefined) throw createTokenError('TOKEN_INVALID')
+    return { ...options, id, issuedAt: toMs(iat), expiresAt: toMs(exp), ref: await findRef(options.account) }
   }
 
   async function findKey({ kid }: { kid?: string }): Promise<CryptoKey> {

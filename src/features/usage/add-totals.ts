@@ -53,10 +53,10 @@ export class TotalsByHour {
 }
 
 /** The stored totals include only some of the batches, so the caller must fold the batches one by one. */
-export class PartlyAddedError extends Error {}
+export class PartialWriteError extends Error {}
 
 /**
- * Adds totals of batches to stored totals that don't include them yet. Throws `PartlyAddedError` if the stored totals include only part of the
+ * Adds totals of batches to stored totals that don't include them yet. Throws `PartialWriteError` if the stored totals include only part of the
  * batches.
  */
 async function addToTotals(
@@ -73,7 +73,7 @@ async function addToTotals(
     const totals = decoded ?? new Totals()
     const lastIncluded = totals.through[instanceId] ?? 0
     const due = batches.filter(({ last }) => last > lastIncluded)
-    if (due.some(({ first }) => first <= lastIncluded)) throw new PartlyAddedError()
+    if (due.some(({ first }) => first <= lastIncluded)) throw new PartialWriteError()
     const last = due.at(-1)
     if (!last) return true
     for (const { rows } of due) for (const row of rows) totals.add(totals.dropDimensions(row))

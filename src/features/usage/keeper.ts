@@ -1,5 +1,5 @@
 import type { Clock, Storage } from '../../types.ts'
-import { addTotalsByHour, MAX_TTL_MS, PartlyAddedError, TotalsByHour } from './add-totals.ts'
+import { addTotalsByHour, MAX_TTL_MS, PartialWriteError, TotalsByHour } from './add-totals.ts'
 import { decodeBatch, encodeBatch, type UnlistedByTime } from './batch.ts'
 import { createJournalFold } from './fold-journal.ts'
 import { DAY_MS, getJournalKey, getJournalPrefix, getRequestsKey, HOUR_MS, JOURNAL, parseJournalKey } from './layout.ts'
@@ -195,7 +195,7 @@ export class Keeper implements BatchWriter {
     try {
       await addTotalsByHour(this.#options, { instanceId, days }, batches)
     } catch (error) {
-      if (error instanceof PartlyAddedError) return false
+      if (error instanceof PartialWriteError) return false
       throw error
     }
     const newest = Math.max(...Array.from(sums.hours.values(), ({ hour }) => hour))

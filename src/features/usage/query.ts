@@ -34,8 +34,8 @@ export interface TimeRange {
 /** Returns whether a row of totals matches the filter. */
 export function matchesRow(filter: UsageFilter, dimensions: Dimensions): boolean {
   for (const name of DIMENSIONS) {
-    const wanted = filter[name]
-    if (wanted !== undefined && wanted !== dimensions[name]) return false
+    const requested = filter[name]
+    if (requested !== undefined && requested !== dimensions[name]) return false
   }
   return true
 }
@@ -45,8 +45,8 @@ const DIMENSIONS = ['keyId', 'groupId', 'account', 'model', 'user', 'provider', 
 /** Returns whether a request matches the filter. A request that called several targets matches each of them. */
 export function matchesRequest(filter: RequestFilter, request: StoredRequest): boolean {
   for (const name of COMPARED_FIELDS) {
-    const wanted = filter[name]
-    if (wanted !== undefined && wanted !== (request[name] ?? '')) return false
+    const requested = filter[name]
+    if (requested !== undefined && requested !== (request[name] ?? '')) return false
   }
   if (filter.status !== undefined && filter.status !== request.status) return false
   const { provider, targetModel, connectionId } = filter

@@ -292,7 +292,7 @@ export function readTotals(stored: unknown): Totals | undefined {
 }
 
 function parseRow(row: StoredRow, texts: readonly string[]): TotalsRow {
-  const [keyId, groupId, model, provider, targetModel, connectionId, user, requests, failed, refused, unpriced] = row
+  const [keyId, groupId, model, provider, targetModel, connectionId, user, requests, failed, rejected, unpriced] = row
   const { 11: input, 12: output, 13: cacheRead, 14: cacheWrite, 15: reasoning, 16: nano } = row
   const { 17: units = {}, 18: durationMs, 19: firstByteMs, 20: media, 21: account = 0, 22: cacheSavedNano = 0 } = row
   const text = (index: number) => texts[index - 1] ?? ''
@@ -310,7 +310,7 @@ function parseRow(row: StoredRow, texts: readonly string[]): TotalsRow {
     sums: {
       requests,
       failed,
-      refused,
+      refused: rejected,
       unpriced,
       tokens: addOptionalCounts({ input, output, cacheRead, cacheWrite, reasoning }, media),
       units,

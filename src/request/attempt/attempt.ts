@@ -77,14 +77,14 @@ export class Attempt {
     const request = this.#request
     const { client, context } = request
     const { onError } = context
-    const terms = new AttemptSettings(request, this.route.target, this.#log)
-    this.#terms = terms
+    const options = new AttemptSettings(request, this.route.target, this.#log)
+    this.#terms = options
     try {
-      await client.scope.race(runAttemptSteps(steps, terms, { settled: () => this.#log.waitUntilSettled(), onError }))
+      await client.scope.race(runAttemptSteps(steps, options, { settled: () => this.#log.waitUntilSettled(), onError }))
     } catch (thrown) {
       if (client.scope.hasEnded) throw thrown
       if (!isGatewayError(thrown)) onError(thrown)
-      return this.#reject(toGatewayError(thrown), terms.rejectsRequest ? 'request' : 'target')
+      return this.#reject(toGatewayError(thrown), options.rejectsRequest ? 'request' : 'target')
     }
     return this.#make()
   }

@@ -32,7 +32,7 @@ interface HedgeSettings {
 export function createHedge(
   { call, context, client }: ModelRequest,
   route: Route,
-  terms: HedgeSettings,
+  options: HedgeSettings,
 ): Hedge | undefined {
   if (call.endpoint.operation.isPaidOnAcceptance) return undefined // both would be charged
   for (let step = route.via; step; step = step.before) {
@@ -43,7 +43,7 @@ export function createHedge(
     const onError = (error: unknown) => {
       if (!client.goneReason) context.onError(error)
     }
-    return { ...terms, delayMs, clock, budget, endsAt: call.endpoint.operation.endsAt, onError }
+    return { ...options, delayMs, clock, budget, endsAt: call.endpoint.operation.endsAt, onError }
   }
   return undefined
 }

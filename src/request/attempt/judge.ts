@@ -34,8 +34,8 @@ type JudgedResponse = ReceivedResponse | FailedResponse
  * content. If the response must be JSON, the stream is held back until it is complete, so that the attempt fails if it breaks off. Rejects as the
  * stream's body does, and with `UPSTREAM_CUT` if it ends too early.
  */
-export async function judgeResponse(received: JudgedResponse, terms: JudgeOptions): Promise<JudgedResponse> {
-  const { request, route } = terms
+export async function judgeResponse(received: JudgedResponse, options: JudgeOptions): Promise<JudgedResponse> {
+  const { request, route } = options
   const { on = [] } = route
   const isHeldBack = on.includes('function') || (on.includes('refused') && request.log.responseChecks.length > 0)
   if (request.call.endpoint.operation !== operations.generate) return received
@@ -43,18 +43,18 @@ export async function judgeResponse(received: JudgedResponse, terms: JudgeOption
   const translation = await request.context.translation()
   const output = on.includes('schema') ? await translation.getOutputFormat(request) : undefined
   if (received.kind === 'whole') {
-    const recordUsage = () => recordWholeUsage(received, terms)
-    const failure = await findFailure(await translation.readAnswer(received, terms), {
-      ...terms,
+    const recordUsage = () => recordWholeUsage(received, options)
+    const failure = await findFailure(await translation.readAnswer(received, options), {
+      ...options,
       on,
       output,
       recordUsage,
     })
     return failure ? { kind: 'failure', failure, empty: received, usage: received.usage } : received
   }
-  const isSuspect = on.includes('content') && (await translation.isFiltered(received.start.head, terms))
+  const isSuspect = on.includes('content') && (await translation.isFiltered(received.start.head, options))
   if (!output && !isSuspect && !isHeldBack) return received
-  return judgeStream(received, { ...terms, on, output })
+  return judgeStream(received, { ...options, on, output })
 }
 
 /** Judges an error: if the provider's content filter rejected the request, another provider may accept it. */
@@ -129,8 +129,8 @@ function matchesOutput({ content }: Choice, output: OutputFormat): boolean {
 }
 
 /** Holds a stream back until it is complete, then judges it. */
-async function judgeStream(stream: StreamedResponse, terms: JudgeOptions & Conditions): Promise<JudgedResponse> {
-  const { codec, request, log } = terms
+async function judgeStream(stream: StreamedResponse, options: JudgeOptions & Conditions): Promise<JudgedResponse> {
+  const { codec, request, log } = options
   const { head, body, start } = stream
   const { maxResponseBytes } = request.context.limits
   const { framing = sseFraming } = codec.format
@@ -176,8 +176,8 @@ async function judgeStream(stream: StreamedResponse, terms: JudgeOptions & Condi
     const { estimateStreamOutput } = await request.context.estimates.load()
     log.recordEstimate(usage, estimateStreamOutput(concatBytes([...start.head, ...rest]), contentFields))
   }
-  const response = await readAnswer({ json: {}, bytes: NOTHING, events }, terms)
-  const broken = await findFailure(response, { ...terms, recordUsage })
+  const response = await readAnswer({ json: {}, bytes: NOTHING, events }, options)
+  const broken = await findFailure(response, { ...options, recordUsage })
   if (!broken) return held
   await recordUsage()
   return { kind: 'failure', failure: broken, empty: held }

@@ -3,10 +3,10 @@ import type { ByteStream, UpstreamResponse } from '../../lib/exchange.ts'
 import { isObject, tryParseShallow, tryStringify } from '../../lib/json.ts'
 import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
 import {
-  type ErrorReading,
   getErrorMeaning,
   isModelFault,
   lacksCompaction,
+  type ParsedError,
   readErrorResponse,
 } from '../../protocols/formats/errors/error-kinds.ts'
 import { isFileTooLarge, isOnlyTooLarge } from '../../protocols/formats/errors/error-words.ts'
@@ -167,13 +167,13 @@ async function toFailure({
       kind === 'context-overflow'
         ? (await import('../../protocols/formats/errors/context-window.ts')).readContextWindow(message)
         : undefined,
-    ...(canOthersAccept(reading, operation) && { tryOthers: true }),
+    ...(isAccessibleByOthers(reading, operation) && { tryOthers: true }),
     invitesRetry: retry === 'soon' && invitesRetry(header, retryAfterMs),
   }
 }
 
 /** Returns whether another target may accept what this one rejected. In chat, a 413 may be about something other than the size of a file. */
-function canOthersAccept({ kind, error }: ErrorReading, operation: ErrorSource['operation']): boolean {
+function isAccessibleByOthers({ kind, error }: ParsedError, operation: ErrorSource['operation']): boolean {
   if (getErrorMeaning(kind).class !== 'client') return false
   if (operation.tryOthers) return kind !== 'content-refused'
   return isFileTooLarge(error) || (kind === 'too-large' && (operation.kind !== 'llm' || isOnlyTooLarge(error)))

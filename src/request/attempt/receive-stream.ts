@@ -37,15 +37,15 @@ export async function receiveStream(
  * Holds a stream back until its first content, or its end. Before that point, an error event or an early end fails the attempt, so that the next
  * target can be tried; after it, errors go to the client. Rejects like `body`, and with `UPSTREAM_INVALID` if there is no content within 16 MiB.
  */
-async function commitStream(body: ByteStream, terms: ReceiveOptions): Promise<StreamStart | UncommittedStream> {
-  const watchStream = await terms.answers.loadWatcher()
+async function commitStream(body: ByteStream, options: ReceiveOptions): Promise<StreamStart | UncommittedStream> {
+  const watchStream = await options.answers.loadWatcher()
   const head: Uint8Array[] = []
   let size = 0
-  let reader = createStartReader(watchStream, terms)
+  let reader = createStartReader(watchStream, options)
   /** Reads the stream again if it may contain an error that couldn't be read. */
   async function readAgain(isOver: boolean) {
     await loadErrorReaders()
-    reader = createStartReader(watchStream, terms)
+    reader = createStartReader(watchStream, options)
     for (const chunk of head) reader.parser.push(chunk)
     if (isOver) reader.parser.end()
   }

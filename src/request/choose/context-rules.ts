@@ -26,8 +26,8 @@ export function createRuleApplier(health: Health): PipelineContext['withRules'] 
     const last = known.get(key)
     if (last && last.gateway === gateway && last.settings === settings && last.combo === combo) return last.context
     const rules = mergeRules(gateway.limits, settings.rules, combo?.rules)
-    const terms = { ...rules.health, combo: combo?.rules?.health && combo.name }
-    const context = { ...gateway, limits: applyRules(gateway.limits, rules), health: health.withTerms(terms) }
+    const options = { ...rules.health, combo: combo?.rules?.health && combo.name }
+    const context = { ...gateway, limits: applyRules(gateway.limits, rules), health: health.withSettings(options) }
     if (!last) evictOldest(known, MAX_CONTEXTS)
     known.set(key, { gateway, settings, combo, context })
     return context

@@ -34,7 +34,7 @@ export interface Codec {
   /** Whether successful calls count if other calls of a split request fail. Default: the whole request fails. */
   isPartial?: boolean
   /** Completes a response: waits for its job, and downloads the files that it links to. Never rejects. Absent if the response is already complete. */
-  complete?(response: WholeResponse, terms: CompletionOptions): Promise<WholeResponse | FailedResponse>
+  complete?(response: WholeResponse, options: CompletionOptions): Promise<WholeResponse | FailedResponse>
   /** Whether the client gets the provider's bytes and headers unchanged. */
   isPassThrough: boolean
   /**
@@ -60,7 +60,7 @@ export interface Codec {
   alwaysStreams?: true
   /** Returns the content type for the client. Absent: the same as in chat. */
   replyType?(response: ReceivedResponse): string
-  relay(body: ByteStream, committed: StreamStart, terms: RelayOptions): RelayedStream
+  relay(body: ByteStream, committed: StreamStart, options: RelayOptions): RelayedStream
 }
 
 /** One of the calls that a request is split into. */

@@ -24,14 +24,14 @@ interface Terms extends CompletionOptions {
  */
 export async function completeWholeResponse(
   response: WholeResponse,
-  terms: Terms,
+  options: Terms,
 ): Promise<WholeResponse | FailedResponse> {
-  const { call, completeResponse, answers } = terms
+  const { call, completeResponse, answers } = options
   try {
     const json = await completeResponse(response.json, {
       requestUrl: call.url,
-      awaitJob: (at, job) => awaitJob(at, job, terms),
-      download: createDownload(terms),
+      awaitJob: (at, job) => awaitJob(at, job, options),
+      download: createDownload(options),
     })
     if (json === response.json) return response
     return { ...response, json, usage: addCharges(answers.getUsage(json), json) ?? response.usage }
@@ -48,18 +48,18 @@ const MAX_WAIT_MS = 3_000
 /** How many polls in a row may fail. */
 const MAX_FAILURES = 5
 
-async function awaitJob(at: JobPoll, job: JobPolling, terms: Terms): Promise<JsonObject> {
-  const { clock } = terms.context
-  const call = createPollCall(at, job, terms.call)
+async function awaitJob(at: JobPoll, job: JobPolling, options: Terms): Promise<JsonObject> {
+  const { clock } = options.context
+  const call = createPollCall(at, job, options.call)
   const until = clock.now() + JOB_MS
   let failures = 0
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 1.5, MAX_WAIT_MS)) {
-    await pause(waitMs, terms)
+    await pause(waitMs, options)
     if (clock.now() > until)
       throw gatewayError('UPSTREAM_TIMEOUT', {
         message: `The provider's job took longer than ${JOB_MS / 1000} s.`,
       })
-    const json = await poll(call, terms)
+    const json = await poll(call, options)
     failures = json ? 0 : failures + 1
     if (failures >= MAX_FAILURES)
       throw gatewayError('UPSTREAM_INVALID', { message: 'The provider did not report the status of its job.' })

@@ -115,12 +115,12 @@ async function passThrough(request: CodecRequest, target: RouteTarget, format: S
     },
     readFailure: keepFailure,
     streamType: isArray ? 'application/json' : 'text/event-stream',
-    relay(body, committed, terms) {
-      const onEnd: typeof terms.onEnd = (end) => {
+    relay(body, committed, options) {
+      const onEnd: typeof options.onEnd = (end) => {
         if (hasItems) context.items.recordOwner(owner, getItemIds(committed.state.items))
-        terms.onEnd(end)
+        options.onEnd(end)
       }
-      return terms.passThrough(body, committed, { format, answers, isArray, ...terms, onEnd })
+      return options.passThrough(body, committed, { format, answers, isArray, ...options, onEnd })
     },
   }
 }

@@ -72,9 +72,9 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
     },
     readFailure: isPassThrough ? keepFailure : removeHeaders,
     streamType: 'application/json',
-    relay(body, committed, terms) {
+    relay(body, committed, options) {
       if (!stream) throw new TypeError('An answer of this kind is never streamed.')
-      return new KindRelay(body, committed, { ...terms, stream, loadErrors: format.loadErrors })
+      return new KindRelay(body, committed, { ...options, stream, loadErrors: format.loadErrors })
     },
   }
 }
@@ -119,8 +119,8 @@ function createCodecPart(
   return {
     answers,
     ...(completeResponse && {
-      complete: async (response, terms) =>
-        completeWholeResponse(response, { ...terms, completeResponse, answers, context }),
+      complete: async (response, options) =>
+        completeWholeResponse(response, { ...options, completeResponse, answers, context }),
     }),
     request: {
       ...address,

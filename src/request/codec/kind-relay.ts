@@ -46,14 +46,14 @@ export class KindRelay implements RelayedStream {
   #hasEnded = false
   #failure: { error: GatewayError } | undefined = undefined
 
-  constructor(body: ByteStream, { head }: StreamStart, terms: KindRelayOptions) {
+  constructor(body: ByteStream, { head }: StreamStart, options: KindRelayOptions) {
     this.#body = body
-    this.#terms = terms
+    this.#terms = options
     this.#head = [...head]
-    this.#reader = terms.stream.open()
-    this.#quotesSecret = createFinder(terms.secrets)
-    this.#overlap = Math.max(0, ...terms.secrets.map((secret) => encodeUtf8(secret).length - 1))
-    if (terms.stream.framing === 'events') this.#framing = sseFraming((event) => this.#take(event))
+    this.#reader = options.stream.open()
+    this.#quotesSecret = createFinder(options.secrets)
+    this.#overlap = Math.max(0, ...options.secrets.map((secret) => encodeUtf8(secret).length - 1))
+    if (options.stream.framing === 'events') this.#framing = sseFraming((event) => this.#take(event))
   }
 
   async next(): Promise<Uint8Array | undefined> {

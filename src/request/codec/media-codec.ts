@@ -12,7 +12,7 @@ import type { CodecRequest } from './codec.ts'
 import { type DownloadOptions, download, findUrlProblem, MAX_BYTES_TOGETHER } from './download.ts'
 import type { ModelCall } from './model-call.ts'
 
-type AddressedKind = UrlPart['type']
+type UrlKind = UrlPart['type']
 
 /** The file and its size in bytes, or the reason why there is none. */
 type Medium = { source: MediaSource; size: number; problem?: undefined } | { problem: string }
@@ -60,11 +60,11 @@ export async function fetchMedia(
   if (!scope) return replaceSources(turns, new Map(parts.map((part) => [part, PLACEHOLDERS[part.type]])))
 
   const downloads = getDownloads(call)
-  const terms = { fetch: context.fetch, clock: context.clock, scope, allowance: downloads.allowance }
+  const options = { fetch: context.fetch, clock: context.clock, scope, allowance: downloads.allowance }
   const sources = new Map<object, MediaSource>()
   let left = MAX_BYTES_TOGETHER // a URL that occurs several times is sent several times
   async function load(part: UrlPart, url: URL) {
-    const found = await getMedium(part, url, { downloads, terms })
+    const found = await getMedium(part, url, { downloads, options })
     if (found.problem !== undefined) return refuse(part, url, found.problem)
     left -= found.size
     if (left < 0) return refuse(part, url, 'the files together are too large')
@@ -92,20 +92,20 @@ function getDownloads(call: ModelCall): Downloads {
 function getMedium(
   part: UrlPart,
   url: URL,
-  { downloads, terms }: { downloads: Downloads; terms: DownloadOptions },
+  { downloads, options }: { downloads: Downloads; options: DownloadOptions },
 ): Promise<Medium> {
   const { media } = downloads
   const key = `${part.type} ${part.source.mediaType ?? ''} ${url.href}`
   const known = media.get(key)
   if (known !== undefined) return known
   if (media.size >= MAX_MEDIA) return Promise.resolve({ problem: `the request has more than ${MAX_MEDIA}` })
-  const started = runLimited(downloads, () => downloadMedium(part, url, terms))
+  const started = runLimited(downloads, () => downloadMedium(part, url, options))
   media.set(key, started)
   return started
 }
 
-async function downloadMedium(part: UrlPart, url: URL, terms: DownloadOptions): Promise<Medium> {
-  const found = await download(url, terms)
+async function downloadMedium(part: UrlPart, url: URL, options: DownloadOptions): Promise<Medium> {
+  const found = await download(url, options)
   if (found.problem !== undefined) return found
   const source = toSource(found.bytes, found.mediaType, part)
   return source ? { source, size: found.bytes.length } : { problem: `it is not ${KINDS[part.type]}` }
@@ -124,7 +124,7 @@ async function runLimited<T>(downloads: Downloads, work: () => Promise<T>): Prom
   }
 }
 
-const KINDS: Readonly<Record<AddressedKind, string>> = {
+const KINDS: Readonly<Record<UrlKind, string>> = {
   image: 'an image',
   file: 'a PDF, an Office document, or a text file',
   audio: 'an audio file',
@@ -132,7 +132,7 @@ const KINDS: Readonly<Record<AddressedKind, string>> = {
 }
 
 /** Placeholders for a request that is only explained. */
-const PLACEHOLDERS: Readonly<Record<AddressedKind, MediaSource>> = {
+const PLACEHOLDERS: Readonly<Record<UrlKind, MediaSource>> = {
   image: { type: 'base64', mediaType: 'image/png', data: '' },
   file: { type: 'base64', mediaType: 'application/pdf', data: '' },
   audio: { type: 'base64', mediaType: 'audio/mpeg', data: '' },

@@ -45,11 +45,11 @@ export function createRejectedOptions(clock: Clock): RejectedOptions {
       }
     },
     record(target, failed, sent) {
-      const refused = findUnknownFields(failed, [...sent.keys()]).flatMap((field) => sent.get(field) ?? [])
-      if (refused.length === 0) return refused
+      const rejected = findUnknownFields(failed, [...sent.keys()]).flatMap((field) => sent.get(field) ?? [])
+      if (rejected.length === 0) return rejected
       const key = getTargetKey(target)
-      targets.set(key, new Set([...(targets.get(key) ?? []), ...refused]))
-      return refused
+      targets.set(key, new Set([...(targets.get(key) ?? []), ...rejected]))
+      return rejected
     },
     forget(target, names) {
       const known = targets.get(getTargetKey(target))

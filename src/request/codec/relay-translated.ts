@@ -28,8 +28,8 @@ interface TranslatedRelayOptions extends RelayOptions {
 export const relayTranslatedStream = (
   body: ByteStream,
   start: StreamStart,
-  terms: TranslatedRelayOptions,
-): RelayedStream => new TranslatedStream(body, start, terms)
+  options: TranslatedRelayOptions,
+): RelayedStream => new TranslatedStream(body, start, options)
 
 /** Keeps neither `terms` nor the translation's `restore`, since they may refer to the request, whose conversation may be large. */
 class TranslatedStream implements RelayedStream {
@@ -61,18 +61,18 @@ class TranslatedStream implements RelayedStream {
   readonly #limit: ReturnType<typeof createEventLimit>
   readonly #translator: ReturnType<typeof translateStream>
 
-  constructor(body: ByteStream, { head, state }: StreamStart, terms: TranslatedRelayOptions) {
+  constructor(body: ByteStream, { head, state }: StreamStart, options: TranslatedRelayOptions) {
     this.#body = body
     this.#head = head
     this.#state = state
     this.#initialUsage = state.usage
-    this.#clock = terms.clock
-    this.#secrets = terms.secrets
-    this.#knownKeys = terms.knownKeys
-    this.#estimates = terms.estimates
-    this.#onEnd = terms.onEnd
-    this.#limit = createEventLimit(terms.maxStreamBytes)
-    this.#translator = this.#createTranslator(terms.translation)
+    this.#clock = options.clock
+    this.#secrets = options.secrets
+    this.#knownKeys = options.knownKeys
+    this.#estimates = options.estimates
+    this.#onEnd = options.onEnd
+    this.#limit = createEventLimit(options.maxStreamBytes)
+    this.#translator = this.#createTranslator(options.translation)
   }
 
   /** Counts the events before they are restored, since restoring holds text back, and watches for the end after that. */

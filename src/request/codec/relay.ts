@@ -82,9 +82,9 @@ interface PassThroughOptions extends Omit<RelayOptions, 'passThrough'> {
  * stream is cut off, is silent for too long, or lacks the format's end mark, it ends with an error event, never normally. The same applies if it
  * quotes a secret, or reports an error in a form that clients wouldn't recognize. Keeps a few KiB of the tail for accounting.
  */
-export function relayStream(body: ByteStream, committed: StreamStart, terms: PassThroughOptions): RelayedStream {
-  const relayed = new PassThroughStream(body, committed, terms)
-  return terms.isArray === true ? toJsonArray(relayed) : relayed
+export function relayStream(body: ByteStream, committed: StreamStart, options: PassThroughOptions): RelayedStream {
+  const relayed = new PassThroughStream(body, committed, options)
+  return options.isArray === true ? toJsonArray(relayed) : relayed
 }
 
 /** The last output for the client, once the provider is no longer read. */
@@ -116,21 +116,21 @@ class PassThroughStream implements RelayedStream {
   readonly #quotesSecret: (bytes: Uint8Array) => boolean
   readonly #keep: EventFilter | undefined
 
-  constructor(body: ByteStream, { head, state }: StreamStart, terms: PassThroughOptions) {
+  constructor(body: ByteStream, { head, state }: StreamStart, options: PassThroughOptions) {
     this.#body = body
     this.#state = state
-    this.#terms = terms
+    this.#terms = options
     this.#first = concatBytes(head)
-    const { contentFields } = terms.answers
-    const { countStreamedTokens, createRepeatCounter } = terms.estimates
+    const { contentFields } = options.answers
+    const { countStreamedTokens, createRepeatCounter } = options.estimates
     if (contentFields?.findRepeatedItems) this.#repeated = createRepeatCounter(contentFields)
     this.#sample = new StreamSample((events) =>
       contentFields ? countStreamedTokens(events, contentFields.streamed) : 0,
     )
     this.#tail = new StreamTail(state, this.#sample)
-    this.#limit = createByteLimit(terms.maxStreamBytes)
-    this.#quotesSecret = createFinder(terms.secrets)
-    this.#keep = terms.keep
+    this.#limit = createByteLimit(options.maxStreamBytes)
+    this.#quotesSecret = createFinder(options.secrets)
+    this.#keep = options.keep
   }
 
   async next(): Promise<Uint8Array | undefined> {

@@ -1,4 +1,4 @@
-import { listQuotableForms, MIN_QUOTABLE_LENGTH } from '../../lib/credential-shapes.ts'
+import { listSecretVariants, MIN_QUOTABLE_LENGTH } from '../../lib/credential-shapes.ts'
 import { settlesWithin } from '../../lib/deadline.ts'
 import type { UpstreamCall } from '../../lib/exchange.ts'
 import type { ConnectionRecord } from '../../records/store.ts'
@@ -53,7 +53,7 @@ export function createKnownKeys({ connections, getApiKey, clock }: KnownKeysDepe
 
   async function open(all: readonly ConnectionRecord[]): Promise<readonly string[]> {
     const opened = await Promise.allSettled(all.map(getApiKey))
-    const keys = opened.flatMap((one) => (one.status === 'fulfilled' && one.value ? listQuotableForms(one.value) : []))
+    const keys = opened.flatMap((one) => (one.status === 'fulfilled' && one.value ? listSecretVariants(one.value) : []))
     const secrets = [...new Set(keys)].sort((one, other) => other.length - one.length)
     if (from === all) ready = { from: all, find: createKeyFinder(secrets) }
     return secrets

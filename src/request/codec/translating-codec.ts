@@ -151,7 +151,7 @@ async function createResponseCodec(
     },
     readFailure: (failed) => translateFailure(failed, { client, upstream, now: context.clock.now() }),
     streamType: isArray ? 'application/json' : 'text/event-stream',
-    relay: (body, committed, terms) =>
+    relay: (body, committed, options) =>
       relayTranslatedStream(body, committed, {
         translation: {
           from: upstream,
@@ -162,7 +162,7 @@ async function createResponseCodec(
           restore: (emit) => restoreStream(restoration)(memory.reasoning.listen(remembered, convertStream(emit))),
         },
         clock: context.clock,
-        ...terms,
+        ...options,
       }),
   }
 }

@@ -47,7 +47,7 @@ export function createUsageRequests(clock: Clock): UsageRequests {
 /** Relays a stream without its usage event. It lives as long as the stream, so it must not refer to the rest of the codec. */
 const hideUsage = (relay: Codec['relay'], usageRequest: UsageRequest): Codec['relay'] => {
   const keep = (events: Uint8Array) => removeUsage(events, usageRequest)
-  return (stream, committed, terms) => relay(stream, committed, { ...terms, keep })
+  return (stream, committed, options) => relay(stream, committed, { ...options, keep })
 }
 
 const FIELDS = ['stream_options', 'stream_options.include_usage']

@@ -68,9 +68,9 @@ export function createIdentity(
   const load = once(async () => {
     const [door, opened] = await Promise.all([import('./identify-caller.ts'), accounts()])
     const { createIdentifyCaller, makePrivate } = door
-    const terms = { allowedOrigins, keyStore, timeoutMs: limits.identifyTimeoutMs, clock: keyStore.clock }
+    const options = { allowedOrigins, keyStore, timeoutMs: limits.identifyTimeoutMs, clock: keyStore.clock }
     return {
-      identify: createIdentifyCaller({ identify, publicOrigin, ...terms, accounts: opened }),
+      identify: createIdentifyCaller({ identify, publicOrigin, ...options, accounts: opened }),
       toPrivate: makePrivate,
     }
   })

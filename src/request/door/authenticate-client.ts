@@ -43,12 +43,12 @@ export async function authenticateClient(
   const caller = key ? getKeyCaller(key) : ANONYMOUS
   if (client) client.caller = caller
   const isMissing = isRequired && !addToken
-  const refusal = key
+  const rejection = key
     ? getKeyRejection(key, store.clock.now())
     : isMissing
       ? createUnknownKeyError(credentials)
       : undefined
-  if (refusal) throw refusal
+  if (rejection) throw rejection
   const adding = addToken ? addToken(caller) : key && findAccount(key, exchange, store)
   if (!adding) return checkNamedAccount(exchange, caller)
   const completeCaller = await (client?.hasTimeout ? client.scope.race(adding) : adding)

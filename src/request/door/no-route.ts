@@ -51,19 +51,19 @@ const PROBES: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
 
 /** Returns a hint for an unknown path: the likely intended one, as a sentence. `served`: the paths without parameters. */
 function findHint(path: string, served: Iterable<string>): string | undefined {
-  const wanted = path.replace(/\/+/g, '/').replace(/\/$/, '')
-  if (wanted === '/v1')
+  const requested = path.replace(/\/+/g, '/').replace(/\/$/, '')
+  if (requested === '/v1')
     return 'This is the base URL for OpenAI clients, which append the rest. GET /v1/models lists the models.'
-  const [, doubled] = /^(\/v1(?:beta)?)\/v1(?:beta)?\//.exec(wanted) ?? []
+  const [, doubled] = /^(\/v1(?:beta)?)\/v1(?:beta)?\//.exec(requested) ?? []
   if (doubled) return `Remove ${doubled} from this client's base URL.`
-  if (/\/images\/variations$/.test(wanted))
+  if (/\/images\/variations$/.test(requested))
     return 'OpenAI retired image variations. Send the image with a prompt to POST /v1/images/edits.'
-  const hint = getAiSdkHint(wanted) ?? getPageHint(wanted)
+  const hint = getAiSdkHint(requested) ?? getPageHint(requested)
   if (hint) return hint
   const paths = [...served]
-  const [nearest] = paths.filter((one) => wanted.endsWith(one.replace('/v1/', '/'))).sort(compareLengths)
-  const others = paths.filter((one) => !wanted.startsWith(`${one}/`)) // a path below an existing one isn't a misspelling of it
-  return didYouMean(nearest ? [nearest] : findNearest(wanted, others, 1))
+  const [nearest] = paths.filter((one) => requested.endsWith(one.replace('/v1/', '/'))).sort(compareLengths)
+  const others = paths.filter((one) => !requested.startsWith(`${one}/`)) // a path below an existing one isn't a misspelling of it
+  return didYouMean(nearest ? [nearest] : findNearest(requested, others, 1))
 }
 
 /** Sorts longer paths first. */

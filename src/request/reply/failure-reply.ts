@@ -15,8 +15,8 @@ import { getRetryWaitMs } from './retry-wait.ts'
  */
 export async function createFailureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const { stop } = targets.verdict()
-  const refused = targets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection is a response, too
-  if (refused || !stop) await targets.recordResponse(refused) // entries that weren't tried are closer to their turn
+  const rejected = targets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection is a response, too
+  if (rejected || !stop) await targets.recordResponse(rejected) // entries that weren't tried are closer to their turn
   if (stop) request.log.recordStopReason(stop)
   return (await createEmptyResponseReply(request, targets)) ?? createErrorReply(request, targets)
 }
@@ -29,7 +29,7 @@ async function createErrorReply(request: ModelRequest, targets: Targets): Promis
   if (failures.length === 0 && isModelNameError(verdict.rejection)) throw verdict.rejection // no target could serve such a name
   if (failures.every(({ failure }) => failure.lacksEndpoint)) {
     const own = await call.endpoint.operation.missing?.getResponse?.(call.body, format)
-    if (own) return createOwnReply(own, log)
+    if (own) return createGatewayReply(own, log)
   }
   if (failures.length === 0 && verdict.rejection) throw verdict.rejection
   if (failures.length === 0 && verdict.draining.length > 0) throw createDrainingError(call.model)
@@ -50,7 +50,7 @@ const isModelNameError = (rejection: GatewayError | undefined): rejection is Gat
   rejection?.data.param === 'model'
 
 /** Creates the reply with the gateway's own response, if no target has the endpoint. `x-signalbox-warning` says what it is. */
-const createOwnReply = (
+const createGatewayReply = (
   { answer: response, warning }: { answer: object; warning: string },
   { steps }: ModelRequest['log'],
 ): Reply => ({

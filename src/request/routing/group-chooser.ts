@@ -5,7 +5,7 @@ import { createServedSessions, createSessionAffinity } from './session-affinity.
 import { createSharedMeasures } from './shared-measures.ts'
 import { createLocalState, createStoredState } from './shared-state.ts'
 import type { TargetStats } from './target-stats.ts'
-import { createOwnMeasures } from './target-stats.ts'
+import { createLocalMeasures } from './target-stats.ts'
 
 /** Chooses within groups and keeps their state. Loaded with the first request for a group. */
 export interface GroupChooser extends Chooser {
@@ -34,7 +34,9 @@ export function createGroupChooser({
 }: GroupChooserDependencies): GroupChooser {
   const state = sharedStorage ? createStoredState(sharedStorage, { clock, onError }) : createLocalState(clock)
   const roundRobin = createRoundRobin(state, clock)
-  const measures = sharedStorage ? createSharedMeasures(targetStats, { state, clock }) : createOwnMeasures(targetStats)
+  const measures = sharedStorage
+    ? createSharedMeasures(targetStats, { state, clock })
+    : createLocalMeasures(targetStats)
   const affinity = createSessionAffinity(state)
   const chooser = createChooser({
     roundRobin,

@@ -69,9 +69,9 @@ const reaches = new WeakMap<RouteTable, GroupReach>()
 export function getGroupReach(table: RouteTable): GroupReach {
   const known = reaches.get(table)
   if (known) return known
-  const made = createGroupReach(table)
-  reaches.set(table, made)
-  return made
+  const created = createGroupReach(table)
+  reaches.set(table, created)
+  return created
 }
 
 /** Resolves an entry of a group; `within`: the group that decides how connections are chosen. */

@@ -5,11 +5,11 @@ import type { FailureClass } from './failure-class.ts'
 export interface Probe {
   /** Epoch ms. */
   since: number
-  ended: Promise<ProbeEnding>
+  ended: Promise<ProbeResult>
 }
 
 /** The outcome of a probe. `dropped`: it says nothing about the next call, since the client disconnected, or the failure may be a coincidence. */
-export type ProbeEnding = 'answered' | 'failed' | 'dropped'
+export type ProbeResult = 'answered' | 'failed' | 'dropped'
 
 interface ProbedTarget {
   /** The records of cooldowns that apply to the target. */
@@ -20,9 +20,9 @@ interface ProbedTarget {
 }
 
 /** Stores an in-flight call in the records of its target. Returns the function that ends the probe, so that others can probe. */
-export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: ProbeEnding) => void {
-  let settle: (ending: ProbeEnding) => void = () => {}
-  const ended = new Promise<ProbeEnding>((resolve) => {
+export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: ProbeResult) => void {
+  let settle: (ending: ProbeResult) => void = () => {}
+  const ended = new Promise<ProbeResult>((resolve) => {
     settle = resolve
   })
   const probeCall: Probe = { since: now, ended }

@@ -28,11 +28,11 @@ export function createNamedModels(
 }
 
 /** Returns whether a combo resolves to the name, directly or through aliases and nested combos. */
-export function reachesModel(models: readonly string[], wanted: string, names: NamedModels): boolean {
+export function reachesModel(models: readonly string[], requested: string, names: NamedModels): boolean {
   const seen = new Set<string>()
   const open = [...models]
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
-    if (name === wanted) return true
+    if (name === requested) return true
     if (seen.has(name)) continue
     seen.add(name)
     open.push(...(names.findCombo(name)?.models ?? [names.findAliasTarget(name) ?? name]))

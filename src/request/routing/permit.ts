@@ -1,6 +1,6 @@
 import { type Cooldowns, type HealthFailure, isConclusive, isNewer } from './cooldowns.ts'
 import { type FailureClass, failureRules } from './failure-class.ts'
-import type { HealthRecord, HealthRecords, HealthTarget, ProbeEnding } from './health-records.ts'
+import type { HealthRecord, HealthRecords, HealthTarget, ProbeResult } from './health-records.ts'
 
 /** Permission for one call to a target. Exactly one outcome must be reported, so that a probe ends. */
 export interface CircuitPermit {
@@ -24,7 +24,7 @@ export interface PermitContext {
   /** The records that the call probes. */
   probed: readonly HealthRecord[]
   /** Ends the probe if the call is one. */
-  end: ((ending: ProbeEnding) => void) | undefined
+  end: ((ending: ProbeResult) => void) | undefined
   /** The combo whose own health terms apply to the call. */
   combo: string | undefined
   records: HealthRecords
@@ -32,8 +32,8 @@ export interface PermitContext {
 }
 
 /** Creates the permit for a new call. */
-export const createPermit = (target: HealthTarget, terms: PermitContext): CircuitPermit =>
-  new TargetPermit(target, terms)
+export const createPermit = (target: HealthTarget, options: PermitContext): CircuitPermit =>
+  new TargetPermit(target, options)
 
 class TargetPermit implements CircuitPermit {
   readonly #target: HealthTarget
@@ -41,9 +41,9 @@ class TargetPermit implements CircuitPermit {
   #hasBegun = false
   #isCounted = false // as a successful call
 
-  constructor(target: HealthTarget, terms: PermitContext) {
+  constructor(target: HealthTarget, options: PermitContext) {
     this.#target = target
-    this.#terms = terms
+    this.#terms = options
   }
 
   drop(): void {

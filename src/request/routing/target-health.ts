@@ -10,7 +10,7 @@ import {
   type HealthRecords,
   type HealthTarget,
   type Probe,
-  type ProbeEnding,
+  type ProbeResult,
   startProbe,
 } from './health-records.ts'
 import { type CircuitPermit, createPermit } from './permit.ts'
@@ -67,10 +67,10 @@ interface ProbeWait {
   clock: Clock
 }
 
-function waitForProbe(ms: number, { ended, left, clock }: ProbeWait): Promise<ProbeEnding> {
+function waitForProbe(ms: number, { ended, left, clock }: ProbeWait): Promise<ProbeResult> {
   return new Promise((resolve) => {
     const cancelDeadline = startDeadline(clock, ms, () => resolve('dropped'))
-    function settle(ending: ProbeEnding) {
+    function settle(ending: ProbeResult) {
       cancelDeadline()
       resolve(ending)
     }
@@ -111,7 +111,7 @@ export interface TargetHealth {
  */
 export interface Health extends TargetHealth {
   /** Returns the same health under other terms. Under a combo's terms, only the combo's own requests count. */
-  withTerms(terms: ScopedHealthSettings): TargetHealth
+  withSettings(options: ScopedHealthSettings): TargetHealth
   /** The data for `listHealthEntries` and `listTargetStates`. */
   facts: HealthFacts
   /** Clears the failures of one connection, its models, and its provider, or all failures. */
@@ -130,9 +130,9 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   const windows = createCallWindows(() => clock.now())
   let order = 0 // orders calls and cooldowns, since several may have the same time
 
-  function withTerms(terms: ScopedHealthSettings): TargetHealth {
-    const { combo } = terms
-    const cooldowns = createCooldowns(terms, { clock, random, records, windows, nextOrder: () => ++order })
+  function withSettings(options: ScopedHealthSettings): TargetHealth {
+    const { combo } = options
+    const cooldowns = createCooldowns(options, { clock, random, records, windows, nextOrder: () => ++order })
 
     function getCooldown(target: HealthTarget): CooldownState | undefined {
       if (records.isEmpty()) return undefined
@@ -169,8 +169,8 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   }
 
   return {
-    ...withTerms(defaultHealthTerms),
-    withTerms,
+    ...withSettings(defaultHealthTerms),
+    withSettings,
     facts: { windows, records, now: () => clock.now() },
     reset(connectionId) {
       records.reset(connectionId)

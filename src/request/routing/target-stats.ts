@@ -134,4 +134,8 @@ export interface Measures extends Pick<TargetStats, 'begin' | 'getAverage' | 'ge
 }
 
 /** Uses the measurements of this instance only. */
-export const createOwnMeasures = (stats: TargetStats): Measures => ({ ...stats, async refresh() {}, async close() {} })
+export const createLocalMeasures = (stats: TargetStats): Measures => ({
+  ...stats,
+  async refresh() {},
+  async close() {},
+})

@@ -1,5 +1,5 @@
 import { gatewayError } from '../../errors.ts'
-import { isSendableCredential, listQuotableForms } from '../../lib/credential-shapes.ts'
+import { isSendableCredential, listSecretVariants } from '../../lib/credential-shapes.ts'
 import { runWithDeadline } from '../../lib/deadline.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { evictOldest } from '../../lib/maps.ts'
@@ -83,7 +83,7 @@ export class SourcedCredentials {
 
   /** Lists the forms in which a provider may quote this credential and the latest others, longest first, for removal from errors. */
   listQuotable(apiKey: string | undefined): readonly string[] {
-    const own = apiKey === undefined ? [] : listQuotableForms(apiKey)
+    const own = apiKey === undefined ? [] : listSecretVariants(apiKey)
     return [...own, ...this.#quotable].sort((one, other) => other.length - one.length)
   }
 
@@ -104,7 +104,7 @@ export class SourcedCredentials {
   }
 
   #rememberQuotable(credential: string): void {
-    for (const form of listQuotableForms(credential)) {
+    for (const form of listSecretVariants(credential)) {
       this.#quotable.delete(form)
       this.#quotable.add(form)
       const [oldest] = this.#quotable

@@ -2,7 +2,7 @@ import type { RecordFields } from './record-fields.ts'
 import { storedId, text, time } from './shapes.ts'
 
 /** The fields of a previous value of a key, stored under its digest. The value works until the given time. */
-export const formerKeyFields = {
+export const previousKeyFields = {
   /** The id of the key. */
   id: { shape: storedId, isEssential: true, guard: 1 },
   /** The current digest of the key. */

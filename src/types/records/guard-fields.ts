@@ -18,7 +18,7 @@ const choices = <const T extends string>(of: readonly T[]) =>
   list(choice(of), { items: 'texts', max: of.length, isNonEmpty: true })
 
 /** The options of all guards. */
-export const guardTerms = {
+export const sharedGuardFields = {
   on: optional(choices(['request', 'answer'])),
   as: optional(choice(['error', 'answer'])),
   message: optional(text({ isNonEmpty: true, max: 1_000 })),
@@ -122,7 +122,7 @@ export const guardFields = {
     isEssential: true,
     inputs: { create: 'required', update: 'optional', put: 'required' },
   },
-  ...toFields(guardTerms),
+  ...toFields(sharedGuardFields),
   ...toFields<KindOptions>(Object.assign({}, ...Object.values(guardKinds))),
   /** `code`: defined in the gateway's options, so it can't be changed here. Absent: stored. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },

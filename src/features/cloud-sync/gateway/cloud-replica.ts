@@ -201,13 +201,13 @@ export function rejectHttp(cloudUrl: string, { allowHttp = false }: CloudOptions
 const revision = v.tuple([count, count])
 const base = v.exactOptional(revision)
 const verdict = v.picklist(['taken', 'known', 'concurrent'])
-const refused = v.object({ refused: v.string(), code: v.picklist(['INVALID', 'NO_SECRET', 'KEY_TAKEN']) })
+const rejected = v.object({ refused: v.string(), code: v.picklist(['INVALID', 'NO_SECRET', 'KEY_TAKEN']) })
 
 /** Doesn't validate the records in the states; the schemas of their collections do when the states are applied. */
 const responseSchema = v.object({
   mirror: v.string(),
   stamp: v.string(),
-  verdicts: v.array(alternatives([verdict, refused], (input) => (isObject(input) ? refused : verdict))),
+  verdicts: v.array(alternatives([verdict, rejected], (input) => (isObject(input) ? rejected : verdict))),
   changes: v.array(
     v.object({
       collection: v.picklist(collections),
@@ -228,8 +228,8 @@ function parseSyncResponse(body: JsonObject, context: ProxyContext): SyncRespons
 }
 
 /** Returns the conflicts of a sync. If a record was rejected, throws an error that names it in `data.problem`; all others are replicated. */
-export function requireConflicts({ conflicts, refused }: SyncResult): CloudConflict[] {
-  const [first] = refused
+export function requireConflicts({ conflicts, refused: rejected }: SyncResult): CloudConflict[] {
+  const [first] = rejected
   if (!first) return conflicts
   const { collection, id, message, code } = first
   const problem = `The record ${id} of ${collection} is not synced: ${message}`

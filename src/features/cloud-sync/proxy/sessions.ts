@@ -152,12 +152,12 @@ export function createSessions(deps: {
 
     async open({ signature, ...opening }) {
       const { challenge, publicKey, exchangeKey, enrollmentToken: presented } = opening
-      const made = await openChallenge(challenge)
-      if (!made || !(await verifySignature(publicKey, getOpeningText(opening), signature)))
+      const created = await openChallenge(challenge)
+      if (!created || !(await verifySignature(publicKey, getOpeningText(opening), signature)))
         throw createProxyError('SESSION_INVALID', OPENING_INVALID)
       const tenant = await getGatewayId(publicKey)
       const enrolled = await readEnrollment(tenant)
-      if ((!enrolled || made.enrolled < enrolled.count) && !(await isEnrollmentToken(presented))) {
+      if ((!enrolled || created.enrolled < enrolled.count) && !(await isEnrollmentToken(presented))) {
         // A message that was rejected before the gateway enrolled didn't use up its challenge, so it may be a replay.
         throw enrolled ? createProxyError('SESSION_INVALID', OPENING_INVALID) : createNotEnrolled(presented)
       }
@@ -166,7 +166,11 @@ export function createSessions(deps: {
       const secret = await deriveSessionSecret(half, exchangeKey, challenge).catch(() => {
         throw createProxyError('INVALID_MESSAGE', '"exchangeKey" must be a raw public key of ECDH P-256, in base64.')
       })
-      const isFirst = await documents.write(getUsedChallengeKey(made.random), {}, { ifVersion: null, ttlMs: USED_MS })
+      const isFirst = await documents.write(
+        getUsedChallengeKey(created.random),
+        {},
+        { ifVersion: null, ttlMs: USED_MS },
+      )
       if (!isFirst) throw createProxyError('SESSION_INVALID', OPENING_INVALID)
       if (!enrolled) await enroll(tenant, publicKey)
       await discardOldest(tenant)

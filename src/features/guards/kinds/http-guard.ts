@@ -19,13 +19,13 @@ export function createHttpGuard({
   url,
   headers = {},
   allowPrivate = false,
-  ...terms
+  ...options
 }: Pick<Guard, 'name'> & Partial<Guard> & HttpRules): Guard {
   const problem = findUrlProblem(url, allowPrivate)
   if (problem) throw new TypeError(`http().url ${problem}.`)
   checkHeaders(headers)
   return {
-    ...terms,
+    ...options,
     async check({ parts, stage, final }, { fetch, signal, request }) {
       const response = await fetch(url, {
         method: 'POST',

@@ -16,11 +16,11 @@ const WRITTEN: ReadonlySet<GuardPart['kind']> = new Set(['text', 'tool-call', 't
 
 /** Creates a guard that calls a model, unless there is nothing to check. */
 const createModelGuard = (
-  terms: Pick<Guard, 'name'> & Partial<Guard>,
+  options: Pick<Guard, 'name'> & Partial<Guard>,
   ask: (written: readonly GuardPart[], callModel: GuardContext['callModel']) => ReturnType<Guard['check']>,
 ): Guard & { readonly remembers: true } => ({
   timeoutMs: MODEL_TIMEOUT_MS,
-  ...terms,
+  ...options,
   remembers: true,
   check({ parts }, { callModel }) {
     const written = parts.filter(({ kind }) => WRITTEN.has(kind))
@@ -32,9 +32,9 @@ const createModelGuard = (
 export function createModerationGuard({
   model,
   thresholds,
-  ...terms
+  ...options
 }: Pick<Guard, 'name'> & Partial<Guard> & ModerationRules): Guard {
-  return createModelGuard(terms, async (written, callModel) => {
+  return createModelGuard(options, async (written, callModel) => {
     const { results } = await callModel('/v1/moderations', { model, input: written.map(({ text }) => text) })
     if (!Array.isArray(results) || results.length !== written.length)
       throw new TypeError('The moderation model returned no result for some texts.')
@@ -74,13 +74,13 @@ export function createJudgeGuard({
   model,
   policy,
   template,
-  ...terms
+  ...options
 }: Pick<Guard, 'name'> & Partial<Guard> & JudgeRules): Guard {
   if (policy === undefined && template !== 'llama-guard') throw new TypeError('judge().policy is required.')
   const isJson = template === undefined
   const instructions =
     template === 'llama-guard' ? undefined : (isJson ? writePrompt : writeSafeguardPrompt)(policy ?? '')
-  return createModelGuard(terms, async (written, callModel) => {
+  return createModelGuard(options, async (written, callModel) => {
     const content = JSON.stringify(
       written.map(({ id, role, text, before }) => ({ id, role, ...(before !== undefined && { before }), text })),
     )

@@ -18,13 +18,13 @@ export interface GuardTrial {
 
 export interface GuardTestResult {
   /** One for each guard, in order. Each guard checks the text as changed by the previous ones. */
-  verdicts: TriedGuard[]
+  verdicts: TestedGuard[]
   /** The text with the changes of all guards. */
   text: string
 }
 
 /** The verdict of a guard. */
-export interface TriedGuard {
+export interface TestedGuard {
   name: string
   verdict: GuardNote['verdict']
   category?: string
@@ -68,7 +68,7 @@ export function createGuardTest({ clock, own, serve, findGuard }: TestDependenci
       : undefined
     const { verdict = 'pass', category } = run.notes[0] ?? {}
     const cause = failure instanceof Error && failure.cause instanceof Error ? failure.cause : failure
-    const tried: TriedGuard = {
+    const tried: TestedGuard = {
       ...{ name: guard.name, verdict },
       ...(category !== undefined && { category }),
       ms: clock.now() - startedAt,
@@ -80,7 +80,7 @@ export function createGuardTest({ clock, own, serve, findGuard }: TestDependenci
   return {
     async test({ text, guards = [], guard, stage = 'request' }: GuardTrial): Promise<GuardTestResult> {
       const named = await Promise.all(guards.map(findGuard))
-      const verdicts: TriedGuard[] = []
+      const verdicts: TestedGuard[] = []
       let changed = text
       for (const one of [...named, ...(guard ? [await createGuard(guard)] : [])]) {
         const { tried, text: next } = await tryGuard(one, changed, stage)

@@ -6,11 +6,11 @@ import type { RejectionFormat } from './rejection-formats.ts'
 
 /** Chat Completions, and text completions, whose choices have a `text` instead of a `message`. */
 export const chatRejection: RejectionFormat = {
-  writeWhole(response, _, refused) {
+  writeWhole(response, _, rejected) {
     const choices = toObjects(response.choices)
     return {
       ...pickFields(response, ['id', 'object', 'created', 'model', 'usage', 'service_tier']),
-      choices: choices.map((choice, at) => (refused && !refused.has(at) ? choice : rejectChoice(choice, at))),
+      choices: choices.map((choice, at) => (rejected && !rejected.has(at) ? choice : rejectChoice(choice, at))),
     }
   },
   createEnding({ body: { stream_options: options }, model, now }) {

@@ -152,10 +152,10 @@ export type Decision =
 export function decide(request: HoldRequest, view: ScopeView): Decision {
   const { limits, fixed, output } = request
   const { minute } = view.book
-  const made = request.minute ?? minute
+  const created = request.minute ?? minute
   const rules = listSingleLimits(limits)
   const tallies = rules.map((rule) => getTally(view, rule))
-  const appliesTo = ({ windowAt }: SingleLimit) => windowAt < 0 || made >= (getWindowStarts(minute)[windowAt] ?? 0)
+  const appliesTo = ({ windowAt }: SingleLimit) => windowAt < 0 || created >= (getWindowStarts(minute)[windowAt] ?? 0)
 
   let tokens = output?.tokens ?? 0
   if (output)
@@ -164,14 +164,14 @@ export function decide(request: HoldRequest, view: ScopeView): Decision {
       if (tally && appliesTo(rule)) tokens = Math.min(tokens, getFittingOutput(rule, tally, fixed, output))
     })
   const outputTokens = output && Math.max(tokens, output.minTokens)
-  const wanted = addOutput(fixed, output, outputTokens ?? 0)
+  const requested = addOutput(fixed, output, outputTokens ?? 0)
 
   let rejection: LimitRejection | undefined
   let isBlocked = true
   rules.forEach((rule, at) => {
     const tally = tallies[at]
     if (!tally || !appliesTo(rule)) return
-    const amount = wanted[rule.unit]
+    const amount = requested[rule.unit]
     const free = rule.maxAmount - getCommitted(tally)
     if (amount === 0 || amount <= free) return
     if (amount > free + tally.pending) isBlocked = false
@@ -186,10 +186,10 @@ export function decide(request: HoldRequest, view: ScopeView): Decision {
 
   const states = rules.map((rule, at) => {
     const tally = tallies[at]
-    if (tally && appliesTo(rule)) tally.reserved = addClamped(tally.reserved, wanted[rule.unit])
+    if (tally && appliesTo(rule)) tally.reserved = addClamped(tally.reserved, requested[rule.unit])
     return getLimitState(request.name, rule, tally ?? NO_TALLY, minute)
   })
-  return { kind: 'fits', amounts: wanted, outputTokens, limits: states }
+  return { kind: 'fits', amounts: requested, outputTokens, limits: states }
 }
 
 const NO_TALLY: Tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }

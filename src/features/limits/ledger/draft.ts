@@ -14,7 +14,7 @@ import {
   subtractSlot,
 } from './book.ts'
 import { decide, type HoldRequest, type LimitRejection, type ScopeView } from './decide.ts'
-import { LOST_MS, type LostInstanceTracker, tidyBook } from './lost-instances.ts'
+import { LOST_MS, type LostInstanceTracker, pruneBook } from './lost-instances.ts'
 import { type Minute, toMinute } from './windows.ts'
 
 /** A scope's reservation for one request. */
@@ -101,7 +101,7 @@ export class Draft {
   constructor({ book: from, instanceId, own, generation, observation, now }: DraftSource) {
     const minute = Math.max(from.minute, toMinute(now)) // windows don't move back when a clock does
     const used = rollUsed(from.used, from.minute, minute)
-    const { entries, gone } = tidyBook(from, observation, { now, minute })
+    const { entries, gone } = pruneBook(from, observation, { now, minute })
     const before = entries.get(instanceId)
     if (before?.lostAs === 'spent') for (const slot of before.held) countSlot(used, minute, slot, -1) // the instance wasn't lost after all
     entries.set(instanceId, own)
@@ -146,8 +146,8 @@ export class Draft {
   resetCounters(epoch = Math.max(this.book.epoch + 1, Math.floor(this.#now))): void {
     const { book, view } = this
     for (const [id, entry] of book.entries) if (entry.lostAs !== 'open' || view.isLost(id)) book.entries.delete(id)
-    const made = Array.from(book.entries.values(), ({ held }) => held.map(([minute]) => minute)).flat()
-    book.minute = Math.max(toMinute(this.#now), ...made)
+    const created = Array.from(book.entries.values(), ({ held }) => held.map(([minute]) => minute)).flat()
+    book.minute = Math.max(toMinute(this.#now), ...created)
     book.used.fill(0)
     book.gone = []
     book.epoch = epoch
@@ -232,10 +232,10 @@ export class Draft {
   }
 
   #grant(
-    { wanted, isPending, done }: Hold,
+    { wanted: requested, isPending, done }: Hold,
     { amounts, outputTokens, limits }: Pick<Grant, 'amounts' | 'outputTokens' | 'limits'>,
   ): void {
-    const minute = wanted.minute ?? this.book.minute
+    const minute = requested.minute ?? this.book.minute
     const grant: Grant = { kind: 'granted', minute, amounts, outputTokens, limits, generation: this.#generation }
     const slot = createSlot(minute, amounts)
     const own = this.#own

@@ -58,11 +58,11 @@ export interface Ledger {
    * one if the counters aren't in memory. Skips scopes without
    * limits. Rejects with `STORAGE_UNAVAILABLE`, with `RECORD_DAMAGED` if counters are unreadable, or with `STORAGE_FAILED`.
    */
-  reserve(scopes: readonly LimitedScope[], wanted: RequestedAmounts): Promise<Reservation | LimitRejection>
+  reserve(scopes: readonly LimitedScope[], requested: RequestedAmounts): Promise<Reservation | LimitRejection>
   /** Reads the counters of scopes that aren't in memory, because `reserve` will probably need them soon. Never throws. */
   prepare(scopes: readonly LimitedScope[]): void
   /** Returns why `reserve` would currently reject, without reserving anything. Rejects with the same errors as `reserve`. */
-  preview(scopes: readonly LimitedScope[], wanted: RequestedAmounts): Promise<LimitRejection | undefined>
+  preview(scopes: readonly LimitedScope[], requested: RequestedAmounts): Promise<LimitRejection | undefined>
   /** Returns the current limits of a scope. Rejects with the same errors as `reserve`. */
   state(scope: LimitedScope): Promise<LimitState[]>
   /** Resets the counters, even if they are damaged; in-flight requests stay reserved. */

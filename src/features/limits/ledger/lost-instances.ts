@@ -52,7 +52,7 @@ export function createLostInstanceTracker(self: string): LostInstanceTracker {
 }
 
 /** Returns the entries that are still needed, in a new map, and the reservations of instances that won't come back. */
-export function tidyBook(
+export function pruneBook(
   { entries, gone }: Book,
   observation: LostInstanceTracker,
   { now, minute }: { now: number; minute: Minute },
@@ -75,7 +75,7 @@ export function tidyBook(
   let slots = gone
   for (const [id, { held }] of lost) {
     kept.delete(id)
-    for (const [made, ...amounts] of held) slots = addSlot(slots, [getWindowStart('day', made), ...amounts])
+    for (const [created, ...amounts] of held) slots = addSlot(slots, [getWindowStart('day', created), ...amounts])
   }
   return { entries: kept, gone: slots.length > MANY_SLOTS ? mergeSlots(slots, minute) : slots }
 }

@@ -105,11 +105,11 @@ export class ScopeCounters {
    * reserved in that case.
    */
   hold(
-    wanted: Omit<HoldRequest, 'name'>,
+    requested: Omit<HoldRequest, 'name'>,
     { isPending, waits }: { isPending: boolean; waits: boolean },
   ): Promise<HoldOutcome> {
     const until = waits ? this.#deps.clock.now() + MAX_BLOCKED_MS : 0
-    if (this.#name.scope === 'account' && !this.#isPermanent) this.#isPermanent = hasTotal(wanted.limits)
+    if (this.#name.scope === 'account' && !this.#isPermanent) this.#isPermanent = hasTotal(requested.limits)
     return new Promise((resolve, reject) => {
       let hasFailed = false
       const done = (outcome: HoldOutcome) => {
@@ -126,7 +126,7 @@ export class ScopeCounters {
         hasFailed = true
         reject(error)
       }
-      this.#add({ kind: 'hold', wanted: { ...wanted, name: this.#name }, isPending, until, done, fail })
+      this.#add({ kind: 'hold', wanted: { ...requested, name: this.#name }, isPending, until, done, fail })
     })
   }
 
@@ -137,8 +137,8 @@ export class ScopeCounters {
   }
 
   /** Decides on amounts without reserving them. Rejects with the same errors as `hold`. */
-  evaluate(wanted: Omit<HoldRequest, 'name'>): Promise<Decision> {
-    return this.#task(({ view }) => decide({ ...wanted, name: this.#name }, view))
+  evaluate(requested: Omit<HoldRequest, 'name'>): Promise<Decision> {
+    return this.#task(({ view }) => decide({ ...requested, name: this.#name }, view))
   }
 
   /** Reads the account if it isn't in memory, so that the next operation doesn't have to. Never throws. */
@@ -313,8 +313,8 @@ export class ScopeCounters {
     this.#isStale = false
     if (isGone) this.#handleDeletion()
     this.#observation.observe(book, now)
-    const made = entry && this.#unconfirmedWrites.find(({ sequence }) => sequence === entry.sequence)
-    if (made) this.#confirmWrite(made.sequence, made.draft)
+    const created = entry && this.#unconfirmedWrites.find(({ sequence }) => sequence === entry.sequence)
+    if (created) this.#confirmWrite(created.sequence, created.draft)
     this.#sequence = Math.max(this.#sequence, entry?.sequence ?? 0)
     return isOld && this.#book ? mergeBooks(book, this.#book) : book
   }

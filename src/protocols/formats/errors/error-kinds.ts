@@ -87,7 +87,7 @@ const kinds = {
 
 export const getErrorMeaning = (kind: ProviderErrorKind): ErrorMeaning => kinds[kind]
 
-export interface ErrorReading {
+export interface ParsedError {
   kind: ProviderErrorKind
   /** The status of the response, or the one that its error implies: a 5xx from a router may quote an error about the request. */
   status: number
@@ -97,7 +97,7 @@ export interface ErrorReading {
 }
 
 /** Reads a provider's error response, for both routing and translation. */
-export function readErrorResponse({ status: sentStatus, body, header, now }: ErrorResponse): ErrorReading {
+export function readErrorResponse({ status: sentStatus, body, header, now }: ErrorResponse): ParsedError {
   const error = readProviderError(body, header('x-amzn-errortype'))
   const status = error.isSecondHand && sentStatus >= 500 ? resolveStatus(sentStatus, error) : sentStatus
   const requestsWait = readWaitMs({ header, body, now, isRateLimit: false }) !== undefined
@@ -107,7 +107,7 @@ export function readErrorResponse({ status: sentStatus, body, header, now }: Err
 }
 
 /** Returns whether the error is about only this model. Some rate limits are. */
-export const isModelFault = ({ kind, error }: ErrorReading): boolean =>
+export const isModelFault = ({ kind, error }: ParsedError): boolean =>
   kinds[kind].class === 'rate-limit' && isModelLimit(error)
 
 /** Classifies an error by its status and the provider's words. An error that the client caused isn't retried at other targets. */

@@ -112,9 +112,9 @@ function getChild(container: Container, segment: Segment, next: Segment): Contai
   const name = toKey(container, segment)
   const child = container[name]
   if (isContainer(child)) return child
-  const made = typeof next === 'number' ? ([] as unknown as Container) : createObject() // an array, whose indices count as names
-  container[name] = made
-  return made
+  const created = typeof next === 'number' ? ([] as unknown as Container) : createObject() // an array, whose indices count as names
+  container[name] = created
+  return created
 }
 
 /** Returns the key for a segment. An index beyond the end of an array means its end, so no path creates an array with millions of holes. */

@@ -65,19 +65,19 @@ export function chooseShape(
   const { size, aspectRatio, tier } = request
   const { warnings } = context
   noteRatioConflict(request, context)
-  const wanted = size ? size.width / size.height : aspectRatio === undefined ? undefined : parseRatio(aspectRatio)
+  const requested = size ? size.width / size.height : aspectRatio === undefined ? undefined : parseRatio(aspectRatio)
   const wantedTier = tier ?? (size && getTier(size))
-  const ratio = wanted === undefined ? undefined : findNearestRatio(wanted, ratios)
+  const ratio = requested === undefined ? undefined : findNearestRatio(requested, ratios)
   const taken = wantedTier && findNearestTier(wantedTier, tiers)
-  const isExact = wanted === undefined || isNear(parseRatio(ratio ?? '') ?? 0, wanted)
+  const isExact = requested === undefined || isNear(parseRatio(ratio ?? '') ?? 0, requested)
   if (!isExact) warnings.noteChanged(size ? 'size' : 'aspect_ratio', 'replaced')
   else if (taken !== wantedTier) warnings.noteChanged(size ? 'size' : 'resolution', 'replaced')
   return { ...(ratio !== undefined && { ratio }), ...(taken && { tier: taken }) }
 }
 
 /** Returns the largest tier up to the wanted one, or else the smallest. */
-function findNearestTier(wanted: Tier, tiers: readonly Tier[]): Tier | undefined {
-  const smaller = tiers.filter((tier) => TIERS.indexOf(tier) <= TIERS.indexOf(wanted))
+function findNearestTier(requested: Tier, tiers: readonly Tier[]): Tier | undefined {
+  const smaller = tiers.filter((tier) => TIERS.indexOf(tier) <= TIERS.indexOf(requested))
   return smaller.at(-1) ?? tiers[0]
 }
 
@@ -96,10 +96,10 @@ export function choosePixels(
   const ratio = aspectRatio === undefined ? undefined : parseRatio(aspectRatio)
   if (!size && ratio === undefined && !tier) return undefined
   const edge = EDGES[tier ?? '1K']
-  const wanted = size ?? { width: edge * Math.sqrt(ratio ?? 1), height: edge / Math.sqrt(ratio ?? 1) }
-  const scale = Math.min(1, max / Math.max(wanted.width, wanted.height))
+  const requested = size ?? { width: edge * Math.sqrt(ratio ?? 1), height: edge / Math.sqrt(ratio ?? 1) }
+  const scale = Math.min(1, max / Math.max(requested.width, requested.height))
   const roundToStep = (pixels: number) => Math.max(min, Math.round((pixels * scale) / step) * step)
-  const taken = { width: roundToStep(wanted.width), height: roundToStep(wanted.height) }
+  const taken = { width: roundToStep(requested.width), height: roundToStep(requested.height) }
   if (!size && tier && getTier(taken) !== tier) warnings.noteChanged('resolution', 'replaced')
   if (size && (taken.width !== size.width || taken.height !== size.height)) warnings.noteChanged('size', 'replaced')
   return taken

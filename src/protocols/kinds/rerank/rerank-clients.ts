@@ -41,8 +41,8 @@ function read(body: JsonObject, { warnings }: ClientReadContext, isVoyage = fals
   for (const name of NUMBERS) fields.number(name)
   fields.boolean('truncation')
   const top = isVoyage ? 'top_k' : 'top_n'
-  const wanted = fields.number(top) ?? documents.length
-  if (!Number.isInteger(wanted) || wanted < 1) warnings.reject(top, 'must be a whole number of 1 or more.')
+  const requested = fields.number(top) ?? documents.length
+  if (!Number.isInteger(requested) || requested < 1) warnings.reject(top, 'must be a whole number of 1 or more.')
   const { top_n: other = null } = body
   if (isVoyage && other !== null) warnings.noteDropped('top_n')
   const options = Object.entries(body).filter(
@@ -51,7 +51,7 @@ function read(body: JsonObject, { warnings }: ClientReadContext, isVoyage = fals
   return {
     query,
     documents,
-    topN: Math.min(wanted, documents.length),
+    topN: Math.min(requested, documents.length),
     returnsDocuments,
     usesVoyageFormat: isVoyage,
     rankFields,
@@ -86,10 +86,10 @@ function readAiSdk(body: JsonObject, { warnings }: ClientReadContext): RerankReq
   const query =
     fields.string('query') || warnings.reject('query', 'is required: the text to compare the documents with.')
   const documents = readDocuments(fields.fields('documents')?.list('values'), warnings)
-  const wanted = fields.number('topN') ?? documents.length
-  if (!Number.isInteger(wanted) || wanted < 1) warnings.reject('topN', 'must be a whole number of 1 or more.')
+  const requested = fields.number('topN') ?? documents.length
+  if (!Number.isInteger(requested) || requested < 1) warnings.reject('topN', 'must be a whole number of 1 or more.')
   dropUnreadGatewayOptions(body, warnings)
-  return { query, documents, topN: Math.min(wanted, documents.length), usesVoyageFormat: false, options: {} }
+  return { query, documents, topN: Math.min(requested, documents.length), usesVoyageFormat: false, options: {} }
 }
 
 const toRank = ({ index, score }: RerankResponse['results'][number]): JsonObject => ({ index, relevanceScore: score })

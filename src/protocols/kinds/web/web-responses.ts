@@ -6,8 +6,8 @@ import type { EmbeddedError, TokenUsage } from '../../formats/format.ts'
 export type PageFormat = 'markdown' | 'html' | 'text'
 
 /** Returns the requested format if the vendor supports it, or else the vendor's first format. */
-export const pickFormat = (wanted: PageFormat, formats: readonly [PageFormat, ...PageFormat[]]): PageFormat =>
-  formats.includes(wanted) ? wanted : formats[0]
+export const pickFormat = (requested: PageFormat, formats: readonly [PageFormat, ...PageFormat[]]): PageFormat =>
+  formats.includes(requested) ? requested : formats[0]
 
 /** The charge for a request, as far as the vendor reports it. */
 export interface VendorCharge {

@@ -134,11 +134,11 @@ function EntryParams({ entry, field, path }: EntryParamsProps) {
       <div class="row">
         {paramNames.map(([name, label]) => {
           const of = bindField(bindField(field, 'params'), name)
-          const terms = { key: name, label, path: `${path}.params.${name}`, of }
+          const options = { key: name, label, path: `${path}.params.${name}`, of }
           if (name === 'stopSequences')
-            return <TextField {...terms} hint={'A single sequence, or a JSON array such as ["END", "\\n\\n"].'} />
-          if (name !== 'reasoning') return <NumberField {...terms} min={undefined} />
-          return <SelectField {...terms} options={[['', 'Client’s value'], ...efforts]} />
+            return <TextField {...options} hint={'A single sequence, or a JSON array such as ["END", "\\n\\n"].'} />
+          if (name !== 'reasoning') return <NumberField {...options} min={undefined} />
+          return <SelectField {...options} options={[['', 'Client’s value'], ...efforts]} />
         })}
       </div>
       <CachingField

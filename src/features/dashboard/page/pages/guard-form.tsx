@@ -1,4 +1,9 @@
-import { type GuardKind, type GuardOption, guardKinds, guardTerms } from '../../../../types/records/guard-fields.ts'
+import {
+  type GuardKind,
+  type GuardOption,
+  guardKinds,
+  sharedGuardFields,
+} from '../../../../types/records/guard-fields.ts'
 import { useAction, useSignal } from '../page-data.ts'
 import { type api, changeRecord, uncheckedApi } from '../session.ts'
 import { bindField, bindValue, CheckFields, CountField, Form, SelectField, TextArea, TextField } from '../ui/forms.tsx'
@@ -80,11 +85,11 @@ export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => vo
   const kind = useSignal<GuardKind>(guard?.kind ?? 'words')
   const texts = useSignal<Record<string, string>>(toTexts(guard))
   const pairs = useSignal(toPairs(guard?.thresholds))
-  const terms: Array<[string, GuardOption]> = Object.entries(guardTerms)
+  const options: Array<[string, GuardOption]> = Object.entries(sharedGuardFields)
   const own = (): Array<[string, GuardOption]> => Object.entries(guardKinds[kind.value])
   const saving = useAction(async () => {
     const input: Record<string, unknown> = { kind: kind.value }
-    for (const [field, { shape }] of [...own(), ...terms]) {
+    for (const [field, { shape }] of [...own(), ...options]) {
       const value = isPairs(shape) ? fromPairs(pairs.value, Number) : readText(shape.type, texts.value[field])
       if (value !== null || (guard && field in guard)) input[field] = value
     }
@@ -111,10 +116,10 @@ export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => vo
       {!guard && (
         <SelectField label="Kind" path="kind" of={kind} options={kindNames.map((one) => [one, kindLabels[one]])} />
       )}
-      {[...own(), ...terms.filter(([field]) => COMMON.includes(field))].map(renderField)}
+      {[...own(), ...options.filter(([field]) => COMMON.includes(field))].map(renderField)}
       <details>
         <summary>More options</summary>
-        {terms.filter(([field]) => !COMMON.includes(field)).map(renderField)}
+        {options.filter(([field]) => !COMMON.includes(field)).map(renderField)}
       </details>
     </Form>
   )

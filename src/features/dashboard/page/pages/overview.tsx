@@ -136,13 +136,13 @@ const List = ({ title, empty, children }: { title: string; empty?: string; child
 )
 
 function Attention({ usage, damaged, nearLimits = [], requireApiKey, mirrorError }: OverviewData) {
-  const { unpriced, refused } = usage?.totals ?? { unpriced: 0, refused: 0 }
+  const { unpriced, refused: rejected } = usage?.totals ?? { unpriced: 0, refused: 0 }
   const items = [
     ...(requireApiKey ? [] : [{ text: 'Clients can send requests without an API key.', link: buildLink('settings') }]),
-    ...(refused > 0
+    ...(rejected > 0
       ? [
           {
-            text: `${formatCount(refused, 'request')} rejected in the last 24 hours.`,
+            text: `${formatCount(rejected, 'request')} rejected in the last 24 hours.`,
             link: buildLink('requests', '', { end: 'refused' }),
           },
         ]

@@ -67,11 +67,11 @@ export default function Playground() {
     problem.value = !given ? 'Enter a JSON object.' : takesAudio && !file.value ? 'Choose a file first.' : undefined
     if (!given || problem.value || isUnderWay) return
     const sound = takesAudio && file.value && { audio: await readBase64(file.value), mediaType: file.value.type }
-    const made = buildRequest(format.value, model.value.trim(), { ...given, ...sound })
+    const created = buildRequest(format.value, model.value.trim(), { ...given, ...sound })
     const stop = new AbortController()
     asking.current = stop
     await sendRequest(
-      { ...made, ...(asKey.value !== '' && { asKey: asKey.value }) },
+      { ...created, ...(asKey.value !== '' && { asKey: asKey.value }) },
       { signal: stop.signal, note: (change) => note(change, stop) },
     )
   }

@@ -112,11 +112,11 @@ export function toEffort(budget: number): Effort {
   return budget < 24_000 ? 'high' : 'xhigh'
 }
 
-function findNearestEffort(wanted: Effort, efforts: readonly Effort[]): Effort {
-  if (efforts.length === 0 || efforts.includes(wanted)) return wanted
-  const at = EFFORTS.indexOf(wanted)
+function findNearestEffort(requested: Effort, efforts: readonly Effort[]): Effort {
+  if (efforts.length === 0 || efforts.includes(requested)) return requested
+  const at = EFFORTS.indexOf(requested)
   // `none` isn't near any other effort: a request for reasoning must get some.
-  const others = wanted === 'none' ? efforts : efforts.filter((effort) => effort !== 'none')
+  const others = requested === 'none' ? efforts : efforts.filter((effort) => effort !== 'none')
   const candidates = others.length > 0 ? others : efforts
   const getDistance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - at)
   return candidates.reduce((best, effort) => (getDistance(effort) < getDistance(best) ? effort : best))

@@ -163,8 +163,8 @@ function sortByIndex(data: unknown): unknown {
 function reencodeResponse(json: JsonObject, request: EmbeddingRequest): JsonObject | undefined {
   const { data } = json
   if (request.encoding === 'raw' || !Array.isArray(data)) return undefined
-  const wanted = request.encoding === 'base64' ? 'string' : 'object'
-  if (data.every((item) => isObject(item) && typeof item.embedding === wanted)) return undefined
+  const requested = request.encoding === 'base64' ? 'string' : 'object'
+  if (data.every((item) => isObject(item) && typeof item.embedding === requested)) return undefined
   return { ...json, data: data.map((item) => reencodeItem(item, request)) }
 }
 
