@@ -9,7 +9,7 @@ import { once } from './lib/promises.ts'
 import type { GatewayOptions } from './options.ts'
 import { holdsRejectedBodies, lingerBeforeClose, waitForBatch } from './platform.ts'
 import { createAsMethod, createIdentity, type Internals } from './request/door/account-gateway.ts'
-import { createApp, createNotFoundReply } from './request/door/app.ts'
+import { type App, createApp, createNotFoundReply } from './request/door/app.ts'
 import { findArea, getPathBelow } from './request/door/area.ts'
 import { createHealthArea, createModelAreas } from './request/door/areas.ts'
 import { type AddToken, authenticateClient, type KeyStore } from './request/door/authenticate-client.ts'
@@ -41,8 +41,10 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   const { management, publicOrigin, allowedOrigins = [] } = options
   const { store, clock, limits, basePath, events, inFlight, background, bodyTime, admit, isClosed, onError } = core
   const aroundRequest: RequestStep[] = []
+  const loaders: Array<NonNullable<BuiltInFeature['loadEvents']>> = []
   for (const feature of features) {
     if (feature.events) events.add(feature.events)
+    if (feature.loadEvents) loaders.push(feature.loadEvents)
     if (feature.aroundRequest) aroundRequest.push(feature.aroundRequest)
     pipeline.add(feature)
   }
@@ -78,7 +80,17 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   ]
   checkAreas(areas)
 
-  const app = createApp({ basePath, areas, allowedOrigins })
+  const loadListeners = once(async () => {
+    for (const listener of await Promise.all(loaders.map((load) => load()))) events.add(listener)
+  })
+  const ready = createApp({ basePath, areas, allowedOrigins })
+  const app: App =
+    loaders.length === 0
+      ? ready
+      : (...request) =>
+          loadListeners()
+            .catch(onError)
+            .then(() => ready(...request))
   const notFound = (exchange: Exchange) => createNotFoundReply(exchange, { basePath, areas })
   const handlers: FetchHandlersOptions = {
     isGatewayPath(path) {

@@ -6,24 +6,24 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('hooks as request listeners')
 
-function listen(hooks: Hooks) {
+async function listen(hooks: Hooks) {
   const lines: unknown[][] = []
   const log = (...line: unknown[]) => void lines.push(line)
   const logger = { warn: log, error: log }
   const background = createBackground(log)
-  const { events } = createHooks({ hooks, logger, background })
+  const events = (await createHooks({ hooks, logger, background }).loadEvents?.()) ?? {}
   return { lines, events: events as RequestListener, reportError: createReportError(hooks, logger, background) }
 }
 
-test('hooks listen only to the events they need', () => {
-  assert.equal(Object.keys(listen({ onError() {} }).events), [])
-  assert.equal(Object.keys(listen({ onAttempt() {} }).events), ['responded'])
-  assert.equal(Object.keys(listen({ onUsage() {} }).events), ['ended'])
+test('hooks listen only to the events they need', async () => {
+  assert.equal(Object.keys((await listen({ onError() {} })).events), [])
+  assert.equal(Object.keys((await listen({ onAttempt() {} })).events), ['responded'])
+  assert.equal(Object.keys((await listen({ onUsage() {} })).events), ['ended'])
 })
 
-test('a failing hook is logged, and not passed to the error hook', () => {
+test('a failing hook is logged, and not passed to the error hook', async () => {
   const errors: unknown[] = []
-  const { events, lines, reportError } = listen({
+  const { events, lines, reportError } = await listen({
     onError: (error) => errors.push(error),
     onRequest() {
       throw new Error('The price cannot be read.')

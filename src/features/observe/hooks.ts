@@ -3,7 +3,6 @@ import type { BuiltInFeature } from '../../feature.ts'
 import { type Background, isThenable } from '../../lib/promises.ts'
 import type { UsageRecord } from '../../pricing/usage-record.ts'
 import type { AttemptRecord, RequestRecord } from '../../request/hook-records.ts'
-import type { RequestListener } from '../../request/request-events.ts'
 import type { RequestLog } from '../../request/request-log.ts'
 import type { Logger } from '../../types.ts'
 
@@ -33,31 +32,23 @@ export function createReportError(hooks: Hooks, logger: Logger, background: Back
   }
 }
 
-/** Calls your hooks for request events. */
-export function createHooks({
-  hooks,
-  logger,
-  background,
-}: {
+interface HookDependencies {
   hooks: Hooks
   logger: Logger
   background: Background
-}): BuiltInFeature {
+}
+
+/** Calls your hooks for request events. Loads what calls them only if there are any. */
+export function createHooks({ hooks, logger, background }: HookDependencies): BuiltInFeature {
   const { onRequest, onAttempt, onUsage } = hooks
-  const call = (hook: () => unknown, { waitUntil }: RequestLog) => callHook(hook, { logger, background, waitUntil })
-  const events: RequestListener = {
-    ...(onAttempt && {
-      responded: ({ record }, request) => record && call(() => onAttempt.call(hooks, record), request),
-    }),
-    ...((onRequest || onUsage) && {
-      ended(request) {
-        const usage = onUsage && createUsageRecord(request)
-        if (usage) call(() => onUsage.call(hooks, usage), request)
-        if (onRequest) call(() => onRequest.call(hooks, request.record), request)
-      },
-    }),
+  if (!(onRequest ?? onAttempt ?? onUsage)) return { name: 'hooks' }
+  return {
+    name: 'hooks',
+    async loadEvents() {
+      const { createHookListener } = await import('./request-hooks.ts')
+      return createHookListener(hooks, (hook, { waitUntil }) => callHook(hook, { logger, background, waitUntil }))
+    },
   }
-  return { name: 'hooks', events }
 }
 
 interface HookOptions {
@@ -81,30 +72,6 @@ function log(logger: Logger, ...line: Parameters<Logger['error']>): void {
   try {
     logger.error(...line)
   } catch {} // the logger itself failed
-}
-
-/**
- * Creates a usage record, or returns `undefined` without a successful response. Most requests have a key, many have token counts, and some have a
- * price.
- */
-function createUsageRecord(request: RequestLog): UsageRecord | undefined {
-  const { target, caller, spending, ending } = request
-  if (!target || !ending) return undefined
-  const record: UsageRecord = {
-    requestedModel: request.model ?? '',
-    provider: target.provider,
-    connectionId: target.connection.id,
-    model: target.model,
-    format: request.route.format,
-    streamed: request.streamed,
-    startedAt: request.startedAt,
-    durationMs: ending.durationMs,
-  }
-  if (caller.key) record.keyId = caller.key.id
-  if (caller.account) record.account = caller.account.id
-  if (!spending) return record
-  const { usage, ...cost } = spending
-  return Object.assign(record, usage, cost)
 }
 
 /**

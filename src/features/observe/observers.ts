@@ -3,7 +3,7 @@ import { createPage, type MountedPage } from '../../request/door/pages.ts'
 import type { Pipeline } from '../../request/pipeline.ts'
 import type { Catalog, Clock } from '../../types.ts'
 import type { GatewayFacts, GatewayObserver, ObserverPage } from './observer.ts'
-import { createObserverListener, type ListenerOptions } from './observer-listener.ts'
+import type { ListenerOptions } from './observer-listener.ts'
 
 interface ObserverDependencies extends ListenerOptions {
   pipeline: Pick<Pipeline, 'routes' | 'health'>
@@ -30,7 +30,10 @@ export function createObservers(
   }
   return observers.map((observer) => ({
     name: observer.page ? 'metrics' : 'observer',
-    events: createObserverListener(observer, { background, onError }),
+    loadEvents: async () => {
+      const { createObserverListener } = await import('./observer-listener.ts')
+      return createObserverListener(observer, { background, onError })
+    },
     ...(observer.page && { areas: [observerPage(observer.page, facts)] }),
   }))
 }
