@@ -77,6 +77,30 @@ for (const [what, refresh] of Object.entries(functions))
     assert.ok(rejected ?? error)
   })
 
+test('the error of a refresh says why the source failed', async () => {
+  const key = `sk-${'a1B2'.repeat(12)}`
+  const failures: [() => unknown, RegExp][] = [
+    [() => JSON.parse('<html>'), /^The catalog source failed: Unexpected token .* is not valid JSON$/],
+    [
+      () => Promise.reject(new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') })),
+      /: fetch failed: connect ECONNREFUSED$/,
+    ],
+    [() => Promise.reject(Object.assign(new Error('no such file'), { code: 'ENOENT' })), /failed: no such file$/],
+    [
+      () => Promise.reject(new Error(`key ${key}\n${'x'.repeat(1_000)}`)),
+      /^The catalog source failed: key \S+ x{1,200}$/,
+    ],
+    [() => Promise.reject(undefined), /^The catalog source failed\.$/],
+  ]
+  for (const [refresh, message] of failures) {
+    const world = await openCatalog(async () => refresh() as never)
+    const error = await world.api.catalog.refresh().catch((thrown) => thrown)
+    assert.is(error.code, 'UPSTREAM_FAILED')
+    assert.match(error.message, message)
+    assert.not.match(error.message, new RegExp(key))
+  }
+})
+
 test('check P2: without `refresh`, nothing is fetched, and the operations say so', async () => {
   const urls: string[] = []
   const gateway = createGateway({

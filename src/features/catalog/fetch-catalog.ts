@@ -1,4 +1,5 @@
-import { gatewayError } from '../../errors.ts'
+import { gatewayError, isGatewayError } from '../../errors.ts'
+import { redactCredentialShapes } from '../../lib/credential-shapes.ts'
 import { startDeadline } from '../../lib/deadline.ts'
 import type { UpstreamFetch } from '../../lib/exchange.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
@@ -10,6 +11,7 @@ const TIMEOUT_MS = 60_000
 const DAY_MS = 24 * 60 * 60_000
 /** models.dev has about 3 MB. */
 const MAX_BYTES = 32 * 1024 * 1024
+const MAX_REASON = 200
 const MODELS_DEV = 'https://models.dev/api.json'
 
 /** Fetches the source. Rejects with `UPSTREAM_FAILED` if it fails, takes too long, or doesn't return an object of providers. */
@@ -38,7 +40,9 @@ export async function fetchCatalog(
     const json = JSON.stringify(fetched.providers)
     return { ...(fetched as unknown as FetchedCatalog), json } // checked above; the models are checked next
   } catch (thrown) {
-    throw thrown instanceof Error && 'code' in thrown ? thrown : fail('failed', thrown)
+    throw isGatewayError(thrown)
+      ? thrown
+      : gatewayError('UPSTREAM_FAILED', { message: describeFailure(thrown), cause: thrown })
   } finally {
     cancel()
   }
@@ -46,8 +50,18 @@ export async function fetchCatalog(
 
 const DATE = /^\d{4}-\d\d-\d\d$/
 
-const fail = (what: string, cause?: unknown) =>
-  gatewayError('UPSTREAM_FAILED', { message: `The catalog source ${what}.`, cause })
+const fail = (what: string) => gatewayError('UPSTREAM_FAILED', { message: `The catalog source ${what}.` })
+
+/** Says why a source failed. Its message may quote a URL with a key, or a whole page. */
+function describeFailure(thrown: unknown): string {
+  const { message, cause } = thrown instanceof Error ? thrown : {}
+  const reasons = [message, cause instanceof Error ? cause.message : undefined].filter(Boolean).join(': ')
+  const text = redactCredentialShapes(reasons.slice(0, 1_000))
+    .replace(/[\s\p{C}]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_REASON)
+  return text === '' ? 'The catalog source failed.' : `The catalog source failed: ${text}`
+}
 
 const fetchModelsDev: FetchCatalog = async ({ fetch, signal, etag }) => {
   const response = await fetch(MODELS_DEV, { signal, headers: etag === undefined ? {} : { 'if-none-match': etag } })
