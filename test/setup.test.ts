@@ -344,7 +344,7 @@ setTimeout(() => {}, 500 - (Date.now() % 500))
 `,
 }
 
-/** Ends a while after it was told to, or by itself when nobody tells it. */
+/** Ends a while after a signal, or on its own without one. */
 const DRAINS = `
 const left = setTimeout(() => process.exit(3), 5_000)
 process.on('SIGTERM', () => setTimeout(() => { console.log('drained'); clearTimeout(left) }, 100))

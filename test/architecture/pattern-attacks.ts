@@ -1,5 +1,5 @@
 /*
- * Inputs on which a pattern that backtracks, or starts anew at every place, takes the square of their length. They are derived from the
+ * Inputs on which a pattern that backtracks, or starts again at every place, takes quadratic time. They are derived from the
  * pattern: for each quantifier without an upper bound, what leads to it, what it repeats, and an end that does not match.
  */
 

@@ -6,7 +6,7 @@ export interface Load {
   url: string
   path: string
   key: string
-  /** Sent in place of the key. */
+  /** Sent instead of the key. */
   cookie?: string | undefined
   body: string
   connections: number

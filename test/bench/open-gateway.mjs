@@ -21,7 +21,7 @@ function identify({ headers }) {
 
 /**
  * Opens the built gateway as a new user would have it: a required key, a combo, usage records unless the variable `USAGE` is `off`, and
- * `identify` in place of the key if `IDENTIFY` is `on`. `STORE` names the store:
+ * `identify` instead of the key if `IDENTIFY` is `on`. `STORE` names the store:
  * `memory`, a folder, `redis://…?name=…` or `postgres://…?name=…`. Sets up an empty store and returns the keys that it has made.
  */
 export async function openGateway(options = {}) {

@@ -51,7 +51,7 @@ const vectors = {
   usage: { prompt_tokens: 10, total_tokens: 10 },
 }
 
-/** The pieces of a streamed answer, in the chunked encoding. */
+/** The pieces of a streamed response, in the chunked encoding. */
 interface Script {
   first: Buffer
   /** Has a stamp in it, to be overwritten. */

@@ -70,7 +70,7 @@ const start = async ({ ports }: Context, args: string[] = []) =>
     node: ['--import', ports],
   })
 
-/** Runs a block in a shell, at the gateway of the test in place of the one at port 4000. */
+/** Runs a block in a shell, at the gateway of the test instead of the one at port 4000. */
 function runBlock({ folder }: Context, script: string, url: string): Promise<{ stdout: string; stderr: string }> {
   const env = {
     PATH: `${folder}:${process.env.PATH}`,

@@ -10,11 +10,11 @@ interface LocalServer {
   models: string[]
   /** The response to `GET /v1/models`. */
   list(models: readonly string[]): object
-  /** The answer to a path that it does not have. */
+  /** The response to an unknown path. */
   unknownPath: [status: number, body: object]
-  /** The answer to a chat with a model that it does not have; absent: it has one model and looks at no name. */
+  /** The response to an unknown model. Omitted: the server has one model and ignores the name. */
   unknownModel?: (model: string) => object
-  /** The key that it wants, and the answer without it. */
+  /** The required key, and the response without it. */
   key?: [value: string, refusal: object]
 }
 

@@ -20,7 +20,7 @@ async function catchError(call: Promise<unknown>): Promise<ClientError> {
   return error
 }
 
-/** The same as plain data, with the message as it is. */
+/** The error as plain data, with the message unchanged. */
 async function failure(call: Promise<unknown>) {
   const { name, status, code, message } = await catchError(call)
   assert.is(name, 'ClientError')

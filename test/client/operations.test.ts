@@ -40,7 +40,7 @@ function listFunctions(tree: object, prefix = ''): Map<string, Call> {
 table('a client has exactly the operations that a gateway serves', () => {
   const { client } = open()
   const served = servedOperations().map(({ names }) => names.join('.'))
-  const { live: _, ...operations } = client // which is no operation, as it has no answer that ends
+  const { live: _, ...operations } = client // not an operation, because its response doesn't end
   assert.equal([...listFunctions(operations).keys()].sort(), served.sort())
 })
 

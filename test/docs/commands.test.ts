@@ -21,7 +21,7 @@ const CONNECTED: Record<string, string[]> = {
   [`${SITE}guides/connect-a-provider.md`]: [],
 }
 
-/** Variables for the commands, besides the gateway's URL and tokens. */
+/** Variables for the commands, in addition to the gateway's URL and tokens. */
 const VARIABLES = Object.fromEntries(
   ['OPENAI', 'ANTHROPIC', 'GROQ', 'GEMINI', 'TAVILY', 'COHERE', 'LAB'].map((name) => [
     `${name}_API_KEY`,

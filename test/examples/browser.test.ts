@@ -77,7 +77,7 @@ async function openTab(): Promise<Page> {
   return tab
 }
 
-/** Asks in a page; resolves to the answer once the status line has the text. */
+/** Sends a prompt in a page. Resolves to the response once the status line has the text. */
 async function ask(tab: Page, status: string): Promise<string | null> {
   await tab.fill('[name=question]', 'Hi')
   await tab.click('[name=ask]')

@@ -15,7 +15,7 @@ export interface ServedOptions extends ExampleOptions {
   portArguments?(port: number): string
 }
 
-/** An example that serves a gateway, started as its README describes, with a mocked provider in place of OpenAI. */
+/** An example that serves a gateway, started as its README describes, with a mocked provider instead of OpenAI. */
 export interface ServedExample {
   readonly example: Example
   /** With the path below which the gateway is mounted. */

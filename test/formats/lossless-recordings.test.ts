@@ -11,7 +11,7 @@ const test = suite('recorded responses with only text, reasoning, and calls')
 interface Recorded {
   folder: string
   url: RegExp
-  /** The field of every answer, and the field of answers with more than text, reasoning, and calls. */
+  /** The field of every response, and the field of answers with more than text, reasoning, and calls. */
   member: string
   more: RegExp
 }
@@ -63,7 +63,7 @@ for (const from of wireFormats)
         try {
           client.writeResponse(source.parseResponse(answer, read), write({ options: { stop: ['a', 'b'] } }))
         } catch {
-          continue // an answer that says that it has failed
+          continue // a response that reports its own failure
         }
         assert.equal(responseWarnings.list(), [], `${name} for ${to}`)
       }

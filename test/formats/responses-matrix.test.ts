@@ -32,7 +32,7 @@ function getAnswers(format: WireFormat): Pick<Recording, 'name' | 'answer'>[] {
 
 /**
  * The result of the vendor's own client for the vendor's own answer, without parts that it does not know: reasoning in other fields, texts in
- * pieces, legacy functions, and an answer that is not complete yet.
+ * pieces, legacy functions, and a response that is not complete yet.
  */
 async function wanted(format: WireFormat, answer: JsonObject): Promise<Partial<Understood>> {
   const { reasoning, text, calls, finish, ...counts } = await wholeClients[format](Response.json(answer))

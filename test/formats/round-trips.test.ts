@@ -82,7 +82,7 @@ for (const from of wireFormats) {
   }
 }
 
-/** Writes an answer for a client of the format and reads it as a provider's. */
+/** Writes a response for a client of the format and reads it as a provider's. */
 function again(translator: Translator, given: CanonicalResponse): CanonicalResponse {
   const { read, write } = contexts(translator)
   return translator.parseResponse(overWire(translator.writeResponse(given, write())), read)

@@ -7,7 +7,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('rejected keys stay rejected')
 
-/** A gateway on a storage without `watch` with a stream of a key under way, and another gateway on the same storage. */
+/** A gateway on a storage without `watch` with a stream of a key in flight, and another gateway on the same storage. */
 async function world() {
   const { watch: _, ...storage } = memoryStorage()
   const up = fakeUpstream(() => sse([chatChunk({ content: 'Once' })], 'hang'))
@@ -38,7 +38,7 @@ for (const [what, { status, refuse }] of Object.entries(refusals))
       const { clock, ask, stream, api, ...others } = await world()
       if (what === 'is deleted') await api.settings.update({ requireApiKey: true })
       await clock.advance(1_985)
-      await (await ask()).body?.cancel() // the key is read anew, 15 ms before those of requests under way are
+      await (await ask()).body?.cancel() // the key is read again, 15 ms before those of requests in flight are
       await refuse({ clock, ask, stream, api, ...others })
       await clock.advance(15)
       while (!(await stream?.read())?.done);

@@ -75,7 +75,7 @@ for (const [what, price] of Object.entries(speakers))
         }),
       ),
     )
-    assert.equal([...statuses].sort(), [200, 429]) // what others under way hold may be free soon
+    assert.equal([...statuses].sort(), [200, 429]) // amounts reserved by in-flight requests may be released soon
     assert.ok(answered > 0 && answered < PARALLEL, `${answered}`)
     assert.ok(usd > 0.05 && usd <= 1, `${usd}`)
     assert.is(events.usages[0]?.costSource, what.includes('unreported') ? 'estimated' : 'counted')
@@ -110,7 +110,7 @@ for (const [format, bytes] of Object.entries(files))
           }),
         )
       })
-      assert.equal([...statuses].sort(), [200, 429]) // what others under way hold may be free soon
+      assert.equal([...statuses].sort(), [200, 429]) // amounts reserved by in-flight requests may be released soon
       assert.is(answered, 8)
       assert.ok(Math.abs(usd - 0.96) < 0.01, `${usd}`)
       assert.is(events.usages[0]?.costSource, 'counted')

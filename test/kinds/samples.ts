@@ -13,7 +13,7 @@ import { fetch, search } from './web/samples.ts'
 export interface KindSample {
   /** The bodies by the forms of clients, without a model's name. */
   readonly bodies: Readonly<Record<string, object>>
-  /** The path of the provider, below its base URL, and its answer. */
+  /** The path of the provider, below its base URL, and its response. */
   readonly path: string
   readonly answer: object | Response
 }

@@ -156,7 +156,7 @@ test('a strict call is rejected if its target lacks a feature, and other calls f
   const body = { seed: 7 }
   const model = 'claude/c'
   assert.is((await ask({ strict: true }, { model, body })).status, 400)
-  assert.is((await ask({ strict: false }, { model, body })).status, 502) // it is asked, and its answer is of another format
+  assert.is((await ask({ strict: false }, { model, body })).status, 502) // it is called, and its response has another format
   assert.is((await ask({ strict: false }, { model, body, headers: { 'x-signalbox-strict': 'true' } })).status, 400)
 })
 

@@ -87,7 +87,7 @@ const expected = {
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** The fields that hold the limit of an answer, and the configuration of Gemini's. */
+/** The fields with the output limit, and Gemini's configuration. */
 const withoutLimit = ({
   max_tokens,
   max_completion_tokens,

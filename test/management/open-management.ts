@@ -38,7 +38,7 @@ export interface Answer {
   headers: Headers
 }
 
-/** A gateway with a admin token, seen from outside. Every request and its answer are compared with the description of the API. */
+/** A gateway with an admin token, called over HTTP. Every request and response is compared with the API description. */
 export function openDoor(options: Partial<GatewayOptions> = {}) {
   const clock = fakeClock()
   const storage = options.storage ?? memoryStorage({ clock })
@@ -50,7 +50,7 @@ export function openDoor(options: Partial<GatewayOptions> = {}) {
     const body: unknown = text === '' ? undefined : JSON.parse(text)
     const sent = typeof init.body === 'string' ? tryParseJson(init.body) : undefined
     if (body !== undefined) await checkAnswer({ method, path, sent, status: response.status, body })
-    return { status: response.status, headers: response.headers, body: body as Body } // every answer here is JSON
+    return { status: response.status, headers: response.headers, body: body as Body } // every response here is JSON
   }
 
   /** With the token, and JSON when there is a body. */

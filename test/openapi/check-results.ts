@@ -4,7 +4,7 @@ import { servedOperations } from '../../src/management/operations.ts'
 import { assert } from '../support/suite.ts'
 import { closeObjects, type Described, describedOperations } from './description.ts'
 
-/** A request to the management API over HTTP, and its answer. */
+/** A request to the management API over HTTP, and its response. */
 interface Exchanged {
   method: string
   /** Below the base path, with its query. */
@@ -37,7 +37,7 @@ const served = servedOperations().map((one) => ({
 }))
 
 /**
- * Fails unless an answer is as it is described: its status is one of the operation's, a success is what the operation resolves to, no
+ * Fails unless a response matches its description: the status is one of the operation's, a success is what the operation resolves to, no
  * member more and none less, for a request that is as described, and an error is one text. Passes over paths that no operation has. Resolves
  * to the name of an operation that has succeeded.
  */

@@ -20,8 +20,8 @@ interface Seen {
 }
 
 /**
- * Breaks a stream behind each of its bytes. Until its first word the whole answer is the next target's; behind it the client has every
- * event that was whole and then an error, and only an answer that was complete may end clean.
+ * Breaks a stream behind each of its bytes. Until its first word the complete response is the next target's; behind it the client has every
+ * complete event and then an error, and only a complete response may end normally.
  */
 async function breakEverywhere(recording: Recording, how: Break, step = STEP): Promise<Seen> {
   const { api, bytes, name } = recording
@@ -74,7 +74,7 @@ async function failEverywhere(recording: Recording): Promise<Seen> {
         const where = `${name}: an error at ${at} in ${pieces.length}, then it ${way}`
         const chunks = pieces.filter(({ length }) => length > 0)
         const { text, calls, record } = await ask(() => brokenBody(chunks, how), where)
-        const received = isFinished ? all : decode(before) + overloaded // what was complete before is passed on as it is
+        const received = isFinished ? all : decode(before) + overloaded // what was complete before is passed on unchanged
         assert.is(text, at < commit ? spare : received, where)
         assert.is(calls, at < commit ? 2 : 1, where)
         if (at < commit) assert.is(record?.durationMs, 0, `${where}: the next one had to wait`)

@@ -9,7 +9,7 @@ import { openWorld } from './support/world.ts'
 const test = suite('a failing target under load')
 
 const REQUESTS = 1_000
-/** As many are under way at a time, unless their order matters. */
+/** The number of concurrent requests, unless their order matters. */
 const AT_ONCE = 50
 
 interface Load {

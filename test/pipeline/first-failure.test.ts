@@ -78,7 +78,7 @@ function end(reason = 'stop') {
 
 const test = suite('the first failure in a process', { folder: '', copies: 0 })
 
-/** Bundles the gateway, so that each test can import all of its modules anew. */
+/** Bundles the gateway, so that each test can import all of its modules again. */
 test.before(async (context) => {
   context.folder = await mkdtemp(join(root, 'node_modules/.first-failure-'))
   const entryPoints = [`${root}src/gateway.ts`]

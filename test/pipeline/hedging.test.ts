@@ -115,7 +115,7 @@ for (const [what, one, status] of [
 /** So many credentials are opened ahead of their use. */
 const spares = Array.from({ length: 50 }, (_, at) => ({ provider: 'three', name: `spare ${at}` }))
 
-/** In microtasks: the answer of the first is being read when the second attempt begins, and has been when its credential is open. */
+/** In microtasks: the response of the first is being read when the second attempt begins, and has been when its credential is open. */
 const HEAD_START = 10
 
 test("a hedge is never sent if the first attempt succeeds while the hedge's credential is being decrypted", async () => {

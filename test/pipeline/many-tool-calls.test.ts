@@ -127,7 +127,7 @@ const streams: Record<string, (count: number) => Response> = {
     ),
 }
 
-/** The calls of a stream in which the answer goes on between them: `more` says each time how. */
+/** The tool calls of a stream with other content between them, which `more` returns. */
 const between = (count: number, begin: (nth: number) => object, more: object) =>
   chunked([
     chatChunk({ role: 'assistant', content: 'I look.' }),

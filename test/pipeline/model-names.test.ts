@@ -199,7 +199,7 @@ async function openPlace({ provider, settings }: Place, more: { aliases?: Record
   return { up, world: await openWorld({ fetch: up, catalog, connections, ...more }) }
 }
 
-/** The addresses of all that was called for a question, and the answer. */
+/** The URLs that a request called, and the response. */
 async function addressesOf(world: World, up: FakeUpstream, [path, body]: Question) {
   const before = up.calls.length
   const response = await world.post(path, body)

@@ -13,7 +13,7 @@ async function lone(answers: Answers, options: WorldOptions = {}): Promise<{ up:
   return { up, world: await openWorld({ fetch: up, ...options }) }
 }
 
-/** The answer, and how long it took: the clock moves only while the request waits between two attempts. */
+/** The response and its duration. The clock advances only while the request waits between two attempts. */
 async function requested({ clock, chat, recorded }: World, up: FakeUpstream, model = 'one/m') {
   const startedAt = clock.now()
   let response: Response | undefined

@@ -180,7 +180,7 @@ for (const [name, [own, ask]] of Object.entries(asking)) {
   }
 }
 
-/** The provider's answer with other words in it. */
+/** The provider's response with other text. */
 function saying(format: WireFormat, words: string): JsonObject {
   const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
   const [first, second] = ANSWER

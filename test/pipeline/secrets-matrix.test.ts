@@ -33,7 +33,7 @@ const bodies: Record<string, (words: string) => unknown> = {
   'a text': (words) => words,
 }
 
-/** The bodies that are content in a format, and no error: what a model says stays as it is. */
+/** Bodies that are content in a format, not an error. Model output stays unchanged. */
 const contentOf: Record<string, string> = {
   chat: 'a chunk of chat completions',
   claude: 'a delta of messages',

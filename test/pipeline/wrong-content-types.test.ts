@@ -34,7 +34,7 @@ test('events are passed on as they arrive, even after leading whitespace or a co
   const { up, world } = await open(() => labelled('application/json', start, 'hang'))
   const response = await world.chat({ model: 'chain', messages, stream: true })
   const reader = response.body?.getReader()
-  assert.match(new TextDecoder().decode((await reader?.read())?.value), 'Hello') // before the answer has ended
+  assert.match(new TextDecoder().decode((await reader?.read())?.value), 'Hello') // before the response has ended
   await reader?.cancel()
   assert.is(up.open, 0)
 })

@@ -38,7 +38,7 @@ async function startProvider() {
   return { bodies, url: `http://127.0.0.1:${port}/v1`, close }
 }
 
-/** Runs as a file of the app: one user asks until their limit is reached, then another one asks. Prints the answers and the error. */
+/** Runs as a file of the app: one user asks until their limit is reached, then another one asks. Prints the responses and the error. */
 const DRIVER = `
 import { ask } from './for-user.ts'
 const answers = []
@@ -53,7 +53,7 @@ console.log(JSON.stringify({ answers, status, other: await ask('barbara', ${JSON
 process.exit()
 `
 
-/** Tests that the page `slug` makes an agent that streams an answer from a gateway, after it has called a tool. `limited` is the status of the error at
+/** Tests that the page `slug` makes an agent that streams a response from a gateway, after it has called a tool. `limited` is the status of the error at
  * the limit. */
 export function converses(slug: string, limited: number | string = 429) {
   const test = suite<{ app: App }>(`the recipe ${slug}`)
@@ -98,7 +98,7 @@ export function converses(slug: string, limited: number | string = 429) {
     const { answers, status, other } = JSON.parse(output.trim().split('\n').at(-1) ?? '')
     assert.equal(
       answers,
-      Array(DAILY / 2) // each takes two requests: a call of the tool, and the answer
+      Array(DAILY / 2) // each takes two requests: a call of the tool, and the response
         .fill(ANSWER.join('')),
     )
     assert.is(status, limited)

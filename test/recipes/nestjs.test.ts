@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { serves } from './scenario.ts'
 import { withToken } from './sign-in.ts'
 
-/** What a project of `nest new` has, with the compiler alone in place of `nest start`, which runs it. */
+/** A `nest new` project that runs only the compiler instead of `nest start`. */
 const tsc = fileURLToPath(new URL('../../node_modules/tsc7/bin/tsc', import.meta.url))
 const typeRoots = [fileURLToPath(new URL('../../node_modules/@types', import.meta.url))]
 const project = {

@@ -9,7 +9,7 @@ import { createModel, type ModelCall } from './support/health-model.ts'
 
 const test = suite('health compared with a model')
 
-/** A call to one of the targets begins, one of those that are under way comes to its end, or something else happens. */
+/** A call to a target begins, an in-flight call ends, or something else happens. */
 type Step = { begin: number } | { end: number; as: End } | { change: number } | { passMs: number }
 type End = 'answer' | 'stream' | 'drop' | { fail: FailureClass; asked?: number; level?: 'connection' }
 

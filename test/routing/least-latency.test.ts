@@ -11,7 +11,7 @@ const fastest = (...models: string[]) => ({ models, strategy: 'least-latency' as
 /** Time passes only while a target is called. */
 const STEP = 50
 
-/** Targets with these latencies in ms, to a whole response or to the first event of a stream; by key if one is named. */
+/** Targets with these latencies in ms, to a complete response or to the first event of a stream; by key if one is named. */
 async function openRace(
   ms: Record<string, number>,
   { streamMs = ms, ...options }: PoolOptions & { streamMs?: Record<string, number> } = {},

@@ -68,7 +68,7 @@ function runWorker({ waiting, take }: Queue, { isolate, timeoutMs, graceMs, onRe
     result = undefined
   }
 
-  /** A failure that comes when no file is under way still belongs to the last one. */
+  /** A failure while no file is running belongs to the last file. */
   const fail = (failure: FileResult['failed'][number]) => {
     if (result) result.failed.push(failure)
     else onResult({ path: lastPath, passed: [], failed: [failure], skipped: [], ms: 0 })

@@ -291,7 +291,7 @@ async function runFixture(name: string, options: Partial<RunOptions> = {}): Prom
   return { passed, output, lastLine: lastLineOf(output) }
 }
 
-/** Runs the files of many fixtures as those of one suite, in a worker that they share, and counts each fixture by itself. */
+/** Runs the files of many fixtures in one shared worker, and counts each fixture separately. */
 async function runTogether(names: string[]): Promise<Map<string, Outcome>> {
   const runs = new Map(
     names.map((name) => {

@@ -9,7 +9,7 @@ import { type FileRecord, openFile, SkipSignal, within } from './registry.ts'
 
 /*
  * Loads and runs test files, one after the other, and reports each step to the process that started it,
- * which ends this one when a step blocks. Its argument is the time-out of tests that name none.
+ * which ends this one when a step blocks. Its argument is the default timeout of tests.
  */
 
 /** The seed of all random numbers. */
@@ -20,7 +20,7 @@ const LATE_MS = 20
 
 type Queue = Array<() => Promise<unknown>>
 const uvu = globalThis as { UVU_DEFER?: number; UVU_QUEUE?: Queue[] }
-uvu.UVU_DEFER = 1 // before uvu is loaded: it then starts nothing by itself
+uvu.UVU_DEFER = 1 // must be set before uvu is loaded, so that uvu starts nothing on its own
 
 const timeoutMs = Number(process.argv[2])
 /** Loading a file may take this many times as long as a test, because the file may start another runtime. */

@@ -46,7 +46,7 @@ async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array> | undef
   while (!(await reader?.read())?.done);
 }
 
-/** The answer to a request that claims another host, which `fetch` does not let one do. */
+/** The response to a request with another Host header, which `fetch` can't set. */
 function answerTo(host: string, url: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     get(`${url}/v1/models`, { headers: { host }, agent: false }, (response) => {

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { FONT, fontWidth, PICTURES, takePictures, webpOf } from './browser/dashboard/screenshots.ts'
 
-/* Takes the pictures of the documentation anew, of the page as it was built last: node test/runtimes/take-screenshots.ts [folder] [width] */
+/* Retakes the screenshots in the documentation with the latest build of the page: node test/runtimes/take-screenshots.ts [folder] [width] */
 
 const [folder, width = '1120'] = process.argv.slice(2)
 const place = folder === undefined ? PICTURES : new URL(`${folder.replace(/\/?$/, '/')}`, `file://${process.cwd()}/`)

@@ -71,7 +71,7 @@ export async function startUpstream() {
       cutsToCome = count
       return cut.promise
     },
-    /** Calls with such prompts that are under way. */
+    /** In-flight calls with such prompts. */
     get open() {
       return open
     },

@@ -65,7 +65,7 @@ async function openKnown(storage: Storage) {
     storage,
     secret: 'a secret of at least 32 characters',
     logger: false,
-    usage: false, // it is written after the answer, for which nobody waits
+    usage: false, // it is written after the response, and no request waits for it
     fetch: async () =>
       Response.json({
         id: 'c',

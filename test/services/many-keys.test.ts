@@ -54,7 +54,7 @@ function* pages(rows: Rows): Generator<Rows> {
 }
 
 /**
- * The best of three starts, as others may have the processor, is in time, while `GET /api/keys` is answered besides. That opens each key and its
+ * The best of three starts, as others may have the processor, is in time, while `GET /api/keys` is answered in addition to. That opens each key and its
  * proof: it is in time by the processor time of the whole start, as a multiple of what the cryptography alone takes in the same process.
  */
 async function answersInTime({ program, key }: World, store: string, place: string): Promise<void> {

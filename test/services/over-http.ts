@@ -180,7 +180,7 @@ export function testOverHttp(test: Suite<object>, name: string, { front, create,
   })
 }
 
-/** What a write without an answer is rejected with here; a gateway rejects it after 5 s. */
+/** The error that rejects a write without a response here. A gateway rejects it after 5 s. */
 const LATE = new Error('it is late')
 
 /** Resolves as `work` does; rejects with `LATE` after 3.5 s, which is longer than an adapter waits for one answer. */

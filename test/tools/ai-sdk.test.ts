@@ -122,7 +122,7 @@ function citing(stream: boolean): Response {
   return new HttpResponse(`data: ${JSON.stringify(answer)}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
 }
 
-/** A provider's answer with other words in it: the first piece has all of them. */
+/** A provider's response with other text, all of it in the first chunk. */
 function saying(words: string, answer: string): string {
   const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
   const [first, second] = ANSWER

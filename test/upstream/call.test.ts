@@ -13,7 +13,7 @@ const bare = { status: 200, headers: new Headers() }
 const smallJson = { headers: { 'content-type': 'application/json', 'content-length': '2' } }
 const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 1_000, totalTimeoutMs: 1_000 }
 
-/** A call that is open, and its answer. */
+/** An open call and its response. */
 function callBy(fetch: UpstreamFetch) {
   const call = new ProviderCall({ clock: fakeClock(), limits })
   return Object.assign(call, { answer: call.open(request, fetch) })

@@ -65,7 +65,7 @@ export async function createClient(door: Door, given?: { publicKey: string; priv
   const post = (path: string, body: object) =>
     send({ method: 'POST', path, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 
-  /** Creates an opening, with a test's values in place of its fields. The signature covers all of them. */
+  /** Creates an opening, with a test's values instead of its fields. The signature covers all of them. */
   async function opening(enrollmentToken?: string, changes: Partial<OpenSession> = {}) {
     const { body } = await post(paths.challenge, {})
     const half = await createExchangeHalf()

@@ -16,7 +16,7 @@ const parsed = (status: number, body: unknown, type?: string) =>
     header: (name) => (name === 'x-amzn-errortype' ? type : undefined),
   })
 
-/** Status, body, and type of an answer, and the expected error. */
+/** Status, body, and type of a response, and the expected error. */
 const cases: [status: number, body: unknown, type: string | undefined, error: object][] = [
   [
     400,

@@ -40,7 +40,7 @@ function* cases(): Generator<Case> {
   }
 }
 
-/** Whole answers that only differ in their text are tested once. */
+/** Responses that differ only in their text are tested once. */
 const getShape = (answer: JsonObject): string =>
   JSON.stringify(answer, (name, value) =>
     typeof value === 'object' || /^(?:stopReason|type)$/.test(name) ? value : '',

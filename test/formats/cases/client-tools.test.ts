@@ -9,7 +9,7 @@ import { ask, delta, getStream, openDoor, providerOf } from './support.ts'
 
 const test = suite('cases: tools that a vendor defines and clients run')
 
-/** An answer in which a model calls a function, whole and as a stream, as a provider of each format gives it. */
+/** A response with a function call in each provider format, complete and streamed. */
 const calling: Readonly<Record<WireFormat, (name: string, args: string, stream: boolean) => Response>> = {
   'openai-chat'(name, args, stream) {
     const call = { id: 'call_1', type: 'function', function: { name, arguments: args } }

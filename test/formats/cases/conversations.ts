@@ -9,7 +9,7 @@ export const SECRETS = ['SIGNATURE-1', 'REDACTED-2'] as const
 const [signature, redacted] = SECRETS
 const thought = 'Let me look.'
 
-/** A whole answer that thinks and calls two tools. */
+/** A complete response with reasoning and two tool calls. */
 export const thinking: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     ...whole['openai-chat'],

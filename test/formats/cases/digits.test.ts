@@ -51,7 +51,7 @@ const history: Readonly<Record<WireFormat, JsonObject>> = {
   },
 }
 
-/** A call in the whole answer of a provider. */
+/** A tool call in a provider's complete response. */
 const answers: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     ...whole['openai-chat'],

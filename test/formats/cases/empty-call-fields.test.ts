@@ -27,7 +27,7 @@ interface Call {
   input?: string
 }
 
-/** The calls in the answer that a client of Responses gets. */
+/** The tool calls in the response to a Responses client. */
 async function readResult(answer: () => Response, stream: boolean): Promise<unknown[]> {
   const { response } = await ask({ client: 'openai-responses', model: 'chat/m', stream, answer, body: { tools } })
   const text = await response.text()

@@ -48,7 +48,7 @@ for (const client of wireFormats) {
   })
 }
 
-/** The shortest whole answer with another text. */
+/** The shortest complete response, with other text. */
 const getWhole = (from: WireFormat, text: string): unknown =>
   JSON.parse(JSON.stringify(whole[from]).replace('"a"', JSON.stringify(text)))
 

@@ -3,7 +3,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { block, geminiChunk, messageStart, responseEnd, whole } from './responses.ts'
 import { delta } from './support.ts'
 
-/** An answer, whole and as a stream. */
+/** A response, complete and streamed. */
 export interface Recorded {
   from: WireFormat
   answer: JsonObject

@@ -80,7 +80,7 @@ export const geminiChunk = (parts: readonly JsonObject[], finishReason?: string)
   candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason && { finishReason }) }],
 })
 
-/** The shortest whole answer of each format. */
+/** The shortest complete response of each format. */
 export const whole: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm' },

@@ -109,7 +109,7 @@ export function getEvents(format: WireFormat, events: readonly (JsonObject | '[D
   })
 }
 
-/** The same as an answer. */
+/** The same as a response. */
 export const getStream = (format: WireFormat, events: readonly (JsonObject | '[DONE]')[]): Response =>
   sse(getEvents(format, events))
 

@@ -9,7 +9,7 @@ import { ours, readStream, receivedBy, translated } from './support/streams.ts'
 
 const test = suite('recorded responses')
 
-/** Returns the whole response at the end of a recorded stream. */
+/** Returns the complete response at the end of a recorded stream. */
 function lastResponse(sse: string): JsonObject {
   const data = sse.split(/\r?\n/).flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []))
   const last = data.findLast((event) => event.response)
@@ -57,7 +57,7 @@ test('the events of a recorded stream add up to its final response', () => {
     const streamed = readStream(sse)
     assert.equal(streamed.content.map(rounded), choices[0]?.content.map(rounded), name)
     assert.equal(streamed.finish, choices[0]?.finish, name)
-    const { serviceTier, ...tokens } = streamed.usage ?? {} // a whole response has it in a field of its own
+    const { serviceTier, ...tokens } = streamed.usage ?? {} // a complete response has it in a separate field
     assert.equal(tokens, usage ?? {}, name)
   }
 })

@@ -99,7 +99,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
         seen.flatMap(({ texts }) => texts),
         TEXTS,
       )
-      const unsaid = who === 'Cohere' ? 0 : undefined // its clients read no answer without a number
+      const unsaid = who === 'Cohere' ? 0 : undefined // its clients can't read a response without a number
       const tokens = lacks.includes('usage') ? unsaid : 9
       assert.is(client.tokens(answer), tokens)
       if (tokens) assert.is(recorded.usages[0]?.inputTokens, tokens)

@@ -5,7 +5,7 @@ import { imageVendors, openImages, type VendorName } from './vendors.ts'
 
 const test = suite('image costs under key limits')
 
-/** The usage of an answer in OpenAI's names, and what is kept of the request. */
+/** The usage of a response in OpenAI's names, and what is kept of the request. */
 async function spentAt(name: VendorName, body: object = {}) {
   const { ask, api } = await openImages({ usage: true })
   const response = await ask(imageVendors[name].model, { ...body })

@@ -19,7 +19,7 @@ interface ClientAdapter {
   path: string
   body: JsonObject
   read(answer: JsonObject): Array<[index: unknown, score: unknown, document: unknown]>
-  /** The whole answer but for the results, the id and the model. */
+  /** The response without the results, the ID, and the model. */
   rest(answer: JsonObject): JsonObject
 }
 

@@ -21,7 +21,7 @@ interface SoundVendor {
   formats: Record<string, Given>
   /** Answers; with a 400 what the vendor does not know. */
   answer(call: Call): Response
-  /** The events of its answer. */
+  /** The events of its response. */
   events?(sound: Uint8Array): string
 }
 

@@ -1,4 +1,4 @@
-/** Handles a call in place of a proxy. `answer`: the proxy's own response, if the proxy handled the call. */
+/** Handles a call instead of a proxy. `answer`: the proxy's own response, if the proxy handled the call. */
 export type Answering = (url: string, init: RequestInit, answer?: Response) => Promise<Response>
 
 const never = () => new Promise<never>(() => {})

@@ -154,7 +154,7 @@ test("a connection that closes after a complete response doesn't count as a disc
     const dialled = lab.dial(port, POST.replace('/v1', path))
     await dialled.until(/whole"|0\r\n\r\n$/)
     dialled.socket.destroy()
-    const other = lab.dial(port, POST.replace('/v1', '/v1/text')) // by its answer the server has seen the other one leave
+    const other = lab.dial(port, POST.replace('/v1', '/v1/text')) // once it responds, the server has noticed that the other client disconnected
     await other.until(/whole"$/)
   }
   await turn()

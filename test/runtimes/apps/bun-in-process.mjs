@@ -31,7 +31,7 @@ const request = (signal) => ({
   signal,
 })
 const left = AbortSignal.abort()
-/** The status of the answer, or the name of the error with which the call is rejected, as that of a client is. */
+/** The status of the response, or the name of the error that rejects the call, as for a client. */
 const endOf = (answer) =>
   answer.then(
     ({ status }) => status,

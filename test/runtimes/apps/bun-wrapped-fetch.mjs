@@ -2,7 +2,7 @@ import { spyOn } from 'bun:test'
 import { memoryStorage } from 'signalbox/storage/memory'
 
 /*
- * Puts another fetch, which never ends, in place of Bun's before the package is loaded, in a way that the argument names. Says what becomes of a client that leaves.
+ * Puts another fetch, which never ends, instead of Bun's before the package is loaded, in a way that the argument names. Says what becomes of a client that leaves.
  */
 
 const never = function fetch() {

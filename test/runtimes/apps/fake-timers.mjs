@@ -2,8 +2,8 @@ import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 
 /*
- * Has a time of its own while a first request is under way, as tests of a host may, in a way that the argument names. Says what becomes of a
- * second request with the same time-out in the platform's time, and the other way around.
+ * Has a time of its own while a first request is in flight, as tests of a host may, in a way that the argument names. Says what becomes of a
+ * second request with the same timeout in the platform's time, and the other way around.
  */
 
 const { setTimeout: platformSetTimeout } = globalThis
@@ -48,7 +48,7 @@ await gateway.api.connections.create({
   providerSpecificData: { prefix: 'test', baseUrl: 'http://upstream.invalid/v1' },
 })
 
-/** Asks a provider that never answers, and is under way when this resolves. */
+/** Calls a provider that never responds. The call is in flight when this resolves. */
 async function ask() {
   const before = asked
   const answer = gateway.fetch('http://gateway/v1/chat/completions', {

@@ -3,8 +3,8 @@ import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 
 /*
- * Asks a provider that never answers three times at once, each time with the same time-out and in an async context of its own: first with the
- * client's time-out, then with the gateway's. Says in which context the hooks and the provider's call were recorded, and whether the answers came
+ * Asks a provider that never answers three times at once, each time with the same timeout and in an async context of its own: first with the
+ * client's timeout, then with the gateway's. Says in which context the hooks and the provider's call were recorded, and whether the responses came
  * in time.
  */
 

@@ -8,7 +8,7 @@ const usage = { input_tokens: 3, output_tokens: 2 }
 const text = (part: string) =>
   event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: part } })
 
-/** The answer "Hello" of a provider in each format: whole, and as a stream in the three parts in which it arrives. */
+/** The response "Hello" in each provider format: complete, and as a stream in three parts. */
 export const answers = {
   chat: {
     whole: {

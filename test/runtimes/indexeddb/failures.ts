@@ -63,7 +63,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     'a database deleted by another tab is gone: the deletion is not blocked, and the database does not count as empty',
     async () => {
       assert.is(await act(other, 'remove', name), 'deleted')
-      await until(async () => (await act<string[]>(page, 'heard')).includes('gap'))
+      await until(async () => (await act<string[]>(page, 'received')).includes('gap'))
       for (const [method, ...args] of [['get', 'key'], ['list', ''], ['set', 'key', 'new'], ['ownSecret']] as const)
         refused(
           await call(page, method, ...args),
@@ -186,16 +186,16 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
   inTabs('a change is reported even without a message from the tab that made it', async () => {
     await act(other, 'silence')
     await call(other, 'set', 'unannounced', 'value')
-    await until(async () => (await act<string[]>(page, 'heard')).includes('unannounced'))
+    await until(async () => (await act<string[]>(page, 'received')).includes('unannounced'))
   })
 
   inTabs('a watcher whose position is no longer in the change log learns that all keys may have changed', async () => {
     await call(other, 'set', 'before', 'value')
-    await until(async () => (await act<string[]>(page, 'heard')).includes('before'))
+    await until(async () => (await act<string[]>(page, 'received')).includes('before'))
     await act(other, 'hold', name)
     for (const key of ['cut', 'after']) await act(other, 'cutLog', key)
-    await until(async () => (await act<string[]>(page, 'heard')).includes('after'))
-    assert.ok((await act<string[]>(page, 'heard')).includes('gap'))
+    await until(async () => (await act<string[]>(page, 'received')).includes('after'))
+    assert.ok((await act<string[]>(page, 'received')).includes('gap'))
   })
 
   inTabs('a page restored from the back/forward cache first assumes that all keys have changed', async () => {
@@ -203,8 +203,8 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     await other.goto(`${site.url}?elsewhere`)
     await call(page, 'set', 'meanwhile', 'value')
     await other.goBack({ waitUntil: 'commit' })
-    await until(async () => (await act<string[]>(other, 'heard')).includes('meanwhile'))
-    assert.is((await act<string[]>(other, 'heard')).at(-2), 'gap')
+    await until(async () => (await act<string[]>(other, 'received')).includes('meanwhile'))
+    assert.is((await act<string[]>(other, 'received')).at(-2), 'gap')
   })
 
   inTabs('expired rows are removed, and the change log stays bounded', async () => {

@@ -17,7 +17,7 @@ type Opening = StorageConformance & { holdsDamage?: true }
 
 /**
  * Runs the conformance suite of stores where it is called, without the runner. Writes lines of JSON, each with a line break before it, as uvu
- * writes dots: first the tests that there are, then the outcome of each. uvu must have been told by `UVU_DEFER` to start nothing by itself.
+ * writes dots: first the tests that there are, then the outcome of each. uvu must have been told by `UVU_DEFER` to start nothing on its own.
  */
 export async function reportSuites(
   names: string[],

@@ -85,7 +85,7 @@ export async function storesRunBy(runtime: Runtime, command: string, ...args: st
   })
 }
 
-/** A program of this folder in one file; uvu starts nothing by itself in it. */
+/** A program in this folder, bundled into one file, in which uvu starts nothing on its own. */
 export async function bundle(entry: string, options: BuildOptions): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],

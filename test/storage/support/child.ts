@@ -103,7 +103,7 @@ async function denied() {
   }
 }
 
-/** Watches and does nothing else. The process must end by itself. */
+/** Only watches. The process must end on its own. */
 async function idle() {
   storage.watch?.(() => {})
   await storage.set('key', 'value')

@@ -84,7 +84,7 @@ async function withTwoDays(): Promise<{ served: Served; now: number }> {
   return { served, now }
 }
 
-/** The paths below `/api` that a page asks for from now on, but for the streams; each call starts anew. */
+/** The paths below `/api` that a page requests from now on, without streams. Each call starts over. */
 function callsOf(page: Page): () => string[] {
   const paths: string[] = []
   page.on('request', (request) => {

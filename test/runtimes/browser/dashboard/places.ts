@@ -108,7 +108,7 @@ async function makeGroup(page: Awaited<ReturnType<typeof visit>>['page']): Promi
   await page.getByRole('button', { name: 'Delete: team' }).waitFor()
 }
 
-/** A browser logs each answer of 401 by itself. */
+/** The browser itself logs each 401. */
 const withoutStatus = (faults: string[]) => faults.filter((fault) => !fault.includes('status of 401'))
 
 /** Passes everything on under a path that it may change. */

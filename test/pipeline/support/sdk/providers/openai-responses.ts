@@ -39,7 +39,7 @@ type Unnumbered<T> = T extends { response: Response }
   : Omit<T, 'sequence_number'>
 type Event = ResponseStreamEvent extends infer T ? (T extends unknown ? Unnumbered<T> : never) : never
 
-/** Builds the whole response, and the same response as events. */
+/** Builds the complete response, and the same response as events. */
 function modelOutput(output: ResponseOutputItem[], [input, out]: [number, number]): ModelOutput {
   const whole = response(output, usageOf(input, out))
   const started = response([], undefined)
