@@ -1,7 +1,8 @@
 import { encodeUtf8 } from '../lib/bytes.ts'
 import { isByteStream, type Reply } from '../lib/exchange.ts'
 import { createFetchBody } from '../lib/fetch-call.ts'
-import { formatScalar, type JsonObject, parseJsonObject } from '../lib/json.ts'
+import { readFieldName } from '../lib/form-fields.ts'
+import { formatScalar, isObject, type JsonObject, parseJsonObject } from '../lib/json.ts'
 import type { FormPart } from '../lib/multipart.ts'
 import type { ClientFormat, Kind } from '../types.ts'
 import { type ModelCall, parseModelCall, replaceModelName } from './codec/model-call.ts'
@@ -86,12 +87,23 @@ function changeBody(call: ModelCall, body: JsonObject, model: string): ModelCall
   return { ...parseModelCall(encodeUtf8(text), endpoint, isOutsideBody ? { model } : {}), stream }
 }
 
-/** Returns the parts of a form whose fields have changed. Files and list fields are unchanged. */
+/** Returns the parts of a form with changed fields and file names. */
 function changeForm(form: readonly FormPart[], before: JsonObject, after: JsonObject): FormPart[] {
+  const counts = new Map<string, number>()
   const kept = form.flatMap((part): FormPart[] => {
-    if ('bytes' in part || !Object.hasOwn(before, part.name)) return [part]
-    if (!Object.hasOwn(after, part.name)) return []
-    return [after[part.name] === before[part.name] ? part : { ...part, value: formatScalar(after[part.name]) }]
+    const { name, inner } = readFieldName(part.name)
+    if (!Object.hasOwn(before, name)) return [part]
+    if (!Object.hasOwn(after, name)) return 'bytes' in part ? [part] : []
+    const index = counts.get(name) ?? 0
+    counts.set(name, index + 1)
+    const pick = ({ [name]: value }: JsonObject): unknown => {
+      if (Array.isArray(value)) return value[index]
+      return isObject(value) && inner !== undefined ? value[inner] : value
+    }
+    const [old, value] = [pick(before), pick(after)]
+    if (!('bytes' in part)) return [value === old ? part : { ...part, value: formatScalar(value) }]
+    const fileName = isObject(value) && typeof value.fileName === 'string' ? value.fileName : part.fileName
+    return [{ ...part, fileName }]
   })
   const added = Object.keys(after).filter((name) => !Object.hasOwn(before, name))
   return [...kept, ...added.map((name) => ({ name, value: formatScalar(after[name]) }))]

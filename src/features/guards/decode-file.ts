@@ -1,4 +1,4 @@
-import { fromBase64 } from '../../lib/bytes.ts'
+import { encodeUtf8, fromBase64, toBase64 } from '../../lib/bytes.ts'
 
 /**
  * Returns the text of a file in base64 or a data URL; `undefined` for images, audio, video, other binary files, and files over 1 MB. Reads malformed data
@@ -17,11 +17,23 @@ export function decodeFile({
   if (!isBase64) return decodePercent(data)
   const bytes = decodeBase64(data)
   if (!bytes) return undefined
+  const utf16 = isTextual(type) ? findUtf16(bytes) : undefined
   try {
-    return new TextDecoder('utf-8', { fatal: !isTextual(type) }).decode(bytes)
+    return new TextDecoder(utf16 ?? 'utf-8', { fatal: !isTextual(type) }).decode(bytes)
   } catch {
     return bytes.some(isControl) ? undefined : Array.from(bytes, (byte) => String.fromCharCode(byte)).join('') // in Latin-1
   }
+}
+
+/** Returns a file's data with another text; `undefined` unless it is UTF-8 in the form that this function writes. */
+export function encodeFile(
+  changed: string,
+  { text, data, isBase64 }: { text: string; data: string; isBase64: boolean },
+): string | undefined {
+  if (text.includes('\0')) return undefined
+  const encode = (one: string) => (isBase64 ? toBase64(encodeUtf8(one)) : encodeURIComponent(one))
+  const isSame = isBase64 ? encode(text) === data : decodePercent(encode(text)) === decodePercent(data)
+  return isSame ? encode(changed) : undefined
 }
 
 export const isTextual = (type: string): boolean => TEXTUAL.test(type)
@@ -47,6 +59,13 @@ function decodeBase64(text: string): Uint8Array | undefined {
     try {
       return fromBase64(one)
     } catch {} // tries without other characters
+  return undefined
+}
+
+/** Text in UTF-16 begins with a byte order mark or with ASCII characters. */
+function findUtf16([first, second, third, fourth]: Uint8Array): string | undefined {
+  if ((first === 0xff && second === 0xfe) || (second === 0 && fourth === 0)) return 'utf-16le'
+  if ((first === 0xfe && second === 0xff) || (first === 0 && third === 0)) return 'utf-16be'
   return undefined
 }
 

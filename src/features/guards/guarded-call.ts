@@ -1,6 +1,7 @@
 import { gatewayError } from '../../errors.ts'
 import { encodeUtf8 } from '../../lib/bytes.ts'
 import { type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../../lib/exchange.ts'
+import { findFieldConflict } from '../../lib/form-fields.ts'
 import { type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { OPEN_BRACKET } from '../../lib/json-scan.ts'
 import { convertArrayToEvents } from '../../lib/sse-array.ts'
@@ -303,6 +304,12 @@ function checkWhole(
           : 'checkBody' in guard && run.note(guard, (guard as BuiltInGuard).checkBody?.(body, parts))
     if (decision && decision.kind === 'refused') return { refused: guard, category: decision.category }
   }
+  const repeated = guards.length > 0 ? findFieldConflict(form ?? []) : undefined
+  if (repeated !== undefined)
+    throw gatewayError('INVALID_REQUEST', {
+      message: `The form has several values for "${repeated.slice(0, 100)}". Send it once.`,
+      data: { param: repeated.slice(0, 100) },
+    })
   if (guards.length > 0 && hasTokenArrays(body))
     throw gatewayError('INVALID_REQUEST', {
       message:

@@ -1,5 +1,5 @@
 import { escapeJson, isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
-import { decodeFile, isTextual } from './decode-file.ts'
+import { decodeFile, encodeFile, isTextual } from './decode-file.ts'
 import type { GuardPart, GuardPartKind, GuardRole } from './guard.ts'
 import { type JsonString, type StringVisitor, visitStrings, visitValues } from './json-strings.ts'
 import { isKeyword, isKnownName } from './keywords.ts'
@@ -181,9 +181,15 @@ function createPartVisitor(
   function addDataUrl(string: JsonString<StringPlace>, role: GuardRole): boolean {
     const { field, place } = string
     const comma = string.text.indexOf(',')
-    const [type = '', ...options] = string.text.slice('data:'.length, comma).split(';')
-    addFile(string, role, { type, data: string.text.slice(comma + 1), isBase64: options.includes('base64') })
-    return (DATA.has(field) || REMOTE.has(field)) && place.value?.type !== 'text'
+    const prefix = string.text.slice(0, comma + 1)
+    const [type = '', ...options] = prefix.slice('data:'.length, -1).split(';')
+    const isFile = (DATA.has(field) || REMOTE.has(field)) && place.value?.type !== 'text'
+    const isBase64 = options.includes('base64')
+    if (isFile || isBase64)
+      addFile(string, role, { type, data: string.text.slice(comma + 1), isBase64, prefix: isFile ? prefix : undefined })
+    const isPlain = options.every((option) => option === 'base64' || option.startsWith('charset='))
+    if (isFile && !isPlain) add(string, { role, kind: 'media', text: prefix, write: () => undefined })
+    return isFile
   }
 
   /** Adds the data or the URL of an image, audio, or file. Returns whether the string is either. */
@@ -196,19 +202,24 @@ function createPartVisitor(
     if (!DATA.has(field) || place.value?.type === 'text') return false
     const type = readType(place.value)
     const isData = BASE64.test(text)
-    if (isData && text.length <= SHORT) add(string, { role, kind: 'media' })
-    if (isData || isTextual(type)) addFile(string, role, { type, data: text, isBase64: true })
+    if (isData && text.length <= SHORT) add(string, { role, kind: 'media', write: () => undefined })
+    if (isData || isTextual(type))
+      addFile(string, role, { type, data: text, isBase64: true, prefix: isData ? '' : undefined })
     return isData
   }
 
   function addFile(
     string: JsonString<StringPlace>,
     role: GuardRole,
-    file: { type: string; data: string; isBase64: boolean },
+    { prefix, ...file }: { type: string; data: string; isBase64: boolean; prefix: string | undefined },
   ) {
     const text = decodeFile(file)
     const content = text === undefined ? { text: '', media: 'unreadable' as const } : { text }
-    add(string, { role, kind: 'media', ...content, write: () => undefined })
+    const write = (changed: string) => {
+      const data = prefix === undefined || text === undefined ? undefined : encodeFile(changed, { ...file, text })
+      return data === undefined || UNUSUAL.test(prefix ?? '') ? undefined : `"${prefix}${data}"`
+    }
+    add(string, { role, kind: 'media', ...content, write })
   }
 
   return { root, value, enter, visit, isPlainName }
@@ -265,6 +276,9 @@ const ARGUMENTS = new Set(['arguments', 'input', 'partial_json'])
 /** Fields with the data or the URL of media. */
 const DATA = new Set(['data', 'file_data', 'fileData', 'bytes', 'bytesBase64Encoded', 'b64_json', 'image', 'audio'])
 const REMOTE = new Set(['url', 'uri', 'image_url', 'file_url', 'file_id', 'fileId', 'fileUri', 'file_uri', 'audio_url'])
+
+/** Matches a data URL whose text can't be written again. */
+const UNUSUAL = /["\\]|charset=(?!utf-?8\b)/i
 
 const BASE64 = /^[\w+/\s-]+={0,2}[\r\n]{0,2}$/
 const DATA_URL = /^data:(?:[\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*,/i

@@ -4,7 +4,8 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Clock } from '../../types.ts'
 import { isCallPart } from './called-tools.ts'
 import type { Guard, GuardChange, GuardContext, GuardedRequest, GuardPart, GuardTexts, GuardVerdict } from './guard.ts'
-import { checksCalls } from './kinds/finding-guard.ts'
+import { checksCalls, isRestoring } from './kinds/finding-guard.ts'
+import type { ReadPart } from './read-parts.ts'
 import { getVerdictMemory } from './verdict-memory.ts'
 
 /** The joint decision of the guards. */
@@ -169,7 +170,7 @@ export class GuardRun {
     stage: GuardTexts['stage'],
   ): GuardDecision {
     const { name, mode } = guard
-    const decision = this.#keepSigned(toDecision(guard, verdict, parts, stage), guard, parts)
+    const decision = this.#keepUnchangeable(toDecision(guard, verdict, parts, stage), guard, { parts, stage })
     if (decision.kind === 'passed' && decision.texts.size === 0) return decision
     const category = decision.kind === 'refused' ? decision.category : undefined
     this.notes.push({
@@ -180,12 +181,29 @@ export class GuardRun {
     return mode === 'watch' ? NOTHING : decision
   }
 
-  /** Refuses changes to the reasoning of Messages: providers sign it, and reject it once it has changed. */
-  #keepSigned(decision: GuardDecision, guard: Guard, parts: readonly GuardPart[]): GuardDecision {
-    if (decision.kind !== 'passed' || this.#deps.request.format !== 'anthropic-messages') return decision
-    const signed = parts.filter(({ kind, id }) => kind === 'reasoning' && decision.texts.has(id))
-    if (signed.length === 0) return decision
-    return { kind: 'refused', guard, category: 'signed-reasoning', ids: signed.map(({ id }) => id) }
+  /**
+   * Refuses changes to the reasoning of Messages, which providers sign, and reject once it has changed, and to files that can't be written again. They
+   * stay the same if a guard would only restore values.
+   */
+  #keepUnchangeable(
+    decision: GuardDecision,
+    guard: Guard,
+    { parts, stage }: Pick<GuardTexts, 'parts' | 'stage'>,
+  ): GuardDecision {
+    if (decision.kind !== 'passed' || decision.texts.size === 0) return decision
+    const changed = parts.filter(({ id }) => decision.texts.has(id))
+    const isMessages = this.#deps.request.format === 'anthropic-messages'
+    const signed = isMessages ? changed.filter(({ kind }) => kind === 'reasoning') : []
+    const fixed = changed.filter((part: GuardPart & Partial<ReadPart>) =>
+      part.write ? part.write(decision.texts.get(part.id) ?? '') === undefined : false,
+    )
+    if (signed.length === 0 && fixed.length === 0) return decision
+    if (signed.length === 0 && stage === 'answer' && isRestoring(guard)) {
+      const left = new Set(fixed.map(({ id }) => id))
+      return { kind: 'passed', texts: new Map([...decision.texts].filter(([id]) => !left.has(id))) }
+    }
+    const category = signed.length > 0 ? 'signed-reasoning' : 'unchangeable'
+    return { kind: 'refused', guard, category, ids: [...signed, ...fixed].map(({ id }) => id) }
   }
 
   async #ask(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {

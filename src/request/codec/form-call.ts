@@ -1,4 +1,5 @@
 import { fromBase64 } from '../../lib/bytes.ts'
+import { readFieldName } from '../../lib/form-fields.ts'
 import { isMultipart } from '../../lib/http-headers.ts'
 import { formatScalar, isObject, type JsonObject } from '../../lib/json.ts'
 import { type FormPart, isFile, parseForm } from '../../lib/multipart.ts'
@@ -63,10 +64,9 @@ function toFields(form: readonly FormPart[]): JsonObject {
     const value = isFile(part)
       ? { fileName: part.fileName ?? null, type: part.type, size: part.bytes.length }
       : part.value
-    const [, name = part.name, inner] = /^([^[]+)\[([^[\]]*)\]$/.exec(part.name) ?? []
+    const { name, inner, isArrayItem } = readFieldName(part.name)
     const given = members.get(name)
-    const isArrayItem = inner === '' || /^\d+$/.test(inner ?? '')
-    if (inner && !isArrayItem)
+    if (inner !== undefined)
       members.set(name, Object.fromEntries([...(isObject(given) ? Object.entries(given) : []), [inner, value]]))
     else if (isArrayItem || given !== undefined)
       members.set(name, [...(Array.isArray(given) ? given : given === undefined ? [] : [given]), value])
