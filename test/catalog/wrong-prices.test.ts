@@ -59,6 +59,13 @@ for (const [what, price] of Object.entries(highPrices))
     assert.equal((await findModel(world, 'a'))?.price, price)
   })
 
+test('a model whose data is invalid stays as it is, and is not retired', async () => {
+  const world = await openCatalog(async () => changed({ a: { input: 5_000, output: 20 } }))
+  await world.ask()
+  assert.equal(await findModel(world, 'a'), { id: 'a', price: { input: 10, output: 20 } })
+  assert.ok((await world.api.catalog.review()).current)
+})
+
 test('a price per unit above $1,000 is a mistake', async () => {
   const world = await openCatalog(async () => changed({ newest: { image: 1e9 } }))
   await world.ask()

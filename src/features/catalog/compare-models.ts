@@ -54,7 +54,7 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
   let sizeAfter = 0
   for (const provider of Object.keys(options.catalog)) {
     const { models: before = [], asOf: date, isLive } = options.catalog[provider] ?? {}
-    const after = readModels(source, provider, options) ?? (isLive ? [] : undefined) // the copy in use has it, so its models are missing now
+    const { models: after = isLive ? [] : undefined, invalid } = readModels(source, provider, options) // the copy in use has it, so its models are missing now
     if (!after) continue
     sizeAfter += JSON.stringify(after).length
     const found = new Map(after.map((model) => [model.id, model]))
@@ -69,6 +69,7 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
       if (!old.retired) known++
       if (!now) {
         if (!old.retired) gone++
+        if (invalid.has(old.id)) return old
         if (!old.retired) applied.push(`- ${provider}/${old.id}: no longer in the source`)
         return { ...old, retired: true }
       }
@@ -111,12 +112,15 @@ function findRejection({ known, gone, compared, held, sizeBefore, sizeAfter }: C
   return undefined
 }
 
-/** Reads the models of a provider. Returns `undefined` if the source doesn't have it. Invalid models are left out. */
-function readModels(
-  source: JsonObject,
-  provider: string,
-  { catalog, asOf }: CompareOptions,
-): CatalogModel[] | undefined {
+/** The models of a provider in a source. */
+interface ReadModels {
+  /** The valid ones; absent if the source doesn't have the provider. */
+  models?: CatalogModel[]
+  /** The IDs of the others. */
+  invalid: ReadonlySet<unknown>
+}
+
+function readModels(source: JsonObject, provider: string, { catalog, asOf }: CompareOptions): ReadModels {
   const { serviceKinds: kinds = ['llm'], models: before = [], alias, catalogAlias } = catalog[provider] ?? {}
   const given = source[provider]
   const list: unknown = isObject(given) ? given.models : given
@@ -125,10 +129,13 @@ function readModels(
     ? list.filter(isObject).map((model) => dropNewZeros(pickFields(model), before))
     : selection && selectKnown(source, selection, { kinds, asOf, before })
   const isValid = (model: object) => checkModels(provider, { alias, catalogAlias, models: [model] }, kinds).length === 0
-  return found?.filter(
-    (model): model is CatalogModel =>
-      isValid(model) && MODEL_ID.test(String(Reflect.get(model, 'id'))) && hasPlausiblePrice(model),
+  const getId = (model: object): unknown => Reflect.get(model, 'id')
+  const models = found?.filter(
+    (model): model is CatalogModel => isValid(model) && MODEL_ID.test(String(getId(model))) && hasPlausiblePrice(model),
   )
+  const invalid = new Set((Array.isArray(list) ? list.filter(isObject) : []).map(getId))
+  for (const { id } of models ?? []) invalid.delete(id)
+  return { ...(models && { models }), invalid }
 }
 
 /** Selects the models of models.dev as for the built-in catalog, and all models that are already in the catalog. */
