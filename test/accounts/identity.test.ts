@@ -25,7 +25,7 @@ test('an identity can have all fields, some fields, or undefined fields', () => 
 test('an empty result is neither an identity nor a rejection', () =>
   assert.is(readIdentifyResult(undefined), undefined))
 
-test('null and a refusal reject the request, and clients only retry if the refusal has a retry time', () => {
+test('null and a refusal reject the request, and clients retry only if the refusal sets a retry time', () => {
   const read = (answer: unknown) => {
     const found = readIdentifyResult(answer)
     assert.ok(found && 'refusal' in found)

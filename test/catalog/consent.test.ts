@@ -26,7 +26,7 @@ test('consent to a rejected copy does not apply to another copy that the source 
   assert.is((await findModel(world, 'c'))?.retired, true)
 })
 
-test('more suspicious prices than anyone reviews one by one reject the whole copy, in any storage', async () => {
+test('if there are too many suspicious prices to review one by one, the entire copy is rejected, in any storage', async () => {
   const price = { input: 10, output: 20 }
   const ids = Array.from({ length: 2_000 }, (_, nth) => `a-model-whose-name-is-long-enough-to-matter-${nth}`)
   const many = { one: { ...base.one, models: ids.map((id) => ({ id, price })) } }

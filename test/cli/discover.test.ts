@@ -108,7 +108,7 @@ test('--no-discover queries no server, and a warning names the options that help
   await run(url, ['delete', 'openai-compatible-lab'])
 })
 
-test('a connection is created even if its server is unreachable, with a warning that says what to do', async ({
+test('a connection is created even if its server is unreachable, with a warning that suggests a fix', async ({
   url,
 }) => {
   const made = await run(url, ['create', 'lmstudio', '--base-url', 'http://127.0.0.1:9/v1'])

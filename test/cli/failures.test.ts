@@ -48,7 +48,7 @@ failures('signalbox names an unknown option and exits with 2', () =>
 )
 
 failures(
-  'signalbox says what to do if the port is in use, or the host is not an address of this machine',
+  'signalbox suggests a fix if the port is in use, or the host is not an address of this machine',
   async ({ used, port }) => {
     const on = (...args: string[]) => ['--data', used, ...args]
     const taken = new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is already in use\\. .* --port ${port + 1}`)
@@ -86,7 +86,7 @@ failures(
 )
 
 failures(
-  'signalbox reports what is wrong with the file passed to --config, and creates no data folder when it fails',
+  'signalbox reports the problem with the file passed to --config, and creates no data folder when it fails',
   async () => {
     const folder = await temporaryFolder()
     const config = join(folder, 'signalbox.yaml')

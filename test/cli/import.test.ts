@@ -245,7 +245,7 @@ for (const kind of ['db.json', 'db/data.sqlite'] as const) {
   })
 }
 
-test('explains what is wrong with a file without quoting it', async ({ folder }) => {
+test('explains the problem with a file without quoting it', async ({ folder }) => {
   const broken = await written(folder, '.json', '{"targets": [{"api_key": "sk-canary" "x"}]}')
   const list = await written(folder, '.yaml', '- sk-canary')
   const good = await written(folder, '.yaml', LITELLM)

@@ -70,7 +70,7 @@ test('serves combos, aliases, and models without a stored record', async () => {
   assert.equal(calls[2], { url: 'http://mine.test/v1/chat/completions', authorization: 'Bearer a-longer-key-of-mine' })
 })
 
-test('lists records defined in code first, and marks them', async () => {
+test('lists records defined in code first, with a mark', async () => {
   const { api } = open()
   await api.combos.create({ name: 'stored', models: ['mine/m'] })
   const { combos } = await api.combos.list()

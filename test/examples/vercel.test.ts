@@ -64,7 +64,7 @@ test('without a session, the chat and the API return 401, and the page asks visi
   await instance.stop()
 })
 
-test('only admins can use the dashboard, and nobody can sign up as one', async ({ app, bob, admin }) => {
+test('only admins can use the dashboard, and signing up as an admin is impossible', async ({ app, bob, admin }) => {
   const instance = await app.start({ isKept: true })
   const change = { limits: { requests: { day: 1 } } }
   for (const [cookie, status] of [

@@ -113,7 +113,7 @@ test('a feature that is a class instance keeps all of its steps', async () => {
   assert.equal([counting.attempts, counting.closed], [1, true])
 })
 
-test('the lowest output limit of several steps applies, and a step can reject a target or the whole request', async () => {
+test('the lowest output limit of several steps applies, and a step can reject a target or the entire request', async () => {
   const limiting = (tokens: number): Feature => ({
     name: `limit-${tokens}`,
     aroundAttempt(attempt, next) {

@@ -90,7 +90,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.match(up.calls.at(-1)?.body ?? '', '"imageSize":"2K"')
   })
 
-  test('a mask is rejected if the whole image would change, or if there is no image', async () => {
+  test('a mask is rejected if the entire image would change, or if there is no image', async () => {
     const { models, up, post } = await images()
     const thrown = await ai
       .generateImage({

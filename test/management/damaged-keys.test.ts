@@ -48,7 +48,7 @@ test("a key that can't be decrypted can be paused and deleted", async () => {
   assert.equal((await expect(200, 'GET', '/api/keys')).keys, [before[0], before[2]])
 })
 
-test('an unreadable keyring, unlike an unreadable key, fails the whole list', async () => {
+test('an unreadable keyring, unlike an unreadable key, fails the entire list', async () => {
   const { expect, storage } = await doorWithDamage()
   const later = openDoor({ storage, secret: 'another secret, as long as secrets must be' })
   await later.expect(500, 'GET', '/api/keys')

@@ -17,7 +17,7 @@ const fields = {
   metadata: { team: 'ml' },
 }
 
-test("sets a key's permissions and limits, returns them as sent, replaces them as a whole, and removes them with null", async () => {
+test("sets a key's permissions and limits, returns them as sent, replaces them completely, and removes them with null", async () => {
   const { expect, gateway } = openDoor()
   await gateway.api.connections.create({ provider: 'openai' })
   await gateway.api.aliases.set({ alias: 'fast', model: 'openai/gpt-5-mini' })
@@ -117,7 +117,7 @@ test('rejects invalid permissions and limits with an error that names the field,
 const settings = suite('the limits in the settings')
 
 settings(
-  'limits in the settings are replaced as a whole, other settings field by field, and null removes both',
+  'limits in the settings are replaced completely, other settings field by field, and null removes both',
   async () => {
     const { expect } = openDoor()
     const plain = await expect(200, 'GET', '/api/settings')

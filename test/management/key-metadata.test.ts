@@ -12,7 +12,7 @@ const test = suite('the metadata of a key')
 
 const metadata = { team: 'ml', 'cost centre': '42', empty: '' }
 
-test('creates a key with metadata, shows it, replaces it as a whole, and removes it with null', async () => {
+test('creates a key with metadata, shows it, replaces it completely, and removes it with null', async () => {
   const { expect } = openDoor()
   const made = await expect(201, 'POST', '/api/keys', { name: 'a', metadata })
   assert.equal(Object.keys(made), ['key', 'id', 'name', 'createdAt', 'metadata'])

@@ -178,7 +178,7 @@ test('a reader that reconnects continues after the last event that it received, 
   await late.cancel()
 })
 
-test('a reader that is too slow learns how many events it missed, and what is in flight now', async () => {
+test('a reader that is too slow learns how many events it missed, and which requests are in flight', async () => {
   const { follow, chat } = await open()
   const slow = await follow('?types=finished,lost,running')
   await slow.until('running')

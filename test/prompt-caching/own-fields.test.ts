@@ -54,7 +54,7 @@ const others: Record<string, { answer: Answering; catalog?: Catalog; field: stri
   },
 }
 for (const [model, { field, ...target }] of Object.entries(others))
-  test(`a client that sets marks still stays on one server of ${model}`, async () => {
+  test(`a client that sets breakpoints still stays on one server of ${model}`, async () => {
     const { call, sent, record } = await send({ path: '/v1/messages', body: { ...marked, model }, ...target })
     assert.ok(field === 'prompt_cache_key' ? sent[field] : call?.headers.get(field), field)
     const breakpoints = JSON.stringify(sent).match(/"prompt_cache_breakpoint"/g) ?? []
@@ -62,14 +62,14 @@ for (const [model, { field, ...target }] of Object.entries(others))
     assert.is.not(record?.by, 'gateway')
   })
 
-test('a cache field that is null is not a mark', async () => {
+test('a cache field with the value null is not a breakpoint', async () => {
   const body = { ...messages, cache_control: null, model: 'anthropic/claude-sonnet-4-5' }
   const { sent, record } = await send({ path: '/v1/messages', body, answer: () => json(whole['anthropic-messages']) })
   assert.equal(sent.cache_control, { type: 'ephemeral' })
   assert.is(record?.by, 'gateway')
 })
 
-test('a parameter of a tool whose name is that of a cache field is not a mark', async () => {
+test('a tool parameter with the name of a cache field is not a breakpoint', async () => {
   const properties = { cacheControl: { type: 'string', default: 'no-store' }, cachedContent: { type: 'string' } }
   const tools = [{ name: 'upload', input_schema: { type: 'object', properties } }]
   const body = { ...messages, tools, model: 'anthropic/claude-sonnet-4-5' }

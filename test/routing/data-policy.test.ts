@@ -207,7 +207,7 @@ for (const [tags, says] of [
     )
   })
 
-test('tags of a connection are replaced as a whole, and null removes them', async () => {
+test("a connection's tags are replaced completely, and null removes them", async () => {
   const { api } = await open()
   const { id } = await api.connections.create({ provider: 'one', tags: { zdr: true, region: 'eu' } })
   assert.equal((await api.connections.update(id, { tags: { region: 'us' } })).tags, { region: 'us' })

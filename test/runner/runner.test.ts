@@ -136,7 +136,7 @@ test('the test runner recognizes continuous integration by CI=true', async () =>
   assert.not(outcome.passed)
 })
 
-test('the test runner lists what was skipped, and why', async () => {
+test('the test runner lists skipped tests with the reason', async () => {
   const { output, lastLine } = await runFixture('skips')
   assert.is(lastLine, closingLine(1, 0, 4), output)
   assert.match(output, /\nSkipped:\n[\s\S]*stops in the middle: no network here\n/)

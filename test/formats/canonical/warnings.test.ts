@@ -13,7 +13,7 @@ test("each warning is reported once, with the client's field names", () => {
   assert.equal(warnings.list(), ['dropped:seed', 'clamped:max_tokens'])
 })
 
-test('an object that is dropped as a whole causes no warnings about its nested fields', () => {
+test('an object that is dropped entirely causes no warnings about its nested fields', () => {
   const warnings = createWarnings({ isStrict: false })
   for (const field of ['config.thoughts.shown', 'config.thoughts', 'config.thoughtsBudget']) warnings.noteDropped(field)
   warnings.noteChanged('config.thoughts.budget', 'clamped')

@@ -42,7 +42,7 @@ const expected: Record<string, { plain: JsonObject; pdf: JsonObject[]; lost: str
 }
 
 for (const [model, { plain: text, pdf: file, lost }] of Object.entries(expected)) {
-  test(`documents keep their text, and losses are reported (${model})`, async () => {
+  test(`documents keep their text, and dropped fields are reported (${model})`, async () => {
     const body = createRequest(plain, pdf)
     const answer = () => json(whole[getFormat(model)])
     const { sent, warned } = await ask({ client: 'anthropic-messages', model, body, answer })

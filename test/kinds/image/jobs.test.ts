@@ -37,7 +37,7 @@ test('the image is downloaded without the key, and not at all for a client that 
   assert.is(up.calls.filter(isSample).length, 1)
 })
 
-test('an image costs what the vendor reports', async () => {
+test('an image costs the amount that the vendor reports', async () => {
   const { ask, api } = await openImages({ usage: true })
   await ask(model, {})
   const { requests } = await api.usage.requests({})

@@ -24,7 +24,7 @@ test('a fill model gets the image and its mask as base64', async () => {
   assert.equal([image, mask, input_image], [png, jpeg, undefined])
 })
 
-test("a mask is rejected for models that change whole images, and markup for all models except OpenAI's", async () => {
+test("a mask is rejected for models that change entire images, and markup for all models except OpenAI's", async () => {
   const { ask, up } = await openImages()
   for (const [model, member] of [
     ['bfl/flux-2-pro', 'mask'],

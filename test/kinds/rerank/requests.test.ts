@@ -114,7 +114,7 @@ test("Bedrock supports the length of documents for Cohere's models, and no optio
   assert.equal(lengthIn(1), { modelArn: 'arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0' })
 })
 
-test("a whole ARN stays unchanged, and access keys sign the call for Bedrock's agent service", async () => {
+test("a complete ARN stays unchanged, and access keys sign the call for Bedrock's agent service", async () => {
   const apiKey = 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'
   const connections = [{ provider: 'bedrock', apiKey, providerSpecificData: { region: 'us-east-1' } }]
   const { ask, up } = await openVendors({ connections })

@@ -249,7 +249,7 @@ test("a request's content encoding and bytes are passed on unchanged", async () 
   assert.equal(await response.json(), ['gzip', 'zip'])
 })
 
-test('an exchange offers one upstream function for the whole process, another one, or none', async () => {
+test('an exchange offers one upstream function for the entire process, another one, or none', async () => {
   const own = Object.assign(async () => new Response(), {
     raw: () => {
       throw new Error('nobody calls')

@@ -191,7 +191,7 @@ for (const [type, source] of [
   })
 }
 
-parts('a tool result marks an error, and has no content field without content', () => {
+parts('a tool result indicates an error, and has no content field without content', () => {
   const { messages } = write({
     turns: [
       user(text('q')),

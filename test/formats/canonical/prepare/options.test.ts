@@ -35,7 +35,7 @@ options("options are clamped to the target's ranges", () => {
   assert.equal(warnings, ['clamped:temperature', 'clamped:stop', 'clamped:maxOutputTokens'])
 })
 
-options('options whose loss would change the response are rejected', () => {
+options('options that would change the response if dropped are rejected', () => {
   assert.throws(
     () => prepare({ options: { candidates: 2 } }, { supportedOptions: [] }),
     /"candidates": the target does not support/,

@@ -79,7 +79,7 @@ test('logprobs belong to the text of their chunk', () => {
   ])
 })
 
-test('sources come in the last chunk, with byte offsets into the whole text', () => {
+test('sources come in the last chunk, with byte offsets into the complete text', () => {
   const groundingMetadata = {
     groundingChunks: [{ web: { uri: 'https://a.com', title: 'A' } }, { retrievedContext: { title: 'B', text: 'q' } }],
     groundingSupports: [

@@ -58,7 +58,7 @@ write('empty text becomes null, and a legacy client receives a function_call', (
   assert.equal([old.finish_reason, old.message.function_call], ['function_call', { name: 'f', arguments: '{}' }])
 })
 
-write('citations have offsets in the whole text', () => {
+write('citations have offsets in the complete text', () => {
   const cited = { ...text('bc'), citations: [{ url: 'u', start: 1, end: 2 }, { url: 'v' }] }
   const spans = message([text('a'), cited]).message.annotations.map(
     (annotation: { url_citation: JsonObject }) => annotation.url_citation,

@@ -80,7 +80,7 @@ test('a response has all fields that clients expect, including those copied from
 
 const outputOf = (content: AssistantPart[], reason: FinishReason = 'stop') => write(content, { reason }).output
 
-test('items keep their order, and consecutive texts become one message', () => {
+test('items keep their order, and consecutive text parts become one message', () => {
   const state = { origin: { format: 'anthropic-messages', account: 'a' }, kind: 'signature', data: 's' } as const
   const written = outputOf([
     { type: 'reasoning', text: 't', state },

@@ -226,7 +226,7 @@ async function holdReloads(page: Page): Promise<{ hold: () => void; release: () 
 
 /** What two people change at the same time. */
 export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
-  test('a conflicting edit shows both versions, keeps what was typed, and is saved when repeated', {
+  test("a conflicting edit shows both versions, keeps the user's input, and is saved when repeated", {
     timeoutMs: 300_000,
   }, async ({ browser }) => {
     const served = await serveDashboard()

@@ -81,9 +81,7 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     await served.close()
   })
 
-  test('keys show what they spent this month, how much of each limit is used, and when they were last used', async ({
-    browser,
-  }) => {
+  test("keys show this month's spending, the used share of each limit, and the last use", async ({ browser }) => {
     const { served, key } = await withHistory()
     const { gateway } = served
     await gateway.api.keys.create({ name: 'idle', limits: { requests: { day: 10 } } })
