@@ -2,7 +2,7 @@ import type { Price } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { base, changed, findModel, openCatalog } from './world.ts'
 
-const test = suite('a source of prices that is wrong')
+const test = suite('catalog sources with wrong prices')
 
 test('a price of 0 that the catalog did not have is unknown, and not free', async () => {
   const [first, second] = [
@@ -59,7 +59,7 @@ for (const [what, price] of Object.entries(highPrices))
     assert.equal((await findModel(world, 'a'))?.price, price)
   })
 
-test('a model whose data is invalid stays as it is, and is not retired', async () => {
+test('a model with invalid data stays unchanged, and is not retired', async () => {
   const world = await openCatalog(async () => changed({ a: { input: 5_000, output: 20 } }))
   await world.ask()
   assert.equal(await findModel(world, 'a'), { id: 'a', price: { input: 10, output: 20 } })

@@ -2,7 +2,7 @@ import { applyConfig, readConfigFile } from '../../src/cli/config-file.ts'
 import { assert } from '../support/suite.ts'
 import { configSuite, findProblem, openData, write } from './config-files.ts'
 
-const test = configSuite('anchors and merges in the file of --config')
+const test = configSuite('anchors and merges in the config file')
 
 const env = { OPENAI_KEY: 'sk-canary-0123456789' }
 

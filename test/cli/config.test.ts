@@ -5,7 +5,7 @@ import { withManagement } from '../../src/cli/data-folder.ts'
 import { assert } from '../support/suite.ts'
 import { configSuite, findProblem, openData, write } from './config-files.ts'
 
-const test = configSuite('the file of --config')
+const test = configSuite('the config file')
 
 const VALUE = `sbx_${'v'.repeat(40)}`
 const env = { OPENAI_KEY: 'sk-canary-0123456789', HOST: 'lab.test', EMPTY: '', APP_KEY: VALUE }

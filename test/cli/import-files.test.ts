@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { assert } from '../support/suite.ts'
 import { fresh, importSuite, run, started, written } from './imported.ts'
 
-const test = importSuite('the files that an import reads and writes')
+const test = importSuite('files that an import reads and writes')
 
 const CONFIG = 'model_list: [{ model_name: m, litellm_params: { model: gpt-4o, api_key: sk-canary } }]\n'
 

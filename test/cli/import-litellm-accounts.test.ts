@@ -11,7 +11,7 @@ import {
   written,
 } from './imported.ts'
 
-const test = importSuite('the accounts of a configuration of LiteLLM')
+const test = importSuite('importing accounts from LiteLLM')
 
 test("uses each of two accounts with the same provider only for that account's models", async ({ folder }) => {
   const azure = (name: string) => ({

@@ -1,7 +1,7 @@
 import { assert } from '../support/suite.ts'
 import { importedLiteLlm, importSuite, lab, litellmConfig } from './imported.ts'
 
-const test = importSuite('the prices in a configuration of LiteLLM')
+const test = importSuite('importing prices from LiteLLM')
 
 test('uses catalog prices, and reports models without a price if there is a budget', async ({ folder }) => {
   const azure = (deployment: string) => ({

@@ -1,7 +1,7 @@
 import { assert } from '../support/suite.ts'
 import { importedLiteLlm, importSuite, type LiteLlmModel, lab, litellmConfig } from './imported.ts'
 
-const test = importSuite('the import of a configuration of LiteLLM')
+const test = importSuite('importing from LiteLLM')
 
 test('converts the order of deployments to fallbacks', async ({ folder }) => {
   const { combos, chat, down } = await importedLiteLlm(

@@ -1,7 +1,7 @@
 import { assert } from '../support/suite.ts'
 import { importSuite, run, started, written } from './imported.ts'
 
-const test = importSuite('mistakes in the files of other gateways')
+const test = importSuite("mistakes in other gateways' files")
 
 const ENV = { OPENAI_API_KEY: 'openai-key-1234567' }
 

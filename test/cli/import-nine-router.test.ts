@@ -5,7 +5,7 @@ import { assert } from '../support/suite.ts'
 import { writeSqlite } from './import-samples.ts'
 import { fresh, importSuite, run, started, written } from './imported.ts'
 
-const test = importSuite('the import of the data of 9router')
+const test = importSuite('importing from 9router')
 
 const account = (provider: string, more: object = {}) => ({
   provider,

@@ -1,7 +1,7 @@
 import { assert } from '../support/suite.ts'
 import { importSuite, run, started, written } from './imported.ts'
 
-const test = importSuite('the import of a config of Portkey')
+const test = importSuite('importing from Portkey')
 
 const KEYS = {
   OPENAI_API_KEY: 'openai-key-1234567',

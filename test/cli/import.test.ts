@@ -4,7 +4,7 @@ import { assert } from '../support/suite.ts'
 import { LITELLM, NINE_ROUTER, PORTKEY, PORTKEY_CONDITIONS, writeSqlite } from './import-samples.ts'
 import { fresh, importSuite, run, started, written } from './imported.ts'
 
-const test = importSuite('the import from other gateways')
+const test = importSuite('importing from other gateways')
 
 const LITELLM_ENV = {
   AZURE_API_BASE: 'https://eu.openai.azure.com',

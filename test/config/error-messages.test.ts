@@ -8,7 +8,7 @@ import { configSuite, openData, write } from '../cli/config-files.ts'
 import { assert } from '../support/suite.ts'
 import { type Mistake, mistakes } from './support/mistakes.ts'
 
-const test = configSuite('the same mistake in the management API, in code, and in the config file')
+const test = configSuite('error messages in the management API, in code, and in the config file')
 
 /** All gateways of these tests stay empty, because every record is rejected. */
 const api = createGateway({ storage: memoryStorage(), logger: false }).api as Management<unknown>
@@ -72,7 +72,7 @@ for (const mistake of mistakes) {
   const [section, name, input] = mistake
   const shown = `${section} ${name} ${JSON.stringify(input)}`.replace(/(.)\1{50,}/g, '$1…')
 
-  test(`the error messages match: ${shown.slice(0, 120)}`, async ({ folder }) => {
+  test(`the messages match: ${shown.slice(0, 120)}`, async ({ folder }) => {
     const code = findCodeMessage(mistake)
     const api = await findApiMessage(mistake)
     assert.is(withoutKnown(code), withoutKnown(toCodeMessage(api, mistake)))

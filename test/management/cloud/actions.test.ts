@@ -230,7 +230,7 @@ test('if a record is rejected during enable, cloud sync stays off and the proxy 
   }
 })
 
-test('the error of an enable that fails after the proxy has data says so, and disable removes the data', async () => {
+test('if enable fails after the proxy has received data, the error says so, and disable removes the data', async () => {
   const { act, api, proxy } = await open()
   await api.keys.create({ name: 'mine' })
   proxy.failAt('POST /cloud/1/mirror', () => Promise.reject(new TypeError('fetch failed')), { nth: 2 })
