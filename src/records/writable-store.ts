@@ -134,7 +134,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
         records: guards,
         complete: (key, record) => completeRecord(key, record, signedGuards),
         findProblem: async (_, record) =>
-          (await isTrustedGuard(store, record as StoredGuard)) ? undefined : UNSIGNED_GUARD, // the records are guards
+          (await isTrustedGuard(store, record as StoredGuard)) ? undefined : UNSIGNED_GUARD, // this collection only has guards
       },
       {
         kind: recordKinds.connections,

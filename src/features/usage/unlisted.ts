@@ -33,7 +33,7 @@ export class UnlistedTotals {
     const before = totals.size
     totals.addRequest(request)
     this.#rows += totals.size - before
-    if (this.#rows > MAX_ROWS && this.#steps < STEPS.length) this.#coarsen() // one step takes milliseconds
+    if (this.#rows > MAX_ROWS && this.#steps < STEPS.length) this.#coarsen() // each step blocks for milliseconds
   }
 
   /** Removes and returns all totals, in parts of about `maxCharacters` at most. */

@@ -35,7 +35,7 @@ export const relayTranslatedStream = (
 class TranslatedStream implements RelayedStream {
   /** `reading`: reads from the provider. `draining`: sends the rest to the client. `over`: `onEnd` has been called. */
   #phase: 'reading' | 'draining' | 'over' = 'reading'
-  /** The events for the client. Full texts come first; there are several because the length of a string is limited. */
+  /** The events for the client. Complete strings come first; there are several because a string's length is limited. */
   #text = ''
   readonly #fullTexts: string[] = []
   /** The chunks that arrived before the stream was relayed. */

@@ -99,7 +99,7 @@ export class Draft {
   #own: InstanceEntry
 
   constructor({ book: from, instanceId, own, generation, observation, now }: DraftSource) {
-    const minute = Math.max(from.minute, toMinute(now)) // windows don't move back when a clock does
+    const minute = Math.max(from.minute, toMinute(now)) // a clock that goes back must not move windows back
     const used = rollUsed(from.used, from.minute, minute)
     const { entries, gone } = pruneBook(from, observation, { now, minute })
     const before = entries.get(instanceId)
