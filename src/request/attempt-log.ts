@@ -207,14 +207,17 @@ export class AttemptLog {
    * caller, so its failures don't count for others.
    */
   recordFailure(
-    failure: Failure,
+    received: Failure,
     {
       sentStatus,
       isEmpty,
       isOwnCredential,
     }: { sentStatus: number | undefined; isEmpty: boolean; isOwnCredential: boolean },
   ): void {
-    const { class: outcome, message, upstreamStatus = failure.status } = failure
+    const { class: outcome, upstreamStatus = received.status } = received
+    const isOmitted = this.#log.omitsProviderMessages && received.isQuoted
+    const message = isOmitted ? `The provider returned the status ${upstreamStatus}.` : received.message
+    const failure = { ...received, message }
     if (outcome === 'internal') {
       this.#permit.drop()
       this.#log.context.onError(failure.cause)

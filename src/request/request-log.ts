@@ -74,6 +74,8 @@ export class RequestLog {
   tags: readonly string[] | undefined = undefined
   /** Whether a response is refused, so that a combo with the condition `refused` tries its next target. */
   readonly responseChecks: Array<(choices: readonly Choice[]) => Promise<boolean>> = []
+  /** Set to keep providers' error messages out of records, because they may quote the content. */
+  omitsProviderMessages = false
   protected readonly events: RequestEvents
   readonly #clock: Clock
   readonly #onEnd: Array<(record: RequestRecord) => void> = []

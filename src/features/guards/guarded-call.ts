@@ -62,6 +62,7 @@ export async function guardCall(
   const deps = { request: call, clock, signal: call.signal, onError, callModel, fetch }
   const run = new GuardRun(guards, deps)
   tally.add(run)
+  call.log.omitsProviderMessages = true
   if (run.on('answer').length > 0)
     call.log.responseChecks.push((choices) => {
       const attempt = new GuardRun(run.on('answer'), deps)
