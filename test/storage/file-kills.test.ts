@@ -9,7 +9,7 @@ import { inFolder } from './support/folder.ts'
 import { KEYS, plannedWrite } from './support/plan.ts'
 
 /** As many as make a figure in CI; few at a desk, where each costs a tenth of a second. */
-const KILLS = randomCases(500, 24)
+const KILLS = Math.ceil(randomCases(500, 24) / LANES) * LANES
 const LANES = 2
 /** A kill falls anywhere into a time like that of a commit, after up to so many acknowledged writes. */
 const WINDOW_MS = 8
