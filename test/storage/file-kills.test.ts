@@ -8,9 +8,9 @@ import { type Child, childProgram } from './support/children.ts'
 import { inFolder } from './support/folder.ts'
 import { KEYS, plannedWrite } from './support/plan.ts'
 
+const LANES = 2
 /** As many as make a figure in CI; few at a desk, where each costs a tenth of a second. */
 const KILLS = Math.ceil(randomCases(500, 24) / LANES) * LANES
-const LANES = 2
 /** A kill falls anywhere into a time like that of a commit, after up to so many acknowledged writes. */
 const WINDOW_MS = 8
 const MOST_WRITES = 6

@@ -10,7 +10,7 @@ const RUNS = randomCases(10_000, 500)
 
 const value = fc.jsonValue({ maxDepth: 3 })
 const mostly = <T>(allowed: fc.Arbitrary<T>) =>
-  fc.oneof({ weight: 12, arbitrary: allowed }, { weight: 1, arbitrary: value })
+  fc.oneof({ weight: 20, arbitrary: allowed }, { weight: 1, arbitrary: value })
 
 const part = fc.oneof(
   fc.record({ type: fc.constant('text'), text: mostly(fc.string()) }),
