@@ -83,7 +83,10 @@ for (const name of clientNames)
         const text = JSON.stringify(messages)
         if (text.includes('fail')) return json({ error: { message: `Bad content like ${WORD} in ${text}` } }, 500)
         if (text.includes('break') && isStream)
-          return sse([chatChunk({ content: 'Hello' }), { error: { message: `Bad content like ${WORD} in ${text}` } }])
+          return sse([
+            chatChunk({ content: 'Hello' }),
+            `data: ${JSON.stringify({ error: { message: `Like ${WORD}` } })}\n\n`,
+          ])
         const output = text.includes('say') ? `It is ${WORD}.` : `Write to ${/\w+-1-\w+/.exec(text)} or ${ADDRESS}.`
         return isStream
           ? sse([...[...output].map((content) => chatChunk({ content })), ...chatEvents().slice(-3)])
