@@ -9,7 +9,7 @@ import { createSyncTables, type SyncTable } from './sync-collections.ts'
 import type { Rejection, ReplicaOptions, Side, StateId } from './sync-types.ts'
 
 /** The current state of a record, without its content. */
-export interface InstanceTracker {
+export interface RecordObservation {
   hash: string | null
   isActive?: boolean
   /** Identifies the last call that set whether the record is active, or that set the settings. */
@@ -50,7 +50,7 @@ export class Scanner {
   readonly shadows: Shadows
   readonly #options: ReplicaOptions
   readonly #cleanUp: (collection: Collection, scanned: ScannedRecord) => Promise<void>
-  readonly #observed = new WeakMap<object, InstanceTracker | SyncProblem>()
+  readonly #observed = new WeakMap<object, RecordObservation | SyncProblem>()
   #scanNumber = 0
 
   /** Calls `cleanUp` with each scanned record, which may need cleanup. */
@@ -196,7 +196,7 @@ export class Scanner {
     }
   }
 
-  async #observe(collection: Collection, item: SyncItem): Promise<InstanceTracker | SyncProblem> {
+  async #observe(collection: Collection, item: SyncItem): Promise<RecordObservation | SyncProblem> {
     const known = this.#observed.get(item.record)
     if (known) return known
     const now = await this.#readObservation(collection, item).catch(toProblem)
@@ -204,7 +204,7 @@ export class Scanner {
     return now
   }
 
-  async #readObservation(collection: Collection, item: SyncItem): Promise<InstanceTracker> {
+  async #readObservation(collection: Collection, item: SyncItem): Promise<RecordObservation> {
     const { record, isActive, edit } = await this.tables[collection].read(item)
     return {
       hash: await this.hashRecord({ collection, id: item.id }, record),
@@ -235,11 +235,11 @@ export class Scanner {
   }
 }
 
-function isUnchanged(shadow: Shadow, now: InstanceTracker): boolean {
+function isUnchanged(shadow: Shadow, now: RecordObservation): boolean {
   return !shadow.applying && !shadow.parked && !shadow.claims && matchesShadow(shadow, now)
 }
 
-const matchesShadow = ({ hash, active, edit }: Omit<ShadowState, 'isSeen'>, now: InstanceTracker) =>
+const matchesShadow = ({ hash, active, edit }: Omit<ShadowState, 'isSeen'>, now: RecordObservation) =>
   now.hash === hash && (hash === null || (now.isActive === active?.isActive && now.edit === edit))
 
 /**
@@ -248,7 +248,7 @@ const matchesShadow = ({ hash, active, edit }: Omit<ShadowState, 'isSeen'>, now:
  */
 export function updateShadow(
   shadow: Shadow,
-  now: InstanceTracker,
+  now: RecordObservation,
   { side, slot, at }: { side: Side; slot?: string | undefined; at: number },
 ): Shadow {
   if (matchesShadow(shadow, now))
@@ -277,7 +277,7 @@ interface ChangeOptions {
 /** Returns the state of the content. A call that sets the settings to the same values counts as a change, too. */
 function getContentState(
   shadow: Shadow,
-  now: InstanceTracker,
+  now: RecordObservation,
   { side, atLeast }: ChangeOptions,
 ): Pick<ShadowState, 'hash' | 'revision' | 'base'> {
   const { hash, revision, base, applying, edit } = shadow
@@ -290,7 +290,7 @@ function getContentState(
 /** Returns the state of the record's active flag. Recreating the record, or setting the flag to the same value, counts as a change, too. */
 function getActiveState(
   { hash, active, applying, edit }: Shadow,
-  now: InstanceTracker,
+  now: RecordObservation,
   { side, atLeast }: ChangeOptions,
 ): Pick<ShadowState, 'active'> {
   const { isActive } = now
