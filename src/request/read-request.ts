@@ -111,13 +111,12 @@ const readers: Readonly<
   >
 > = {
   form: async (bytes, endpoint, { routeFields: { model: pathModel }, contentType }) =>
-    (await loadAdapters()).parseFormCall(bytes, endpoint, { pathModel, contentType }),
-  sound: async (bytes, endpoint, { routeFields }) =>
-    (await loadAdapters()).parseAudioCall(bytes, endpoint, routeFields),
+    (await loadForms()).parseFormCall(bytes, endpoint, { pathModel, contentType }),
+  sound: async (bytes, endpoint, { routeFields }) => (await loadForms()).parseAudioCall(bytes, endpoint, routeFields),
 }
 
 /** Loaded lazily, since few requests are forms. */
-const loadAdapters = once(() => import('./codec/form-call.ts'))
+const loadForms = once(() => import('./codec/form-call.ts'))
 
 interface BodySource {
   routeFields: RouteFields

@@ -74,7 +74,7 @@ function readEntry(entry: string): DirectRule {
 /** Parses an entry without a port; returns `undefined` if its form is unknown. */
 function readHosts(hosts: string): Matches | undefined {
   if (hosts === '*') return () => true
-  return readNetwork(hosts) ?? (/^[.*]*\d[\d.*]*$/.test(hosts) ? readUrlPattern(hosts) : readNamePattern(hosts))
+  return readNetwork(hosts) ?? (/^[.*]*\d[\d.*]*$/.test(hosts) ? readAddressPattern(hosts) : readNamePattern(hosts))
 }
 
 /** Parses an address, a network such as `10.0.0.0/8`, or a range such as `10.0.0.1-10.0.0.9`. */
@@ -100,7 +100,7 @@ const getAddressType = (text: string) => ADDRESS_TYPES[isIP(text)]
 const ADDRESS_TYPES: Readonly<Record<number, 'ipv4' | 'ipv6'>> = { 4: 'ipv4', 6: 'ipv6' }
 
 /** Parses an IPv4 address that contains `*`, such as `10.*`. It never matches a hostname. */
-function readUrlPattern(pattern: string): Matches | undefined {
+function readAddressPattern(pattern: string): Matches | undefined {
   if (!pattern.includes('*')) return undefined // an incomplete address; names don't end in a number
   const glob = createGlob(pattern)
   return (host) => isIP(host) === 4 && glob.test(host)

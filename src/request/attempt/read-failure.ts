@@ -167,13 +167,13 @@ async function toFailure({
       kind === 'context-overflow'
         ? (await import('../../protocols/formats/errors/context-window.ts')).readContextWindow(message)
         : undefined,
-    ...(isAccessibleByOthers(reading, operation) && { tryOthers: true }),
+    ...(canOthersAccept(reading, operation) && { tryOthers: true }),
     invitesRetry: retry === 'soon' && invitesRetry(header, retryAfterMs),
   }
 }
 
 /** Returns whether another target may accept what this one rejected. In chat, a 413 may be about something other than the size of a file. */
-function isAccessibleByOthers({ kind, error }: ParsedError, operation: ErrorSource['operation']): boolean {
+function canOthersAccept({ kind, error }: ParsedError, operation: ErrorSource['operation']): boolean {
   if (getErrorMeaning(kind).class !== 'client') return false
   if (operation.tryOthers) return kind !== 'content-refused'
   return isFileTooLarge(error) || (kind === 'too-large' && (operation.kind !== 'llm' || isOnlyTooLarge(error)))

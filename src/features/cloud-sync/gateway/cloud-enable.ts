@@ -30,7 +30,7 @@ export async function enableCloud(
   await setEnabled(store, true, context)
   pushes.begin()
   const verifyError = await findReplicaProblem(deps, context, Math.max(0, verifyUntil - clock.now()))
-  const warnings = await listPrivateUrlWarnings(deps, context)
+  const warnings = await listPrivateAddressWarnings(deps, context)
   return {
     success: true,
     verified: verifyError === undefined,
@@ -130,7 +130,7 @@ async function findReplicaProblem(
 }
 
 /** Returns a warning if some connections have private addresses, which the proxy may be unable to reach. */
-async function listPrivateUrlWarnings(
+async function listPrivateAddressWarnings(
   { store, catalog }: CloudDependencies,
   { cloudUrl }: ProxyContext,
 ): Promise<string[]> {
