@@ -112,17 +112,17 @@ function changeForm(form: readonly FormPart[], before: JsonObject, after: JsonOb
 interface StepDependencies {
   served: ServedRequest
   request: ModelRequest
-  answer(request: ModelRequest): Promise<Reply>
+  respond(request: ModelRequest): Promise<Reply>
 }
 
 /** Serves a model request within the steps around its call, the first outermost. Rejects as soon as the client stops waiting. */
 export function serveWithSteps(
   steps: readonly SelectiveCallStep[],
-  { served, request, answer: response }: StepDependencies,
+  { served, request, respond }: StepDependencies,
 ): Promise<Reply> {
   async function runStepsFrom(index: number, current: ModelRequest): Promise<Reply> {
     const step = steps[index]
-    if (!step) return response(current)
+    if (!step) return respond(current)
     return step.run(new CallRequest(served, current), (change) =>
       runStepsFrom(index + 1, change ? changeCall(current, change) : current),
     )

@@ -17,7 +17,7 @@ export async function run(served: ServedRequest, context: PipelineContext): Prom
   const answering =
     steps.length === 0
       ? tryTargets(request)
-      : loadSteps().then(({ serveWithSteps }) => serveWithSteps(steps, { served, request, answer: tryTargets }))
+      : loadSteps().then(({ serveWithSteps }) => serveWithSteps(steps, { served, request, respond: tryTargets }))
   if (!request.call.stream) return answering
   loadStreamReply().catch(context.onError)
   return replyWithKeepAlive(answering, request)

@@ -58,12 +58,12 @@ export function createPageGuards(options: ManagementOptions | undefined, deps: G
 }
 
 /**
- * Creates a guard that checks tokens: requests with `token` may do everything, requests with `readToken` may only read. `refused` creates the error
+ * Creates a guard that checks tokens: requests with `token` may do everything, requests with `readToken` may only read. `createError` creates the error
  * for any other credential.
  */
 function createTokenGuard(
   { token, readToken }: { token: string; readToken?: string },
-  rejected = unauthorized,
+  createError = unauthorized,
 ): ManagementGuard {
   let expected: Promise<Uint8Array> | undefined // some platforms don't allow cryptography before the first request
   let expectedReadToken: Promise<Uint8Array> | undefined
@@ -72,9 +72,9 @@ function createTokenGuard(
     expected ??= digest(token)
     const given = await digest(presented)
     if (isEqualInConstantTime(given, await expected)) return 'manage'
-    if (readToken === undefined) throw rejected(presented)
+    if (readToken === undefined) throw createError(presented)
     expectedReadToken ??= digest(readToken)
-    if (!isEqualInConstantTime(given, await expectedReadToken)) throw rejected(presented)
+    if (!isEqualInConstantTime(given, await expectedReadToken)) throw createError(presented)
     if (exchange.method === 'GET' || exchange.method === 'HEAD') return 'read'
     throw gatewayError('FORBIDDEN', {
       message: `This token is read-only, so it cannot send ${exchange.method} requests. Use the admin token.`,
