@@ -152,10 +152,10 @@ export type Decision =
 export function decide(request: HoldRequest, view: ScopeView): Decision {
   const { limits, fixed, output } = request
   const { minute } = view.book
-  const created = request.minute ?? minute
+  const heldAt = request.minute ?? minute
   const rules = listSingleLimits(limits)
   const tallies = rules.map((rule) => getTally(view, rule))
-  const appliesTo = ({ windowAt }: SingleLimit) => windowAt < 0 || created >= (getWindowStarts(minute)[windowAt] ?? 0)
+  const appliesTo = ({ windowAt }: SingleLimit) => windowAt < 0 || heldAt >= (getWindowStarts(minute)[windowAt] ?? 0)
 
   let tokens = output?.tokens ?? 0
   if (output)

@@ -48,7 +48,7 @@ export interface CounterChange {
 export type CounterOperation =
   | {
       kind: 'hold'
-      wanted: HoldRequest
+      request: HoldRequest
       /** Whether the reservation is released if another scope rejects the request. */
       isPending: boolean
       /** How long to wait for blocking operations: a time in epoch ms, or 0 to not wait. */
@@ -146,8 +146,8 @@ export class Draft {
   resetCounters(epoch = Math.max(this.book.epoch + 1, Math.floor(this.#now))): void {
     const { book, view } = this
     for (const [id, entry] of book.entries) if (entry.lostAs !== 'open' || view.isLost(id)) book.entries.delete(id)
-    const created = Array.from(book.entries.values(), ({ held }) => held.map(([minute]) => minute)).flat()
-    book.minute = Math.max(toMinute(this.#now), ...created)
+    const minutes = Array.from(book.entries.values(), ({ held }) => held.map(([minute]) => minute)).flat()
+    book.minute = Math.max(toMinute(this.#now), ...minutes)
     book.used.fill(0)
     book.gone = []
     book.epoch = epoch
@@ -208,7 +208,7 @@ export class Draft {
   }
 
   #hold(hold: Hold): void {
-    const decision = decide(hold.wanted, this.view)
+    const decision = decide(hold.request, this.view)
     if (decision.kind === 'blocked' && hold.until > this.#now) {
       this.waiting.add(hold)
       return
@@ -232,10 +232,10 @@ export class Draft {
   }
 
   #grant(
-    { wanted: requested, isPending, done }: Hold,
+    { request, isPending, done }: Hold,
     { amounts, outputTokens, limits }: Pick<Grant, 'amounts' | 'outputTokens' | 'limits'>,
   ): void {
-    const minute = requested.minute ?? this.book.minute
+    const minute = request.minute ?? this.book.minute
     const grant: Grant = { kind: 'granted', minute, amounts, outputTokens, limits, generation: this.#generation }
     const slot = createSlot(minute, amounts)
     const own = this.#own

@@ -124,13 +124,13 @@ class StoredLedger implements Ledger {
     this.#deps = { ...options, instanceId: newId().slice(0, 10) }
   }
 
-  async reserve(scopes: readonly LimitedScope[], wanted: RequestedAmounts): Promise<Reservation | LimitRejection> {
-    const { requested, holds } = this.#listHolds(scopes, wanted)
+  async reserve(scopes: readonly LimitedScope[], requested: RequestedAmounts): Promise<Reservation | LimitRejection> {
+    const { amounts, holds } = this.#listHolds(scopes, requested)
     const parts = await holdAll(holds)
     if (!Array.isArray(parts)) return parts
     const [first] = parts
-    const outputTokens = first ? first.grant.outputTokens : requested.output?.tokens
-    const held = first?.grant.amounts ?? addOutput(requested.fixed, requested.output, outputTokens ?? 0)
+    const outputTokens = first ? first.grant.outputTokens : amounts.output?.tokens
+    const held = first?.grant.amounts ?? addOutput(amounts.fixed, amounts.output, outputTokens ?? 0)
     this.#startHeartbeat()
     return new HeldReservation({ parts, held, outputTokens, onEnd: () => void this.#openReservations-- })
   }
@@ -139,8 +139,8 @@ class StoredLedger implements Ledger {
     for (const scope of scopes) if (listSingleLimits(scope.limits).length > 0) this.#getCounters(scope).prepare()
   }
 
-  async preview(scopes: readonly LimitedScope[], wanted: RequestedAmounts): Promise<LimitRejection | undefined> {
-    const { holds } = this.#listHolds(scopes, wanted)
+  async preview(scopes: readonly LimitedScope[], requested: RequestedAmounts): Promise<LimitRejection | undefined> {
+    const { holds } = this.#listHolds(scopes, requested)
     const decisions = await Promise.all(holds.map(({ counters, requested }) => counters.evaluate(requested)))
     const rejections = decisions.flatMap((one) =>
       one.kind === 'fits' ? [] : one.kind === 'blocked' ? one.rejection : one,
@@ -151,13 +151,13 @@ class StoredLedger implements Ledger {
 
   /** Lists the amounts to reserve in each scope, in the order in which to wait for the scopes. */
   #listHolds(scopes: readonly LimitedScope[], { fixed, output }: RequestedAmounts) {
-    const requested = { fixed: toWholeAmounts(fixed), output: output && toValidOutput(output) }
+    const amounts = { fixed: toWholeAmounts(fixed), output: output && normalizeOutput(output) }
     const ordered = scopes.length < 2 ? scopes : [...scopes].sort((a, b) => getScopeOrder(a) - getScopeOrder(b))
     const holds: ScopeHold[] = []
     for (const scope of ordered)
       if (listSingleLimits(scope.limits).length > 0)
-        holds.push({ counters: this.#getCounters(scope), requested: { limits: scope.limits, ...requested } })
-    return { requested, holds }
+        holds.push({ counters: this.#getCounters(scope), requested: { limits: scope.limits, ...amounts } })
+    return { amounts, holds }
   }
 
   async state(scope: LimitedScope): Promise<LimitState[]> {
@@ -256,7 +256,7 @@ class StoredLedger implements Ledger {
 const getScopeOrder = ({ scope }: ScopeName) => SCOPE_ORDER.indexOf(scope)
 
 /** Makes the price and token counts safe for calculations. */
-function toValidOutput({ tokens, minTokens: least, usdPerToken }: RequestedOutput): RequestedOutput {
+function normalizeOutput({ tokens, minTokens: least, usdPerToken }: RequestedOutput): RequestedOutput {
   const most = roundUp(tokens)
   const price = Number.isNaN(usdPerToken) ? Number.POSITIVE_INFINITY : Math.max(0, usdPerToken)
   return { tokens: most, minTokens: Math.min(most, roundUp(least)), usdPerToken: price }

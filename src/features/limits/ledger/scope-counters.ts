@@ -126,7 +126,7 @@ export class ScopeCounters {
         hasFailed = true
         reject(error)
       }
-      this.#add({ kind: 'hold', wanted: { ...requested, name: this.#name }, isPending, until, done, fail })
+      this.#add({ kind: 'hold', request: { ...requested, name: this.#name }, isPending, until, done, fail })
     })
   }
 
