@@ -43,7 +43,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
   let isClosed = false
 
   /** Runs operations on the same key one at a time, so that no file is read while it is being written, or written twice at the same time. */
-  async function runInTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+  async function runSequentially<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (isClosed) throw createStorageError('STORAGE_CLOSED', 'The storage was closed.')
     const result = lastOperations.has(name) ? Promise.resolve(lastOperations.get(name)).then(work) : work()
     const operation: Promise<unknown> = result
@@ -73,10 +73,10 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
     largestValueBytes,
     longestKeyBytes,
 
-    get: (key) => runInTurn(key, () => read(key)),
+    get: (key) => runSequentially(key, () => read(key)),
 
     set: (key, value, { ifVersion, ttlMs } = {}) =>
-      runInTurn(key, async () => {
+      runSequentially(key, async () => {
         checkWrite(key, value, ttlMs, limits)
         if (ifVersion !== undefined && ((await read(key))?.version ?? null) !== ifVersion) return false
         const version = crypto.randomUUID()
@@ -86,7 +86,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
       }),
 
     delete: (key, { ifVersion } = {}) =>
-      runInTurn(key, async () => {
+      runSequentially(key, async () => {
         const found = await read(key)
         if (!found || (ifVersion !== undefined && found.version !== ifVersion)) return false
         await call(() => storage.removeItem(toStoredName(key)))
@@ -97,15 +97,15 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
       if (isClosed) throw createStorageError('STORAGE_CLOSED', 'The storage was closed.')
       const names = await call(() => storage.getKeys(base))
       const keys = names.flatMap((name) => fromName(name.slice(base.length + 1)) ?? [])
-      const requested = [...new Set(keys)].filter(
+      const matching = [...new Set(keys)].filter(
         (key) => key.startsWith(prefix) && (after === undefined || key > after),
       )
-      requested.sort() // by code unit
+      matching.sort() // by code unit
       const listed: Array<Stored & { key: string }> = []
-      for (let at = 0; at < requested.length && listed.length < limit; at += MAX_CONCURRENT_READS) {
-        const batch = requested.slice(at, at + MAX_CONCURRENT_READS)
+      for (let at = 0; at < matching.length && listed.length < limit; at += MAX_CONCURRENT_READS) {
+        const batch = matching.slice(at, at + MAX_CONCURRENT_READS)
         const rows = await Promise.all(
-          batch.map(async (key) => ({ key, stored: await runInTurn(key, () => read(key)) })),
+          batch.map(async (key) => ({ key, stored: await runSequentially(key, () => read(key)) })),
         )
         for (const { key, stored } of rows) if (stored && listed.length < limit) listed.push({ key, ...stored })
       }

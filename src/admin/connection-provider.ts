@@ -65,9 +65,9 @@ function findSimilarProviders(catalog: Catalog, provider: string): string[] {
 }
 
 /** Finds the first provider with models of a family, such as `claude`. Routers have names like `anthropic/claude-…`, which don't count. */
-function findFamilyProviders(catalog: Catalog, family: string): string[] {
-  const requested = family.toLowerCase()
-  const isOne = ({ id }: CatalogModel) => /^[a-z]+(?=-[^/]*$)/i.exec(id)?.[0].toLowerCase() === requested
+function findFamilyProviders(catalog: Catalog, name: string): string[] {
+  const family = name.toLowerCase()
+  const isOne = ({ id }: CatalogModel) => /^[a-z]+(?=-[^/]*$)/i.exec(id)?.[0].toLowerCase() === family
   return Object.keys(catalog)
     .filter((provider) => catalog[provider]?.models?.some(isOne))
     .slice(0, 1)

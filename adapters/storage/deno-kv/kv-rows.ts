@@ -61,14 +61,17 @@ export class KvRows {
   }
 
   /**
-   * Writes the result of `next` for the current row, and retries if another write intervenes; `undefined` leaves the row unchanged. Resolves to the
-   * version of the write, or to `false` if nothing was written.
+   * Writes the result of `getNext` for the current row, and retries if another write intervenes; `undefined` leaves the row unchanged. Resolves to
+   * the version of the write, or to `false` if nothing was written.
    */
-  async change(key: string, next: (row: KvRow | undefined) => NewRow | 'deleted' | undefined): Promise<string | false> {
+  async change(
+    key: string,
+    getNext: (row: KvRow | undefined) => NewRow | 'deleted' | undefined,
+  ): Promise<string | false> {
     return this.#retry(key, async () => {
       const current = await this.#kv.get(this.#getKey(key))
-      const requested = next(this.#toRow(current))
-      return requested ? this.#commit(key, requested, current) : false
+      const next = getNext(this.#toRow(current))
+      return next ? this.#commit(key, next, current) : false
     })
   }
 

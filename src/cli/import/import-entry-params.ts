@@ -33,9 +33,9 @@ export function readEntryParams(given: JsonObject): {
   const done: string[] = []
   for (const [name, param] of Object.entries(ENTRY_PARAMS)) {
     const value = given[name]
-    const requested = param === 'stopSequences' && typeof value === 'string' ? [value] : (readNumber(value) ?? value)
-    if (requested === undefined || isObject(requested) || param in params) continue
-    const found = v.safeParse(entryParams, { [param]: requested })
+    const converted = param === 'stopSequences' && typeof value === 'string' ? [value] : (readNumber(value) ?? value)
+    if (converted === undefined || isObject(converted) || param in params) continue
+    const found = v.safeParse(entryParams, { [param]: converted })
     if (!found.success) continue
     Object.assign(params, found.output)
     done.push(name)
