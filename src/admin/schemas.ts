@@ -17,7 +17,7 @@ import {
   MAX_CREDENTIAL,
   NO_DUPLICATES,
   NO_PRICE,
-  textPatternNames,
+  textFormProblems,
 } from '../lib/shape-texts.ts'
 import { isClientKey } from '../records/key-format.ts'
 import type { FieldUse, InputOf, RecordField, RecordFields, WriteOperation } from '../types/records/record-fields.ts'
@@ -176,7 +176,7 @@ function textSchema({
     ...(isTrimmed ? [v.trim()] : []),
     ...(isNonEmpty ? [v.nonEmpty<string, string>('must not be blank')] : []),
     ...(max === undefined ? [] : limitText(max)),
-    ...(pattern ? [v.regex<string, string>(pattern, textPatternNames[form])] : []),
+    ...(pattern ? [v.regex<string, string>(pattern, textFormProblems[form])] : []),
     ...(isPathPart ? [rejectDots()] : []),
   ])
 }

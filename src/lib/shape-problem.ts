@@ -33,7 +33,7 @@ import {
   NO_DUPLICATES,
   NO_MODEL,
   NO_PRICE,
-  textPatternNames,
+  textFormProblems,
 } from './shape-texts.ts'
 import { isTagValue, TAG_VALUE, TAGS } from './tag-values.ts'
 import { findEndpointPath } from './urls.ts'
@@ -285,7 +285,7 @@ function findTextProblem(
   if (isTrimmed && value.trim() !== value) return 'must not start or end with whitespace'
   if (value.length > max) return describeLength(max)
   if (max < Number.POSITIVE_INFINITY && CONTROL.test(value)) return NO_CONTROL
-  if (pattern && !pattern.test(value)) return textPatternNames[form]
+  if (pattern && !pattern.test(value)) return textFormProblems[form]
   return isPathPart && DOTS.test(value) ? NO_DOTS : undefined
 }
 

@@ -1,11 +1,11 @@
-import type { DisallowedValue, ListItems, NumberShape, TextPattern } from '../types/records/shapes.ts'
+import type { DisallowedValue, ListItems, NumberShape, TextForm } from '../types/records/shapes.ts'
 import { responseConditions } from '../types/unions.ts'
 import { isSendableCredential } from './credential-shapes.ts'
 
 /* What inputs must look like, as predicates: the management API and the configuration in code reject a value with the same words. */
 
 /** The problems with strings that don't match their pattern. */
-export const textPatternNames: Readonly<Record<TextPattern, string>> = {
+export const textFormProblems: Readonly<Record<TextForm, string>> = {
   customId: 'must be 1 to 200 letters, digits, ".", "_", or "-"',
   guardName: 'must be 1 to 64 letters, digits, ".", "_", or "-", and not "none"',
   tagName: 'must be 1 to 64 letters, digits, ".", "_", or "-", and start with a letter',

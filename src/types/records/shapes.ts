@@ -33,7 +33,7 @@ export interface TextShape {
   readonly max?: number
   readonly pattern?: RegExp
   /** Describes the strings that match the pattern, for the error message. */
-  readonly form?: TextPattern
+  readonly form?: TextForm
   /** Whether it is a path segment, which can't be `.` or `..`. */
   readonly isPathPart?: boolean
   /** Replaces all other rules. */
@@ -41,7 +41,7 @@ export interface TextShape {
 }
 
 /** The kinds of strings that have a pattern. */
-export type TextPattern =
+export type TextForm =
   | 'customId'
   | 'guardName'
   | 'tagName'
@@ -167,8 +167,7 @@ export const storedId: Shape<string> = text({ isNonEmpty: true, max: 512 })
 export const customId: Shape<string> = text({ pattern: /^[\w.-]{1,200}$/, form: 'customId', isPathPart: true })
 
 /** Creates the shape of a string with a pattern; surrounding whitespace is removed. */
-export const patternText = (form: TextPattern, pattern: RegExp): Shape<string> =>
-  text({ isTrimmed: true, pattern, form })
+export const patternText = (form: TextForm, pattern: RegExp): Shape<string> => text({ isTrimmed: true, pattern, form })
 
 /** Any finite number. */
 export const number: Shape<number> = { type: 'number' }
