@@ -61,7 +61,7 @@ export class ConnectionWriter {
     const name = getDefinition(catalog, provider)?.name ?? provider
     const record: ConnectionRecord = {
       ...applyChange({ id, provider, name, createdAt: now, updatedAt: now }, { fields, top }),
-      ...markIfActiveSet(fields),
+      ...createEditIfActiveSet(fields),
     }
     if (typeof apiKey === 'string') record.sealedApiKey = await this.#credentials.encrypt(record, apiKey)
     if (discover) await this.#checkPrefix(record) // before the server is called
@@ -100,7 +100,7 @@ export class ConnectionWriter {
     const update = () =>
       this.#deps.store.connections.update(id, async (current) => {
         const updatedAt = getTimestampAfter(current.updatedAt, this.#deps.clock)
-        const next = { ...change(current), ...markIfActiveSet(fields), updatedAt }
+        const next = { ...change(current), ...createEditIfActiveSet(fields), updatedAt }
         const sealedApiKey = await this.#credentials.reencrypt(next, { was: current, apiKey: fields.apiKey })
         return sealedApiKey === undefined ? next : withChange(next, { sealedApiKey })
       })
@@ -180,7 +180,8 @@ function applyChange(
 }
 
 /** Returns a new edit ID if a change sets whether the connection is active. */
-const markIfActiveSet = ({ isActive }: ConnectionInput) => (isActive === undefined ? {} : { edit: createEditId() })
+const createEditIfActiveSet = ({ isActive }: ConnectionInput) =>
+  isActive === undefined ? {} : { edit: createEditId() }
 
 /** Whether a change affects the prefix. Earlier releases allowed prefixes that are rejected now; those are kept until they change. */
 const changesPrefix = (before: ProviderSpecificData, after: ProviderSpecificData): boolean =>

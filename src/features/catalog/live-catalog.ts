@@ -290,7 +290,7 @@ export class LiveCatalog {
     return [...lines.map((line) => `${asOf} ${line}`.slice(0, MAX_LINE)), ...this.#state.applied].slice(0, MAX_APPLIED)
   }
 
-  /** Applies the held changes to these models; to all if `wanted` is absent. */
+  /** Applies the held changes to these models; to all if `requested` is absent. */
   async #acceptHeld(requested: readonly string[] | undefined): Promise<void> {
     const { held, current } = this.#state
     requireHeld(requested, held)

@@ -27,7 +27,7 @@ export class IdentityCache {
     this.#ttlMs = ttlMs
   }
 
-  /** Returns a mark to pass to `keep`: an account that changes after it must be resolved again. */
+  /** Returns the version to pass to `keep`: an account that changes after it must be resolved again. */
   get version(): number {
     return this.#changeCount
   }

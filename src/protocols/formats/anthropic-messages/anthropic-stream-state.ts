@@ -68,7 +68,7 @@ export function createMessageStarts(): (
 }
 
 /**
- * Tracks a stream of named events, from `message_start` to `message_stop`. Neither an empty string block nor a normal stop after it starts the
+ * Tracks a stream of named events, from `message_start` to `message_stop`. Neither an empty text block nor a normal stop after it starts the
  * response. `observe` throws `UPSTREAM_CUT` if the message restarts before its start; later, the filter and the reader handle a restart.
  */
 export function createMessageStreamState(): StreamState {
