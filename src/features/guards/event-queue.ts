@@ -41,7 +41,7 @@ export interface Unchecked {
 
 /** The events of a stream that wait for a verdict, in order. */
 export class EventQueue {
-  readonly #terms: EventQueueOptions
+  readonly #options: EventQueueOptions
   readonly #channels = new Map<string, Channel>()
   /** The end of the text of all channels that a reader sees as one, by choice and kind. */
   readonly #tails = new Map<string, string>()
@@ -66,7 +66,7 @@ export class EventQueue {
   #partIds = 0
 
   constructor(options: EventQueueOptions) {
-    this.#terms = options
+    this.#options = options
   }
 
   get count(): number {
@@ -87,7 +87,7 @@ export class EventQueue {
     const isDropped = this.#rejectedChoices.size > 0 && dropChoices(json, this.#rejectedChoices)
     if (isDropped && isBare(json)) return ''
     const isChanged = isDropped || hasRepeatedField(event.data, json)
-    const { texts, others, ended, opens, closes } = readEvent(json, this.#terms.fields)
+    const { texts, others, ended, opens, closes } = readEvent(json, this.#options.fields)
     const held = createHeldEvent(block, event, { json, opens, closes, isChanged })
     for (const text of texts) this.#addText(held, text)
     for (const [line] of block.matchAll(OTHER_LINE)) if (line !== `event: ${json.type}`) this.#addLine(held, line)
@@ -97,7 +97,7 @@ export class EventQueue {
         this.#addString(held, other.isToolName ? 'tool-call' : 'other', other, joins)
       if (other.isToolName && other.call !== undefined) this.#addToolName(held, other, other.call)
     }
-    if (this.#terms.checksCalls) for (const call of this.#calls.take(json, ended)) this.#addCall(call, held)
+    if (this.#options.checksCalls) for (const call of this.#calls.take(json, ended)) this.#addCall(call, held)
     this.#endChannels(json, ended)
     for (const call of opens) this.#openCalls.add(call)
     for (const call of closes) this.#openCalls.delete(call)
@@ -121,7 +121,7 @@ export class EventQueue {
   #enqueue(held: HeldEvent) {
     this.#events.push(held)
     this.length += held.block.length
-    held.takenAt = this.#terms.now()
+    held.takenAt = this.#options.now()
     this.heldSince ??= held.takenAt
   }
 
@@ -166,7 +166,7 @@ export class EventQueue {
 
   /** Adds a complete string. `joins`: the text before it in the same field of earlier events. */
   #addString(held: HeldEvent, kind: GuardPartKind, { text, choice, isEcho, replace }: OtherText, joins = '') {
-    const isOwn = isEcho && this.#terms.isSent(text)
+    const isOwn = isEcho && this.#options.isSent(text)
     this.#uncheckedEvents.add(held)
     const part = { ...this.#createPart(kind, text), ...(joins !== '' && { before: joins }) }
     held.whole.push({ part, choice, isEcho: isOwn, replace })
@@ -194,7 +194,7 @@ export class EventQueue {
 
   /** Ends all strings and calls. */
   endTexts() {
-    if (this.#terms.checksCalls) for (const call of this.#calls.end()) this.#addCall(call, undefined)
+    if (this.#options.checksCalls) for (const call of this.#calls.end()) this.#addCall(call, undefined)
     for (const channel of this.#channels.values()) channel.isOver = true
     this.#openCalls.clear()
   }
@@ -249,7 +249,7 @@ export class EventQueue {
       const text = texts.get(part.id)
       const changedUntil = text === undefined ? 0 : changePieces(channel, part.text, text)
       const checked = text ?? part.text
-      const unfinished = part.isPiece ? this.#terms.countUnfinished(channel.joins + checked) : 0
+      const unfinished = part.isPiece ? this.#options.countUnfinished(channel.joins + checked) : 0
       channel.checked = checked.length
       channel.cleared = Math.max(changedUntil, checked.length - unfinished, 0)
     }
@@ -264,7 +264,7 @@ export class EventQueue {
       } else if (part.kind === 'other' && !string.isEcho && part.text.length <= MAX_REMEMBERED)
         if (this.#seen.size < MAX_SEEN) this.#seen.add(part.text)
     }
-    this.heldSince = this.#terms.now()
+    this.heldSince = this.#options.now()
   }
 
   /** Removes choices, and ends each with an event. */
@@ -289,7 +289,7 @@ export class EventQueue {
     }
   }
 
-  get refusedCount(): number {
+  get rejectedChoiceCount(): number {
     return this.#rejectedChoices.size
   }
 
@@ -302,8 +302,8 @@ export class EventQueue {
   /** Holds back the tool calls that the events from `first` on belong to, and those whose arguments haven't passed. */
   keepCalls(first: number): void {
     for (const [at, { opens, closes, channels }] of this.#events.entries()) {
-      const isRefused = at >= first || [...channels].some((channel) => channel.kind === 'tool-call')
-      if (isRefused) for (const call of [...opens, ...closes]) this.#openCalls.add(call)
+      const isRejected = at >= first || [...channels].some((channel) => channel.kind === 'tool-call')
+      if (isRejected) for (const call of [...opens, ...closes]) this.#openCalls.add(call)
     }
   }
 
@@ -324,7 +324,7 @@ export class EventQueue {
   release(): string {
     let events = ''
     let count = 0
-    const now = this.#terms.now()
+    const now = this.#options.now()
     const sent = new Map<Channel, number>() // the pieces that are dequeued, at the end all together
     for (const held of this.#events) {
       if (held.whole.length > 0 || held.opens.some((call) => this.#openCalls.has(call))) break
@@ -336,7 +336,7 @@ export class EventQueue {
       this.longestMs = Math.max(this.longestMs, now - held.takenAt)
       for (const channel of channels) sent.set(channel, this.#sendPieces(channel, held, sent.get(channel) ?? 0))
       const { json, event, block } = held
-      if (json) this.#terms.observe(json)
+      if (json) this.#options.observe(json)
       if (held.isChanged && json) dropProbabilities(json)
       events +=
         held.isChanged && event ? formatSseEvent(json ? { ...event, data: JSON.stringify(json) } : event) : block

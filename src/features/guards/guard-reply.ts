@@ -8,7 +8,7 @@ import { wantsArray } from '../../request/codec/model-call.ts'
 import { STREAM_HEADERS } from '../../request/codec/stream-headers.ts'
 import { createParseContext, createWriteContext } from '../../request/codec/translate-request.ts'
 import type { Guard } from './guard.ts'
-import { createGuardRejection } from './guard-refusal.ts'
+import { createGuardRejection } from './guard-rejection.ts'
 
 /** A guard's response, which is sent instead of a provider's. */
 type GuardReply =

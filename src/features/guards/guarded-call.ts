@@ -67,7 +67,7 @@ export async function guardCall(
     call.log.responseChecks.push((choices) => {
       const attempt = new GuardRun(run.on('answer'), deps)
       tally.add(attempt)
-      return isRefused(choices, attempt)
+      return isRejected(choices, attempt)
     })
   const parts = needsParts(run.on('request'), text, body) ? readParts(text, body, 'request') : []
   const during = hasHostedTools(body) ? [] : await run.listDuring(parts)
@@ -100,8 +100,8 @@ export async function guardCall(
   if (!isByteStream(reply.body) && !isChatStream) {
     const isChat = kind === 'llm'
     const response = { run, format: call.format, isChat, isJson, isSent }
-    const { body: checked, refused: rejected } = await checkResponse(reply.body, response)
-    if (rejected) call.servedBy = 'guard'
+    const { body: checked, rejection } = await checkResponse(reply.body, response)
+    if (rejection) call.servedBy = 'guard'
     if (endpoint.getReferences && checked !== reply.body && typeof checked === 'string')
       keepItems(call.request, tryParseJson(checked))
     return withNotes({ ...reply, body: checked }, run)
@@ -112,7 +112,7 @@ export async function guardCall(
 }
 
 /** Returns whether a guard refuses a response before it is written for the client. */
-async function isRefused(choices: readonly Choice[], run: GuardRun): Promise<boolean> {
+async function isRejected(choices: readonly Choice[], run: GuardRun): Promise<boolean> {
   const text = JSON.stringify({ choices })
   const decision = await checkParts(readParts(text, JSON.parse(text), 'answer'), run)
   return decision.kind === 'refused'

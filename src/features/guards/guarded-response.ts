@@ -6,16 +6,16 @@ import type { ClientFormat } from '../../types.ts'
 import { dropProbabilities } from '../edit-text/edit-text.ts'
 import { createCallPart, findCalls } from './called-tools.ts'
 import type { GuardPart } from './guard.ts'
-import { createGuardRejection } from './guard-refusal.ts'
+import { createGuardRejection } from './guard-rejection.ts'
 import { checksCalls, isRestoring } from './kinds/finding-guard.ts'
 import { joinLists, type ReadPart, readParts } from './read-parts.ts'
 import { rejectionFormats } from './rejections/rejection-formats.ts'
-import type { GuardDecision, GuardRun, RejectDecision } from './run-guards.ts'
+import type { GuardDecision, GuardRun, RejectionDecision } from './run-guards.ts'
 
 /** The body of a checked response. */
 export interface CheckedBody {
   body: string | Uint8Array
-  refused?: RejectDecision
+  rejection?: RejectionDecision
 }
 
 export interface ResponseCheck {
@@ -59,7 +59,7 @@ export async function checkResponse(
   const written = dropTokens(writeParts(text, parts, new Map([...texts, ...restored])))
   const exact = parseExactly(written) as JsonObject // it has been parsed before
   const reason = { message, category: decision.category }
-  return { body: JSON.stringify(rejectionFormats[format].writeWhole(exact, reason, choices)), refused: decision }
+  return { body: JSON.stringify(rejectionFormats[format].writeWhole(exact, reason, choices)), rejection: decision }
 }
 
 const createTextPart = (text: string): GuardPart => ({ id: '0', role: 'assistant', kind: 'text', text, isOlder: false })

@@ -8,11 +8,11 @@ import type { Clock } from '../../types.ts'
 import { BLOCK } from '../edit-text/edit-text.ts'
 import { EventQueue, type Unchecked } from './event-queue.ts'
 import type { Guard } from './guard.ts'
-import { createGuardRejection } from './guard-refusal.ts'
+import { createGuardRejection } from './guard-rejection.ts'
 import { type BuiltInGuard, checksCalls, isRestoring } from './kinds/finding-guard.ts'
 import { removeTexts } from './read-event.ts'
 import type { RejectionReason, RejectionUsage, StreamEnding } from './rejections/rejection-formats.ts'
-import type { GuardRun, RejectDecision } from './run-guards.ts'
+import type { GuardRun, RejectionDecision } from './run-guards.ts'
 
 interface GuardedStreamOptions {
   stream: RelayedStream
@@ -40,7 +40,7 @@ interface GuardedStreamOptions {
  * the refused ones end.
  */
 export class GuardedStream implements RelayedStream {
-  readonly #terms: GuardedStreamOptions
+  readonly #options: GuardedStreamOptions
   readonly #guards: readonly Guard[]
   /** The guards that get no context, and that change nothing. */
   readonly #finding: readonly Guard[]
@@ -48,9 +48,9 @@ export class GuardedStream implements RelayedStream {
   readonly #holdsAll: boolean
   readonly #splitter = createEventSplitter()
   readonly #queue: EventQueue
-  #lastRejected: RejectDecision | undefined = undefined
+  #lastRejected: RejectionDecision | undefined = undefined
   #reading: Promise<Uint8Array | undefined> | undefined = undefined
-  #checking: Promise<RejectDecision | undefined> | undefined = undefined
+  #checking: Promise<RejectionDecision | undefined> | undefined = undefined
   /** Events that needed no check, and that haven't been sent. */
   #passed = ''
   #sentAt: number
@@ -59,7 +59,7 @@ export class GuardedStream implements RelayedStream {
   #hasFailed = false
 
   constructor(options: GuardedStreamOptions) {
-    this.#terms = options
+    this.#options = options
     this.#sentAt = options.clock.now()
     this.#guards = options.run.on('answer')
     this.#finding = this.#guards.filter((guard) => 'isImmediate' in guard && !guard.changes)
@@ -81,7 +81,8 @@ export class GuardedStream implements RelayedStream {
         const chunk = await this.#read()
         if (chunk === 'idle') return this.#keepAlive()
         if (this.#hasFailed) {
-          if (chunk instanceof Uint8Array) return encodeUtf8(removeTexts(decodeUtf8Lenient(chunk), this.#terms.fields))
+          if (chunk instanceof Uint8Array)
+            return encodeUtf8(removeTexts(decodeUtf8Lenient(chunk), this.#options.fields))
           if (chunk === undefined) return undefined
           continue
         }
@@ -89,7 +90,7 @@ export class GuardedStream implements RelayedStream {
         if (this.#isEnd || chunk === 'late' || this.#isDue()) this.#checking = this.#check()
       }
       if (this.#checking && !this.#isImmediate && !(await this.#settles(this.#checking))) return this.#keepAlive()
-      let rejected: RejectDecision | undefined
+      let rejected: RejectionDecision | undefined
       try {
         rejected = await this.#checking
       } catch (error) {
@@ -100,10 +101,10 @@ export class GuardedStream implements RelayedStream {
       }
       if (this.#hasFailed) continue
       const events = this.#passed + this.#queue.release()
-      this.#terms.run.heldMs = this.#queue.longestMs
+      this.#options.run.heldMs = this.#queue.longestMs
       this.#passed = ''
       const end = rejected ?? this.#findEnd()
-      if (events !== '') this.#sentAt = this.#terms.clock.now()
+      if (events !== '') this.#sentAt = this.#options.clock.now()
       if (end) return encodeUtf8(events + this.#reject(end))
       this.#isOver ||= this.#isEnd
       if (events !== '') return encodeUtf8(events)
@@ -120,25 +121,25 @@ export class GuardedStream implements RelayedStream {
   }
 
   #keepAlive(): Uint8Array {
-    this.#sentAt = this.#terms.clock.now()
-    return encodeUtf8(this.#terms.keepAlive)
+    this.#sentAt = this.#options.clock.now()
+    return encodeUtf8(this.#options.keepAlive)
   }
 
   /** Resolves to whether the work settles before the client needs a keep-alive. */
   #settles(work: Promise<unknown>): Promise<boolean> {
-    const { clock } = this.#terms
+    const { clock } = this.#options
     return settlesWithin(work, this.#sentAt + KEEP_ALIVE_MS - clock.now(), clock)
   }
 
   fail(error: unknown): void {
     this.#hasFailed = true
     this.#queue.clear()
-    this.#terms.stream.fail(error)
+    this.#options.stream.fail(error)
   }
 
   cancel(reason?: unknown): void {
     this.#isOver = true
-    this.#terms.stream.cancel(reason)
+    this.#options.stream.cancel(reason)
   }
 
   /**
@@ -146,9 +147,9 @@ export class GuardedStream implements RelayedStream {
    * keep-alive, because everything is held.
    */
   async #read(): Promise<Uint8Array | undefined | 'late' | 'idle'> {
-    this.#reading ??= this.#terms.stream.next()
+    this.#reading ??= this.#options.stream.next()
     const reading = this.#reading
-    const { clock } = this.#terms
+    const { clock } = this.#options
     const { heldSince, count } = this.#queue
     let cancel: CancelDeadline | undefined
     try {
@@ -184,29 +185,29 @@ export class GuardedStream implements RelayedStream {
   }
 
   /** Checks everything that is held. Returns the refusal that ends the stream, if any. */
-  async #check(): Promise<RejectDecision | undefined> {
+  async #check(): Promise<RejectionDecision | undefined> {
     const unchecked = this.#queue.listUnchecked()
     const rejected = await this.#checkTexts(unchecked)
     if (!rejected) return undefined
-    if (this.#terms.choiceCount > 1 && this.#terms.ending.endChoice) return this.#rejectChoices(unchecked, rejected)
+    if (this.#options.choiceCount > 1 && this.#options.ending.endChoice) return this.#rejectChoices(unchecked, rejected)
     if (this.#isImmediate && !this.#holdsAll) await this.#passFirst()
     else await this.#passStart()
     return rejected
   }
 
   /** Returns the refusal that ends the stream after what has been checked: too much is held, or only refused choices are left. */
-  #findEnd(): RejectDecision | undefined {
-    if (this.#queue.length > this.#terms.maxHeld) {
+  #findEnd(): RejectionDecision | undefined {
+    if (this.#queue.length > this.#options.maxHeld) {
       const guard = this.#guards.find(({ hold }) => hold === 'all') ?? this.#guards[0]
       return guard && { kind: 'refused', guard, category: 'too-long' }
     }
-    return this.#queue.isLeft(this.#terms.choiceCount) ? this.#lastRejected : undefined
+    return this.#queue.isLeft(this.#options.choiceCount) ? this.#lastRejected : undefined
   }
 
   /** Checks strings and changes some. Returns the refusal, if any. */
-  async #checkTexts(unchecked: Unchecked): Promise<RejectDecision | undefined> {
+  async #checkTexts(unchecked: Unchecked): Promise<RejectionDecision | undefined> {
     const { channels, strings } = unchecked
-    const { run } = this.#terms
+    const { run } = this.#options
     const echoes = strings.filter(({ string }) => string.isEcho).map(({ string }) => string.part)
     const parts = [...channels, ...strings.filter(({ string }) => !string.isEcho).map(({ string }) => string)].map(
       ({ part }) => part,
@@ -225,9 +226,9 @@ export class GuardedStream implements RelayedStream {
   /** Checks each choice alone. Ends the refused ones. Returns the refusal if it concerns all choices. */
   async #rejectChoices(
     { channels, strings }: Unchecked,
-    rejected: RejectDecision,
-  ): Promise<RejectDecision | undefined> {
-    const { ending, choiceCount, onRejected } = this.#terms
+    rejected: RejectionDecision,
+  ): Promise<RejectionDecision | undefined> {
+    const { ending, choiceCount, onRejected } = this.#options
     const all = [...channels.map(({ channel }) => channel.choice), ...strings.map(({ string }) => string.choice)]
     const found = new Set<string>()
     for (const choice of new Set(all)) {
@@ -242,7 +243,7 @@ export class GuardedStream implements RelayedStream {
     this.#lastRejected = rejected
     onRejected()
     this.#queue.endChoices(found, (choice) => ending.endChoice?.(choice) ?? {})
-    return this.#queue.refusedCount >= choiceCount ? rejected : undefined
+    return this.#queue.rejectedChoiceCount >= choiceCount ? rejected : undefined
   }
 
   /** Passes as many of the first events as possible. Halves their number until the refused one is found. */
@@ -277,7 +278,7 @@ export class GuardedStream implements RelayedStream {
 
   /** Ends the stream in the client's format. */
   #reject({ guard, category }: { guard: Guard; category: string | undefined }): string {
-    const { stream, ending, estimateUsage, onRejected } = this.#terms
+    const { stream, ending, estimateUsage, onRejected } = this.#options
     const error = createGuardRejection(guard, category)
     const reason: RejectionReason = { message: error.message, category }
     onRejected()

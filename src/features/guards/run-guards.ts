@@ -21,7 +21,7 @@ export type GuardDecision =
   | { readonly kind: 'answered'; readonly guard: Guard; readonly text: string }
 
 /** The decision that refuses content. */
-export type RejectDecision = Extract<GuardDecision, { kind: 'refused' }>
+export type RejectionDecision = Extract<GuardDecision, { kind: 'refused' }>
 
 /** A guard's verdict, for the header and for records. Never contains the checked text. */
 export interface GuardNote {
@@ -141,7 +141,7 @@ export class GuardRun {
   async #recallOrAsk(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
     const memory = getVerdictMemory(guard, this.#deps.clock)
     if (!memory) return this.#ask(guard, texts, signal)
-    const { refusal: rejection, unknown } = await memory.recall(texts.parts)
+    const { rejection, unknown } = await memory.recall(texts.parts)
     if (rejection || unknown.length === 0) return rejection
     const verdict = await this.#ask(guard, { ...texts, parts: unknown }, signal)
     await memory.note(unknown, verdict)
@@ -151,10 +151,10 @@ export class GuardRun {
   /** Returns the guards whose check can run during the call. One that has refused an older text must remove it before. */
   async listDuring(parts: readonly GuardPart[]): Promise<readonly Guard[]> {
     const candidates = this.on('request').filter(({ stage, changes }) => stage === 'during' && !changes)
-    const refusals = await Promise.all(
-      candidates.map(async (guard) => (await getVerdictMemory(guard, this.#deps.clock)?.recall(parts))?.refusal),
+    const rejections = await Promise.all(
+      candidates.map(async (guard) => (await getVerdictMemory(guard, this.#deps.clock)?.recall(parts))?.rejection),
     )
-    return candidates.filter((_, at) => !refusals[at])
+    return candidates.filter((_, at) => !rejections[at])
   }
 
   /** Turns a verdict on a whole request into a decision. */

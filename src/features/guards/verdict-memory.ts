@@ -7,7 +7,9 @@ const MAX_VERDICTS = 10_000
 const LIFETIME_MS = 3_600_000
 
 /** What a guard said about a string: the category of a refusal, or that it passed. */
-type KnownVerdict = { readonly isRefused: false } | { readonly isRefused: true; readonly category: string | undefined }
+type KnownVerdict =
+  | { readonly isRejected: false }
+  | { readonly isRejected: true; readonly category: string | undefined }
 
 /** Remembers verdicts on strings for an hour, so that a model doesn't read the whole conversation each turn. Keeps no text, only keyed hashes. */
 class VerdictMemory {
@@ -19,15 +21,15 @@ class VerdictMemory {
     this.#clock = clock
   }
 
-  /** Returns the known refusal of older parts, if any, and the parts that aren't known to pass. */
-  async recall(parts: readonly GuardPart[]): Promise<{ refusal?: GuardVerdict; unknown: readonly GuardPart[] }> {
+  /** Returns the known rejection of older parts, if any, and the parts that aren't known to pass. */
+  async recall(parts: readonly GuardPart[]): Promise<{ rejection?: GuardVerdict; unknown: readonly GuardPart[] }> {
     const known = await Promise.all(parts.map((part) => (part.isOlder ? this.#find(part) : undefined)))
-    const rejected = parts.filter((_, at) => known[at]?.isRefused)
-    const [first] = known.filter((verdict) => verdict?.isRefused)
-    if (!first?.isRefused) return { unknown: parts.filter((_, at) => !known[at]) }
+    const rejected = parts.filter((_, at) => known[at]?.isRejected)
+    const [first] = known.filter((verdict) => verdict?.isRejected)
+    if (!first?.isRejected) return { unknown: parts.filter((_, at) => !known[at]) }
     const { category } = first
     const ids = rejected.map(({ id }) => id)
-    return { refusal: { verdict: 'refuse', ids, ...(category !== undefined && { category }) }, unknown: [] }
+    return { rejection: { verdict: 'refuse', ids, ...(category !== undefined && { category }) }, unknown: [] }
   }
 
   /** Remembers a verdict on complete parts. A refusal that names no parts says nothing about any of them. */
@@ -39,7 +41,7 @@ class VerdictMemory {
       if (part.isPiece !== undefined || (ids && !ids.includes(part.id))) continue
       evictOldest(this.#verdicts, MAX_VERDICTS)
       this.#verdicts.set(await this.#hash(part), {
-        verdict: ids ? { isRefused: true, category } : { isRefused: false },
+        verdict: ids ? { isRejected: true, category } : { isRejected: false },
         until,
       })
     }

@@ -95,8 +95,8 @@ async function findFailure(
     return createUnwantedFailure('schema', "The response is not JSON that matches the request's schema.")
   try {
     if (on.includes('refused'))
-      for (const isRefused of request.log.responseChecks)
-        if (await isRefused(response?.choices ?? []))
+      for (const isRejected of request.log.responseChecks)
+        if (await isRejected(response?.choices ?? []))
           return createUnwantedFailure('filtered', 'A guard rejected the response.')
     if (!on.includes('function')) return undefined
     const { isResponseRejected } = await import('../function-conditions.ts')
