@@ -99,7 +99,8 @@ export function createGatewayWith(
   const core = createCore(options, internals)
   const pipeline = createPipeline({
     ...core,
-    readTerms: async (source) => (await import('./features/request-models/own-terms.ts')).readTerms(source),
+    readRequestSettings: async (source) =>
+      (await import('./features/request-models/request-settings.ts')).readRequestSettings(source),
   })
   const extensions = (options.extend ?? []).map(adaptFeature)
 

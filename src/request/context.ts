@@ -51,7 +51,7 @@ export interface PipelineLimits {
   maxAttempts: number
 }
 
-/** The inputs for reading the terms that a request sets. */
+/** The inputs for reading the settings that a request brings. */
 export interface RequestSettingsSource {
   call: Pick<ModelCall, 'endpoint' | 'model' | 'body'>
   exchange: CodecRequest['exchange']
@@ -61,7 +61,7 @@ export interface RequestSettingsSource {
   log: Pick<RequestLog, 'nameRules' | 'targetRules' | 'caller' | 'tags'>
 }
 
-/** The terms that a request sets in addition to the model call itself. */
+/** The settings that a request brings in addition to the model call itself. */
 export interface RequestSettings {
   /** Its headers, including values that the body contains instead. */
   exchange: CodecRequest['exchange']
@@ -78,8 +78,8 @@ export interface PipelineContext extends CodecContext {
   settings(): Promise<StoredSettings>
   /** Returns the context with the rules of the settings and a combo applied. */
   withRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
-  /** Reads the terms that a request sets in its headers and body. Rejects with the error that the client gets. */
-  readTerms(source: RequestSettingsSource): Promise<RequestSettings>
+  /** Reads the settings that a request brings in its headers and body. Rejects with the error that the client gets. */
+  readRequestSettings(source: RequestSettingsSource): Promise<RequestSettings>
   /** Returns the connection's credential, decrypted; `undefined` if it has none. */
   getApiKey(connection: ConnectionRecord): Promise<string | undefined>
   /** Loads the credentials of connections whose `apiKey` is a function; returns `undefined` for any other connection. */

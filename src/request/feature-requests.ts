@@ -12,16 +12,16 @@ export interface RouteBodyLimits {
 /** A request for a route of a feature. */
 export class FeatureRequest extends RouteRequest {
   readonly params: Readonly<Record<string, string>>
-  readonly #terms: RouteBodyLimits
+  readonly #bodyLimits: RouteBodyLimits
 
   constructor(
     request: ConstructorParameters<typeof RouteRequest>[0],
     params: Readonly<Record<string, string>>,
-    options: RouteBodyLimits,
+    bodyLimits: RouteBodyLimits,
   ) {
     super(request)
     this.params = params
-    this.#terms = options
+    this.#bodyLimits = bodyLimits
   }
 
   get query(): URLSearchParams {
@@ -29,7 +29,7 @@ export class FeatureRequest extends RouteRequest {
   }
 
   bytes(): Promise<Uint8Array> {
-    const { maxBodyBytes: maxBytes, time } = this.#terms
+    const { maxBodyBytes: maxBytes, time } = this.#bodyLimits
     return readTimedBody(this.exchange, { maxBytes, time, scope: this.log.client.scope })
   }
 

@@ -71,14 +71,14 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
 
 type Shared =
   | ('catalog' | 'clock' | 'random' | 'limits' | 'bodyTime' | 'inFlight' | 'onError')
-  | ('isStrict' | 'fetchesMedia' | 'includesStreamUsage' | 'readTerms')
+  | ('isStrict' | 'fetchesMedia' | 'includesStreamUsage' | 'readRequestSettings')
 
 /** Creates the pipeline. Code that only some requests need is loaded with the first of them. */
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const { store, sharedStorage, upstream, basePath, ownLimits, events, ...later } = dependencies
   const { pinCatalog, ...others } = later
   const { catalog, clock, random, limits, bodyTime, inFlight, onError } = others
-  const { isStrict, fetchesMedia, includesStreamUsage, readTerms } = others
+  const { isStrict, fetchesMedia, includesStreamUsage, readRequestSettings } = others
   const steps: Steps = { headerChecks: [], aroundCall: [], routeOrders: [], aroundAttempt: [], aroundEncode: [] }
   const targetStats = createTargetStats()
   const health = createHealth({ clock, random })
@@ -103,7 +103,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   let context: PipelineContext = {
     ...{ catalog, clock, random, limits, bodyTime, inFlight, onError },
-    ...{ isStrict, fetchesMedia, includesStreamUsage, readTerms },
+    ...{ isStrict, fetchesMedia, includesStreamUsage, readRequestSettings },
     ...steps,
     fetch: upstream(),
     routes: createModelRouter({ store, catalog, basePath }),

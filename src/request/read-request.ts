@@ -30,7 +30,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   const call = isMedia ? await (await loadMedia()).redirectMediaCall(read, exchange.query, table) : read
   const format = getFormat(endpoint.format)
   const source = { call, exchange, context, table, settings, log }
-  const own = hasOwnSettings(source) ? await client.scope.race(context.readTerms(source)) : undefined
+  const own = hasOwnSettings(source) ? await client.scope.race(context.readRequestSettings(source)) : undefined
   if (own?.timeout) client.limitWait(own.timeout.ms, own.timeout.name)
   const list = own?.list
   for (const name of [call.model, ...(list?.entries ?? []).map((entry) => entry.name)])
@@ -83,7 +83,7 @@ async function readBody(served: ServedRequest, context: PipelineContext): Promis
   return call
 }
 
-/** Returns whether a request brings its own terms: in a header, or in gateway options. */
+/** Returns whether a request brings its own settings: in a header, or in gateway options. */
 export const hasOwnSettings = ({
   call: {
     body: { providerOptions },

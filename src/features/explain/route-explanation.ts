@@ -96,7 +96,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
     const log = { nameRules: listNameRules(access, subject), targetRules, caller, tags: undefined }
     addPolicies(access?.policies ?? [], log)
     const source = { call, exchange: unsent, context: gateway, table, settings, log }
-    const requestSettings = hasOwnSettings(source) ? await gateway.readTerms(source) : undefined
+    const requestSettings = hasOwnSettings(source) ? await gateway.readRequestSettings(source) : undefined
     const { exchange = unsent, list: ownList } = requestSettings ?? {}
     const excluded = new Set<GroupEntry>()
     const { clock } = gateway

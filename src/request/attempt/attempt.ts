@@ -19,7 +19,7 @@ import { type AttemptStep, encodeWithin, runAttemptSteps } from '../steps.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
 import type { CredentialUse, SourcedCredentials } from '../upstream/sourced-credentials.ts'
 import { createUpstreamCall, type UpstreamRequest } from '../upstream/upstream-request.ts'
-import { AttemptSettings } from './attempt-terms.ts'
+import { AttemptSettings } from './attempt-settings.ts'
 import { loadReceiveStream, receive } from './receive.ts'
 
 /** A call to one target, reported to the request's log. Includes any further calls: without rejected options, or after a call for a summary. */
@@ -30,7 +30,7 @@ export class Attempt {
   readonly #request: ModelRequest
   readonly #log: AttemptLog
   readonly #onStart: () => void
-  #terms: AttemptSettings | undefined = undefined
+  #settings: AttemptSettings | undefined = undefined
   #call: ProviderCall | undefined = undefined
   /** The credentials from functions, if the target's connection uses one. */
   #credentialFunctions: SourcedCredentials | undefined = undefined
@@ -77,14 +77,16 @@ export class Attempt {
     const request = this.#request
     const { client, context } = request
     const { onError } = context
-    const options = new AttemptSettings(request, this.route.target, this.#log)
-    this.#terms = options
+    const settings = new AttemptSettings(request, this.route.target, this.#log)
+    this.#settings = settings
     try {
-      await client.scope.race(runAttemptSteps(steps, options, { settled: () => this.#log.waitUntilSettled(), onError }))
+      await client.scope.race(
+        runAttemptSteps(steps, settings, { settled: () => this.#log.waitUntilSettled(), onError }),
+      )
     } catch (thrown) {
       if (client.scope.hasEnded) throw thrown
       if (!isGatewayError(thrown)) onError(thrown)
-      return this.#reject(toGatewayError(thrown), options.rejectsRequest ? 'request' : 'target')
+      return this.#reject(toGatewayError(thrown), settings.rejectsRequest ? 'request' : 'target')
     }
     return this.#make()
   }
@@ -132,7 +134,7 @@ export class Attempt {
   async #encode(): Promise<Codec | RejectedAttempt> {
     const request = this.#request
     const { target } = this.route
-    const { outputLimit, checkCall } = this.#terms ?? {}
+    const { outputLimit, checkCall } = this.#settings ?? {}
     let codec: Codec
     try {
       const encode = (changed: CodecRequest) =>
@@ -189,7 +191,7 @@ export class Attempt {
           if (received.kind === 'failure') return await this.#readFailure(received, reader, call)
           return this.#createAnsweredOutcome(received, reader, call)
         }
-        if (this.#terms?.checkFollowUp) await this.#checkFollowUp(this.#terms.checkFollowUp)
+        if (this.#settings?.checkFollowUp) await this.#checkFollowUp(this.#settings.checkFollowUp)
         codec = next
         const prepared = await this.#prepare(codec.request)
         if ('kind' in prepared) return this.#createFailedOutcome(prepared)
@@ -377,7 +379,7 @@ export class Attempt {
   ): AnsweredAttempt {
     const bytes = isRead && response.kind === 'whole' ? codec.readWhole(response) : undefined
     const secrets = getSecrets(call) // later parts of the response may also quote them
-    const allowance = this.#terms?.allowance
+    const allowance = this.#settings?.allowance
     return { kind: 'answered', route: this.route, codec, response, bytes, secrets, allowance, log: this.#log }
   }
 

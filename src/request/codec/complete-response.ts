@@ -12,7 +12,7 @@ import type { CodecContext, CompletionOptions } from './codec.ts'
 import { download } from './download.ts'
 import type { FailedResponse, WholeResponse } from './response.ts'
 
-interface Terms extends CompletionOptions {
+interface PendingCompletion extends CompletionOptions {
   completeResponse: NonNullable<PreparedPart['completeResponse']>
   answers: ResponseReader
   context: CodecContext
@@ -24,7 +24,7 @@ interface Terms extends CompletionOptions {
  */
 export async function completeWholeResponse(
   response: WholeResponse,
-  options: Terms,
+  options: PendingCompletion,
 ): Promise<WholeResponse | FailedResponse> {
   const { call, completeResponse, answers } = options
   try {
@@ -48,7 +48,7 @@ const MAX_WAIT_MS = 3_000
 /** How many polls in a row may fail. */
 const MAX_FAILURES = 5
 
-async function awaitJob(at: JobPoll, job: JobPolling, options: Terms): Promise<JsonObject> {
+async function awaitJob(at: JobPoll, job: JobPolling, options: PendingCompletion): Promise<JsonObject> {
   const { clock } = options.context
   const call = createPollCall(at, job, options.call)
   const until = clock.now() + JOB_MS
@@ -108,7 +108,7 @@ const isOnDomain = (domain: string, { protocol, port, hostname, username, passwo
   password === '' &&
   (hostname === domain || hostname.endsWith(`.${domain}`))
 
-function pause(ms: number, { context, scope }: Terms): Promise<void> {
+function pause(ms: number, { context, scope }: PendingCompletion): Promise<void> {
   let cancel = () => {}
   const passed = new Promise<void>((resolve) => {
     cancel = startDeadline(context.clock, ms, resolve)
@@ -117,7 +117,10 @@ function pause(ms: number, { context, scope }: Terms): Promise<void> {
 }
 
 /** Polls a job; `undefined` if the provider is unreachable now. Rejects if the client has disconnected or the provider rejects the poll. */
-async function poll(pollCall: UpstreamCall, { context, scope, limits }: Terms): Promise<JsonObject | undefined> {
+async function poll(
+  pollCall: UpstreamCall,
+  { context, scope, limits }: PendingCompletion,
+): Promise<JsonObject | undefined> {
   const call = new ProviderCall({ clock: context.clock, limits })
   const cancel = (reason: unknown) => call.cancel(reason)
   scope.add(cancel)
@@ -140,7 +143,7 @@ async function poll(pollCall: UpstreamCall, { context, scope, limits }: Terms): 
 }
 
 /** Creates a function that downloads images. All images of a response share one size limit, the same as for a request. */
-function createDownload({ context, scope, limits }: Terms): CompletionTools['download'] {
+function createDownload({ context, scope, limits }: PendingCompletion): CompletionTools['download'] {
   const { fetch, clock } = context
   const allowance = { left: limits.maxImageBytes }
   return async (address) => {

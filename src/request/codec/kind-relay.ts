@@ -31,7 +31,7 @@ const SOME_BYTES: SseEvent = { event: undefined, data: '' }
  */
 export class KindRelay implements RelayedStream {
   readonly #body: ByteStream
-  readonly #terms: KindRelayOptions
+  readonly #options: KindRelayOptions
   readonly #reader: ReturnType<PreparedStream['open']>
   readonly #framing: StreamParser | undefined
   readonly #quotesSecret: (bytes: Uint8Array) => boolean
@@ -48,7 +48,7 @@ export class KindRelay implements RelayedStream {
 
   constructor(body: ByteStream, { head }: StreamStart, options: KindRelayOptions) {
     this.#body = body
-    this.#terms = options
+    this.#options = options
     this.#head = [...head]
     this.#reader = options.stream.open()
     this.#quotesSecret = createFinder(options.secrets)
@@ -125,7 +125,7 @@ export class KindRelay implements RelayedStream {
 
   #finish(): void {
     if (this.#framing) this.#body.cancel() // the provider may keep the connection open
-    this.#output.push(...this.#reader.end(this.#terms.stream.getUsage(this.#usage, this.#getHeader)))
+    this.#output.push(...this.#reader.end(this.#options.stream.getUsage(this.#usage, this.#getHeader)))
     this.#close({})
   }
 
@@ -134,7 +134,7 @@ export class KindRelay implements RelayedStream {
     const bytes = concatBytes(this.#output)
     this.#output = []
     this.#size += bytes.length
-    const { maxStreamBytes } = this.#terms
+    const { maxStreamBytes } = this.#options
     if (this.#size > maxStreamBytes && !this.#hasEnded) {
       const message = `The provider's stream is longer than ${maxStreamBytes} bytes (limits.maxStreamBytes).`
       this.fail(gatewayError('UPSTREAM_INVALID', { message }))
@@ -146,7 +146,7 @@ export class KindRelay implements RelayedStream {
   async #takeLastOutput(): Promise<Uint8Array | undefined> {
     const failure = this.#failure
     if (!failure) return undefined
-    const { stream, loadErrors, secrets, knownKeys } = this.#terms
+    const { stream, loadErrors, secrets, knownKeys } = this.#options
     const { status, code, message } = failure.error
     if (!stream.isEvents) throw failure.error
     this.#failure = undefined
@@ -167,11 +167,11 @@ export class KindRelay implements RelayedStream {
   #close(end: Partial<StreamEnd>): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    const usage = this.#terms.stream.getUsage(this.#usage, this.#getHeader)
-    this.#terms.onEnd({ usage, error: undefined, isCancelled: false, ...end })
+    const usage = this.#options.stream.getUsage(this.#usage, this.#getHeader)
+    this.#options.onEnd({ usage, error: undefined, isCancelled: false, ...end })
   }
 
-  readonly #getHeader = (name: string): string | undefined => this.#terms.header?.(name)
+  readonly #getHeader = (name: string): string | undefined => this.#options.header?.(name)
 }
 
 const NOTHING = new Uint8Array(0)

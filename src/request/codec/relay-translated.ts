@@ -31,7 +31,7 @@ export const relayTranslatedStream = (
   options: TranslatedRelayOptions,
 ): RelayedStream => new TranslatedStream(body, start, options)
 
-/** Keeps neither `terms` nor the translation's `restore`, since they may refer to the request, whose conversation may be large. */
+/** Keeps neither `options` nor the translation's `restore`, since they may refer to the request, whose conversation may be large. */
 class TranslatedStream implements RelayedStream {
   /** `reading`: reads from the provider. `draining`: sends the rest to the client. `over`: `onEnd` has been called. */
   #phase: 'reading' | 'draining' | 'over' = 'reading'

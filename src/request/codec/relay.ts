@@ -108,7 +108,7 @@ class PassThroughStream implements RelayedStream {
   #fault: unknown = undefined
   readonly #body: ByteStream
   readonly #state: StreamState
-  readonly #terms: PassThroughOptions
+  readonly #options: PassThroughOptions
   readonly #tail: StreamTail
   readonly #sample: StreamSample
   readonly #limit: ReturnType<typeof createByteLimit>
@@ -119,7 +119,7 @@ class PassThroughStream implements RelayedStream {
   constructor(body: ByteStream, { head, state }: StreamStart, options: PassThroughOptions) {
     this.#body = body
     this.#state = state
-    this.#terms = options
+    this.#options = options
     this.#first = concatBytes(head)
     const { contentFields } = options.answers
     const { countStreamedTokens, createRepeatCounter } = options.estimates
@@ -225,7 +225,7 @@ class PassThroughStream implements RelayedStream {
       usage && !hasPreliminaryUsage && !isBlank(usage)
         ? undefined
         : Math.max(this.#sample.tokens() + (this.#repeated?.getTokens() ?? 0), countMinimumTokens(this.#state))
-    this.#terms.onEnd({
+    this.#options.onEnd({
       usage,
       estimatedTokens,
       error,
@@ -253,13 +253,13 @@ class PassThroughStream implements RelayedStream {
   }
 
   async #createErrorEvent(error: ErrorFacts): Promise<Uint8Array> {
-    const errors = await this.#terms.format.loadErrors()
+    const errors = await this.#options.format.loadErrors()
     return encodeUtf8(errors.event(error, this.#state.position))
   }
 
   /** Returns the events for the client: nothing after an error event, unless the response was complete before. */
   async #screen(events: Uint8Array, whole: Uint8Array): Promise<Uint8Array> {
-    const { format, answers, secrets, knownKeys } = this.#terms
+    const { format, answers, secrets, knownKeys } = this.#options
     const vagueEvents = this.#vagueEvents
     this.#vagueEvents = undefined
     const seen = vagueEvents ? concatBytes([vagueEvents, events]) : events
@@ -298,7 +298,7 @@ class PassThroughStream implements RelayedStream {
 
   /** Returns whether these events may contain anything other than the response. */
   #mayBeForeign(events: Uint8Array): boolean {
-    return mayContainError(events) || mayBeForeign(events, this.#terms.answers)
+    return mayContainError(events) || mayBeForeign(events, this.#options.answers)
   }
 
   /** Updates the state of the stream with the last events. */

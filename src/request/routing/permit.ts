@@ -37,21 +37,21 @@ export const createPermit = (target: HealthTarget, options: PermitContext): Circ
 
 class TargetPermit implements CircuitPermit {
   readonly #target: HealthTarget
-  readonly #terms: PermitContext
+  readonly #options: PermitContext
   #hasBegun = false
   #isCounted = false // as a successful call
 
   constructor(target: HealthTarget, options: PermitContext) {
     this.#target = target
-    this.#terms = options
+    this.#options = options
   }
 
   drop(): void {
-    this.#terms.end?.('dropped')
+    this.#options.end?.('dropped')
   }
 
   succeed(): void {
-    const { end, cooldowns } = this.#terms
+    const { end, cooldowns } = this.#options
     end?.('answered')
     const held = this.#listOlderRecords()
     if (!this.#isCounted) cooldowns.succeed(this.#target)
@@ -60,7 +60,7 @@ class TargetPermit implements CircuitPermit {
 
   /** The beginning of a stream counts as a success, unless earlier streams have been cut off. */
   beginStream(): void {
-    const { end, cooldowns } = this.#terms
+    const { end, cooldowns } = this.#options
     this.#hasBegun = true
     end?.('answered')
     const held = this.#listOlderRecords()
@@ -73,7 +73,7 @@ class TargetPermit implements CircuitPermit {
   }
 
   breakOff(failure: HealthFailure): void {
-    const { cooldowns, began } = this.#terms
+    const { cooldowns, began } = this.#options
     const { cooldown } = failureRules[failure.class]
     const failed = { ...failure, began, isCounted: this.#isCounted }
     if (cooldown?.starts === 'at-once') cooldowns.fail(this.#target, failed, cooldown)
@@ -81,7 +81,7 @@ class TargetPermit implements CircuitPermit {
   }
 
   fail(failure: HealthFailure): void {
-    const { end, cooldowns, began, probed } = this.#terms
+    const { end, cooldowns, began, probed } = this.#options
     const rule = failureRules[failure.class].cooldown
     end?.(!rule ? 'answered' : isConclusive(failure) ? 'failed' : 'dropped')
     if (rule) cooldowns.fail(this.#target, { ...failure, began }, rule)
@@ -89,13 +89,13 @@ class TargetPermit implements CircuitPermit {
   }
 
   #listOlderRecords(): readonly HealthRecord[] {
-    const { records, began, combo } = this.#terms
+    const { records, began, combo } = this.#options
     return records.isEmpty() ? NONE : filterOlder(began, records.findRecords(this.#target, combo))
   }
 
   /** Ends the failures of a record, unless it has newer ones. */
   #endFailures(record: HealthRecord): void {
-    const { cooldowns, began } = this.#terms
+    const { cooldowns, began } = this.#options
     if (isNewer(record, began)) return
     if (record.level === 'model' && isSporadic(record.reason)) delete record.retryAt
     else cooldowns.forget(record, this.#target)

@@ -7,7 +7,7 @@ import { createRejection } from '../route-request.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { AttemptControls, EncodedCall, OutputAllowance } from '../steps.ts'
 
-/** An attempt as seen by the steps around it, and the terms that they set for it. */
+/** An attempt as seen by the steps around it, and the settings that they choose for it. */
 export class AttemptSettings implements AttemptControls {
   readonly request: ModelRequest
   readonly target: RouteTarget
