@@ -81,8 +81,8 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
 export function createManagement(given: ManagementDependencies): { api: Management<unknown>; pushes: Pushes } {
   const deps = { ...given, ...given.cloud, store: getWritableStore(given.store, given.clock) }
   const runInOrder = createMutex() // combos and aliases must not change between the cycle check and the write
-  const mirror = createCloudReplica(deps)
-  const pushes = new Pushes({ ...deps, mirror })
+  const replica = createCloudReplica(deps)
+  const pushes = new Pushes({ ...deps, replica })
   const limits = createLimitOperations(deps)
   const forgetLimits = async (scope: ScopeName) =>
     deps
@@ -94,7 +94,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
   const keys = createKeyOperations({ ...deps, forgetLimits, resolveAccount, findAccountRef: names.findRef })
   const notifying = <Resource extends object>(name: string, resource: Resource) =>
     notifyAfter(resource, async (id) => deps.changed(name, id))
-  const notifyingMirror = <Resource extends object>(name: string, resource: Resource) =>
+  const notifyingCloud = <Resource extends object>(name: string, resource: Resource) =>
     notifying(
       name,
       notifyAfter(resource, () => pushes.changed()),
@@ -105,28 +105,28 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
   }
   const health = createHealthOperations(deps)
   const guards = createGuardOperations(deps)
-  const cloud = createCloudOperations({ ...deps, mirror, pushes, keys })
+  const cloud = createCloudOperations({ ...deps, replica, pushes, keys })
   const api = {
-    keys: { ...notifyingMirror('keys', keys), limits: limits.keys },
+    keys: { ...notifyingCloud('keys', keys), limits: limits.keys },
     groups: {
-      ...notifyingMirror('groups', createGroupOperations({ ...deps, forgetLimits, hasAccounts })),
+      ...notifyingCloud('groups', createGroupOperations({ ...deps, forgetLimits, hasAccounts })),
       limits: limits.groups,
     },
     accounts: { ...notifying('accounts', accounts.operations), limits: limits.accounts },
     tokens: { mint: deps.tokens.mint },
-    settings: { ...notifyingMirror('settings', createSettingsOperations(deps)), limits: limits.gateway },
-    guards: { ...notifyingMirror('guards', guards), test: guards.test },
-    combos: notifyingMirror('combos', createComboOperations({ ...deps, runInOrder })),
+    settings: { ...notifyingCloud('settings', createSettingsOperations(deps)), limits: limits.gateway },
+    guards: { ...notifyingCloud('guards', guards), test: guards.test },
+    combos: notifyingCloud('combos', createComboOperations({ ...deps, runInOrder })),
     connections: {
-      ...notifyingMirror('connections', createConnectionOperations(deps)),
+      ...notifyingCloud('connections', createConnectionOperations(deps)),
       test: createConnectionTest({ ...deps, basePath: deps.own.basePath }),
     },
     models: createModelOperations(deps),
-    customModels: notifyingMirror('customModels', createCustomModelOperations(deps)),
-    aliases: notifyingMirror('aliases', createAliasOperations({ ...deps, runInOrder })),
-    providers: notifyingMirror('providers', createProviderOperations(deps)),
+    customModels: notifyingCloud('customModels', createCustomModelOperations(deps)),
+    aliases: notifyingCloud('aliases', createAliasOperations({ ...deps, runInOrder })),
+    providers: notifyingCloud('providers', createProviderOperations(deps)),
     health: notifying('health', health),
-    damagedRecords: notifyingMirror('damagedRecords', createDamagedRecordOperations(deps)),
+    damagedRecords: notifyingCloud('damagedRecords', createDamagedRecordOperations(deps)),
     catalog: createCatalogOperations(deps.liveCatalog),
     cloud,
     usage,

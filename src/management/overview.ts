@@ -63,7 +63,7 @@ export function createOverview({
   let limits: { at: number; forMs: number; found: Promise<NearLimit[] | undefined> } | undefined
   return async (): Promise<Overview> => {
     const from = new Date(Math.floor(clock.now() / HOUR_MS) * HOUR_MS - 23 * HOUR_MS).toISOString()
-    const [summary, { requests }, unhealthy, mirror, settings, keys, groups, connections] = await Promise.all([
+    const [summary, { requests }, unhealthy, cloudState, settings, keys, groups, connections] = await Promise.all([
       kept && usage.summary({ from, by: 'hour', compare: 'before' }),
       kept ? usage.requests({ limit: 100 }) : { requests: [] },
       health.list(),
@@ -87,7 +87,7 @@ export function createOverview({
       ...(nearLimits && { nearLimits }),
       counts: { keys: keys.length, connections: connections.length },
       requireApiKey: settings.requireApiKey,
-      ...(mirror.cloudEnabled && mirror.lastError !== null && { mirrorError: mirror.lastError }),
+      ...(cloudState.cloudEnabled && cloudState.lastError !== null && { mirrorError: cloudState.lastError }),
     }
   }
 }

@@ -73,7 +73,7 @@ async function filled() {
   await home.combos.create({ name: 'fast', models: ['openai/gpt-5-mini'] })
   await home.aliases.set({ alias: 'quick', model: 'openai/gpt-5-mini' })
   await home.settings.update({ requireApiKey: true })
-  assert.equal(await sync(true), { conflicts: [], refused: [] })
+  assert.equal(await sync(true), { conflicts: [], rejected: [] })
   return { ...world, key, id }
 }
 
@@ -95,13 +95,13 @@ test('a sync keeps all fields of combo entries, in both directions', async () =>
   ]
   const { id } = await home.combos.create({ name: 'speech', kind: 'tts', models })
   await home.combos.create({ name: 'chat', models: [{ model: 'openai/gpt-5', params: { maxTokens: 9, topP: 0.5 } }] })
-  assert.equal(await sync(), { conflicts: [], refused: [] })
+  assert.equal(await sync(), { conflicts: [], rejected: [] })
   restart()
   assert.equal(await cloud().combos.list(), await home.combos.list())
   assert.equal((await cloud().combos.get(id)).models, models)
   const changed = [{ model: 'openai/tts-1', voices: { verse: 'Clyde' } }]
   await cloud().combos.update(id, { models: changed })
-  assert.equal(await sync(), { conflicts: [], refused: [] })
+  assert.equal(await sync(), { conflicts: [], rejected: [] })
   assert.equal((await home.combos.get(id)).models, changed)
 })
 
@@ -112,7 +112,7 @@ test("a sync brings the proxy operator's changes to the gateway, including a key
   await cloud().combos.create({ name: 'slow', models: ['openai/gpt-5'] })
   assert.is((await cloud().keys.get(made.id)).key.key, made.key)
   restart()
-  assert.equal(await sync(), { conflicts: [], refused: [] })
+  assert.equal(await sync(), { conflicts: [], rejected: [] })
   assert.is((await home.keys.get(made.id)).key.key, made.key)
   assert.is((await home.keys.get(id)).key.isActive, false)
   assert.is((await home.combos.list()).combos.length, 2)
@@ -156,7 +156,7 @@ test('a sync deletes nothing on the gateway after the proxy was restored from an
   await restore(storage, copy)
   restart()
   assert.is(await statusOf(key), 200)
-  assert.equal((await sync()).refused, [])
+  assert.equal((await sync()).rejected, [])
   assert.equal([await statusOf(key), await statusOf(later.key)], [403, 200])
   assert.is((await home.keys.list()).keys.length, 2)
   assert.is((await cloud().keys.list()).keys.length, 2)

@@ -93,7 +93,7 @@ test("a lost response isn't mistaken for a restore, so nothing is sent again and
     assert.is(lost, 'lost')
     await home.sync(() => Promise.reject(new Error('The request was lost.'))).catch(() => {})
   }
-  assert.equal(await home.sync(send), { conflicts: [], refused: [] })
+  assert.equal(await home.sync(send), { conflicts: [], rejected: [] })
   assert.not.ok(sent.some(({ full }) => full))
   assert.equal(await dataOf(cloud), await dataOf(home))
 })
@@ -116,7 +116,7 @@ test("a concurrent sync by another gateway process isn't mistaken for a restore"
     return send(text)
   }
   await home.api.keys.create({ name: 'phone' })
-  assert.equal(await other.sync(meanwhile(() => home.sync(send))), { conflicts: [], refused: [] })
+  assert.equal(await other.sync(meanwhile(() => home.sync(send))), { conflicts: [], rejected: [] })
   assert.not.ok(sent.some(({ full }) => full))
   assert.equal(await dataOf(cloud), await dataOf(home))
 })

@@ -190,7 +190,7 @@ test('swapped combo names are swapped on the other side, in both directions', as
     await api.combos.update(first?.id ?? '', { name: 'aside' })
     await api.combos.update(second?.id ?? '', { name: first?.name ?? '' })
     await api.combos.update(first?.id ?? '', { name: second?.name ?? '' })
-    assert.equal(await sync(), { conflicts: [], refused: [] })
+    assert.equal(await sync(), { conflicts: [], rejected: [] })
     assert.equal(await dataOf(cloud), await dataOf(home))
   }
   assert.equal((await cloud.api.combos.get(a.id)).name, 'a')
@@ -243,9 +243,9 @@ test('a key that belongs to another tenant is rejected, and everything else is s
   const { home, cloud, sync } = await openPair(fakeClock(), { claims })
   const { id } = await home.api.keys.create({ name: 'phone' })
   await home.api.aliases.set({ alias: 'a', model: 'acme/x' })
-  const { refused } = await sync()
+  const { rejected } = await sync()
   assert.equal(
-    refused.map((one) => [one.id, one.code]),
+    rejected.map((one) => [one.id, one.code]),
     [[id, 'KEY_TAKEN']],
   )
   assert.equal((await cloud.api.keys.list()).keys, [])
@@ -276,9 +276,9 @@ test('a record too large for a message is reported, and everything else is synce
   const enabledModels = Array.from({ length: 5_000 }, (_, at) => `${at}`.padEnd(512, '語'))
   const large = await home.api.connections.create({ provider: 'acme', enabledModels })
   const small = await home.api.connections.create({ provider: 'acme', name: 'small' })
-  const { refused } = await sync()
+  const { rejected } = await sync()
   assert.equal(
-    refused.map(({ id }) => id),
+    rejected.map(({ id }) => id),
     [large.id],
   )
   assert.equal(
@@ -291,9 +291,9 @@ test('a proxy without a secret rejects credentials', async () => {
   const { home, cloud, sync } = await openPair(fakeClock(), { keepsSecrets: false })
   const { id } = await home.api.connections.create({ provider: 'acme', apiKey: 'secret-of-acme' })
   await home.api.connections.put({ id: 'open', provider: 'acme' })
-  const { refused } = await sync()
+  const { rejected } = await sync()
   assert.equal(
-    refused.map((one) => [one.id, one.code]),
+    rejected.map((one) => [one.id, one.code]),
     [[id, 'NO_SECRET']],
   )
   assert.equal(
@@ -368,9 +368,9 @@ test('an unreadable record is reported and not deleted on the other side', async
   await home.sync(cloud.sync)
   await home.storage.set('combos/fast', '{')
   const again = openHome({ storage: home.storage, clock })
-  const { refused } = await again.sync(cloud.sync)
+  const { rejected } = await again.sync(cloud.sync)
   assert.equal(
-    refused.map(({ collection, code }) => [collection, code]),
+    rejected.map(({ collection, code }) => [collection, code]),
     [['combos', 'INVALID']],
   )
   assert.equal((await cloud.api.combos.list()).combos.length, 1)

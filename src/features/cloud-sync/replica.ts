@@ -17,7 +17,7 @@ interface ReplicaMemory {
   hasScanned: boolean
   /** The states to send, as of the last scan of all records. */
   pending: PendingState[]
-  refused: Rejection[]
+  rejected: Rejection[]
 }
 
 const memories = new WeakMap<Storage, Map<string, ReplicaMemory>>()
@@ -30,7 +30,7 @@ function getMemory(options: ReplicaOptions): ReplicaMemory {
   if (known) return known
   const scanner: Scanner = new Scanner(options, (collection, scanned) => taker.cleanUp(collection, scanned))
   const taker = new StateApplier(options, scanner)
-  const memory = { scanner, taker, runExclusive: createMutex(), hasScanned: false, pending: [], refused: [] }
+  const memory = { scanner, taker, runExclusive: createMutex(), hasScanned: false, pending: [], rejected: [] }
   storeMemories.set(replicaId, memory)
   return memory
 }
@@ -43,10 +43,10 @@ export function createReplica(options: ReplicaOptions): Replica {
   const { shadows, tables } = scanner
 
   async function scan(): Promise<void> {
-    const { pending, refused: rejected } = await scanner.scan()
+    const { pending, rejected } = await scanner.scan()
     memory.hasScanned = true
     memory.pending = pending
-    memory.refused = rejected
+    memory.rejected = rejected
   }
 
   /** Scans all records once; afterwards, scanning single records is enough. */
@@ -117,7 +117,7 @@ export function createReplica(options: ReplicaOptions): Replica {
           const length = state ? JSON.stringify(state).length : 0
           if (length > MAX_CHARACTERS) {
             const { collection, id } = one
-            memory.refused.push({ collection, id, message: TOO_LARGE, code: 'INVALID' })
+            memory.rejected.push({ collection, id, message: TOO_LARGE, code: 'INVALID' })
             taken++
             continue
           }
@@ -127,7 +127,7 @@ export function createReplica(options: ReplicaOptions): Replica {
           if (state) states.push(state)
         }
         memory.pending = memory.pending.slice(taken)
-        return { states, more: memory.pending.length > 0, refused: memory.refused }
+        return { states, more: memory.pending.length > 0, rejected: memory.rejected }
       }),
 
     confirm: (seen) => runScanned(() => runInBatches(seen, confirmState)),

@@ -62,12 +62,12 @@ export class Scanner {
   }
 
   /** Scans all records. Resolves to the records that the other side hasn't confirmed, deletions first, and to the records that can't be synced. */
-  async scan(): Promise<{ pending: PendingState[]; refused: Rejection[] }> {
+  async scan(): Promise<{ pending: PendingState[]; rejected: Rejection[] }> {
     await this.shadows.load({ isWhole: true })
     this.#scanNumber++
     const all = []
     for (const collection of collections) all.push(await this.#scanCollection(collection))
-    return { pending: all.flatMap(({ pending }) => pending), refused: all.flatMap(({ refused: rejected }) => rejected) }
+    return { pending: all.flatMap(({ pending }) => pending), rejected: all.flatMap(({ rejected }) => rejected) }
   }
 
   /** Scans one record, reading it from the storage. */
@@ -122,7 +122,7 @@ export class Scanner {
     }
   }
 
-  async #scanCollection(collection: Collection): Promise<{ pending: PendingState[]; refused: Rejection[] }> {
+  async #scanCollection(collection: Collection): Promise<{ pending: PendingState[]; rejected: Rejection[] }> {
     const items = await this.tables[collection].list()
     await this.#observeAll(collection, items)
     const rejected: Rejection[] = []
@@ -143,7 +143,7 @@ export class Scanner {
     }
     rejected.push(...(await this.#scanRecords(collection, [...changed])))
     await this.unpark(collection)
-    return { pending: await this.#listPending(collection), refused: rejected }
+    return { pending: await this.#listPending(collection), rejected }
   }
 
   async #scanRecords(collection: Collection, ids: readonly string[]): Promise<Rejection[]> {

@@ -17,7 +17,7 @@ import type { Conflict, Rejection, Replica, StateId, SyncOptions, SyncResult } f
 export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   const { send, save, refresh, create = false, onConflict = async () => {}, signal } = options
   const conflicts: Conflict[] = []
-  const refusals = new Map<string, Rejection>()
+  const rejections = new Map<string, Rejection>()
   let state = options.state
 
   async function report(conflict: Conflict): Promise<void> {
@@ -72,12 +72,8 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   const exchangedStates = new Set<string>()
   for (;;) {
     signal.throwIfAborted()
-    const {
-      states,
-      more,
-      refused: rejected,
-    } = await replica.listUnseen(MAX_STATES, (one) => refusals.has(getName(one)))
-    for (const one of rejected) refusals.set(getName(one), one)
+    const { states, more, rejected } = await replica.listUnseen(MAX_STATES, (one) => rejections.has(getName(one)))
+    for (const one of rejected) rejections.set(getName(one), one)
     const response = await sendRequest({ changes: states, seen, ...(isFull && { full: isFull }) })
     if (!response) {
       await replica.markAllUnseen({ isDiverged: true })
@@ -93,7 +89,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
       signal.throwIfAborted()
       const verdict = await replica.merge(change, report)
       if (typeof verdict !== 'string') {
-        refusals.set(getName(change), { ...getStateId(change), message: verdict.refused, code: verdict.code })
+        rejections.set(getName(change), { ...getStateId(change), message: verdict.refused, code: verdict.code })
         continue
       }
       if (addNew(exchangedStates, change)) seen.push(toConfirmation(change))
@@ -104,7 +100,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
     if (!(await replica.resolveCollisions(report))) break
   }
   if (create) await replica.forgetOthers()
-  return { conflicts, refused: [...refusals.values()] }
+  return { conflicts, rejected: [...rejections.values()] }
 
   /** Applies the verdicts. Resolves to whether any state was sent for the first time. */
   async function applyVerdicts(replica: Replica, states: RecordState[], response: SyncResponse): Promise<boolean> {
@@ -113,7 +109,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
       const verdict = response.verdicts[index]
       if (verdict === 'taken' || verdict === 'known') confirmed.push(toConfirmation(sent))
       else if (typeof verdict === 'object')
-        refusals.set(getName(sent), { ...getStateId(sent), message: verdict.refused, code: verdict.code })
+        rejections.set(getName(sent), { ...getStateId(sent), message: verdict.refused, code: verdict.code })
     })
     signal.throwIfAborted()
     await replica.confirm(confirmed)

@@ -54,7 +54,7 @@ export interface UnseenStates {
   states: RecordState[]
   more: boolean
   /** Records on this side that can't be synced. */
-  refused: Rejection[]
+  rejected: Rejection[]
 }
 
 /** A record that wasn't synced, with the reason. */
@@ -119,5 +119,5 @@ export interface SyncOptions {
 export interface SyncResult {
   conflicts: Conflict[]
   /** Records that couldn't be synced. All others were synced. */
-  refused: Rejection[]
+  rejected: Rejection[]
 }

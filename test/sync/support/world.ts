@@ -143,7 +143,7 @@ export async function createWorld(variant: number, { isBlind = true } = {}): Pro
       now += 60_000
       try {
         const done = await home.sync(transport(cloud, faults), { reported: conflicts })
-        refused.push(...done.refused)
+        refused.push(...done.rejected)
         return true
       } catch (error) {
         if (faults.length === 0 && !disks.home.isDead() && !disks.cloud.isDead()) throw error

@@ -17,11 +17,11 @@ const VERIFIED_MS = 14_000
 
 /** Creates the cloud sync operations. They start and stop `pushes`, the automatic syncs. */
 export function createCloudOperations(deps: CloudDependencies): CloudOperations<unknown> {
-  const { store, clock, fetch, options, mirror, pushes } = deps
+  const { store, clock, fetch, options, replica, pushes } = deps
 
   /** Runs an action that needs cloud sync to be on. */
   const runIfOn = <T>(work: (context: ProxyContext) => Promise<T>, kind?: WorkKind) =>
-    mirror.runExclusive(
+    replica.runExclusive(
       async (signal) => {
         const { cloudUrl, cloudEnabled } = await readCloudSettings(store)
         if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
@@ -47,7 +47,7 @@ export function createCloudOperations(deps: CloudDependencies): CloudOperations<
     async enable(input = {}) {
       const { enrollmentToken = options.enrollmentToken } = parseInput(cloudInputs.enable, input)
       const verifyUntil = clock.now() + VERIFIED_MS
-      return mirror
+      return replica
         .runExclusive((signal) => enableCloud(deps, { enrollmentToken, verifyUntil, signal }), { ms: EXCHANGE_MS })
         .catch(async (error: unknown) => {
           throw await addLeftoversAdvice(deps, error)
@@ -57,14 +57,14 @@ export function createCloudOperations(deps: CloudDependencies): CloudOperations<
     async sync(input: unknown = {}) {
       parseInput(emptyInput, input)
       return runIfOn(
-        async (context) => createSyncResult(await pushes.recordOutcome(() => mirror.sync(context), { isOn: true })),
+        async (context) => createSyncResult(await pushes.recordOutcome(() => replica.sync(context), { isOn: true })),
         'sync',
       )
     },
 
     async disable(input = {}) {
       const { force = false } = parseInput(cloudInputs.disable, input)
-      return mirror
+      return replica
         .runExclusive((signal) => disableCloud(deps, { force, signal }), { ms: EXCHANGE_MS, kind: 'disable' })
         .then(createSyncResult, (error: unknown) => {
           throw force ? error : addForceAdvice(error)
@@ -86,7 +86,7 @@ export function createCloudOperations(deps: CloudDependencies): CloudOperations<
     sessions: {
       list: () =>
         runIfOn(async (context) => {
-          const { sessions } = await mirror.call({ method: 'GET', path: paths.sessions }, context)
+          const { sessions } = await replica.call({ method: 'GET', path: paths.sessions }, context)
           if (!Array.isArray(sessions) || !sessions.every(isSession)) throw createInvalidResponse(context)
           return { sessions: sessions.map(({ id, createdAt, lastUsedAt }) => ({ id, createdAt, lastUsedAt })) }
         }),
@@ -94,12 +94,12 @@ export function createCloudOperations(deps: CloudDependencies): CloudOperations<
       revoke: (id) =>
         runIfOn(async (context) => {
           try {
-            await mirror.call({ method: 'DELETE', path: paths.session(id) }, context)
+            await replica.call({ method: 'DELETE', path: paths.session(id) }, context)
           } catch (error) {
             if (isRejection(error, 'NOT_FOUND')) throw gatewayError('NOT_FOUND', { message: 'Session not found' })
             throw error
           }
-          mirror.forgetSession(id)
+          replica.forgetSession(id)
           return { success: true }
         }),
     },

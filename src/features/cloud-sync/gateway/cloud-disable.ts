@@ -17,11 +17,11 @@ export async function disableCloud(
   deps: CloudDependencies,
   { force, signal }: { force: boolean; signal: AbortSignal },
 ): Promise<CloudConflict[]> {
-  const { store, clock, mirror, pushes } = deps
+  const { store, clock, replica, pushes } = deps
   const ignoreIfForced = (error: unknown) => {
     if (!force || signal.aborted || !isCloudError(error)) throw error
   }
-  const left = await mirror.memory.read()
+  const left = await replica.memory.read()
   const { cloudEnabled } = await store.settings.reread()
   if (!cloudEnabled && left.mirror !== null) {
     const context = { cloudUrl: left.cloudUrl, signal } // the setting may have changed since then
@@ -41,16 +41,16 @@ export async function disableCloud(
     signal,
   }).catch(ignoreIfForced)
   await setEnabled(store, false, { cloudUrl, signal })
-  mirror.forgetSession()
+  replica.forgetSession()
   await pushes.end()
   return conflicts ?? []
 }
 
 /** Removes the data that a failed `enable` sent. Otherwise, the proxy would keep serving those keys, even after they are paused or deleted here. */
-export async function removeLeftovers({ mirror, pushes }: CloudDependencies, context: ProxyContext): Promise<void> {
-  await mirror.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
+export async function removeLeftovers({ replica, pushes }: CloudDependencies, context: ProxyContext): Promise<void> {
+  await replica.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
   context.signal.throwIfAborted()
-  mirror.forgetSession()
+  replica.forgetSession()
   await pushes.end()
 }
 
@@ -58,9 +58,9 @@ export async function removeLeftovers({ mirror, pushes }: CloudDependencies, con
  * Applies changes from the cloud, then removes the replica with all sessions. A replica that no longer exists, for example after a lost response,
  * counts as removed.
  */
-async function removeCloudReplica({ mirror }: CloudDependencies, context: ProxyContext): Promise<CloudConflict[]> {
-  const last = await mirror.exchange(context).catch(ignoreNotFound)
-  await mirror.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
+async function removeCloudReplica({ replica }: CloudDependencies, context: ProxyContext): Promise<CloudConflict[]> {
+  const last = await replica.exchange(context).catch(ignoreNotFound)
+  await replica.call({ method: 'DELETE', path: paths.replica }, context).catch(ignoreNotFound)
   return last?.conflicts ?? []
 }
 

@@ -14,7 +14,7 @@ import { type CloudDependencies, readCloudSettings, setEnabled } from './cloud-s
 
 type ReplicatedData = Pick<EnabledCloud, 'createdKey' | 'conflicts'>
 
-/** Mirrors all data and turns cloud sync on. `verifyUntil`: the time until which it may wait for the cloud's model list. */
+/** Replicates all data and turns cloud sync on. `verifyUntil`: the time until which it may wait for the cloud's model list. */
 export async function enableCloud(
   deps: CloudDependencies,
   { verifyUntil, ...proxy }: Omit<ProxyContext, 'cloudUrl'> & { verifyUntil: number },
@@ -42,13 +42,13 @@ export async function enableCloud(
 }
 
 /** Adds advice to the error of `enable` if the proxy may already have received data. */
-export async function addLeftoversAdvice({ store, mirror }: CloudDependencies, error: unknown): Promise<unknown> {
+export async function addLeftoversAdvice({ store, replica }: CloudDependencies, error: unknown): Promise<unknown> {
   if (!isCloudError(error) && !isGatewayError(error, 'CLOUD_CONFLICT')) return error
   const { code, message, data } = error
   try {
     const { cloudEnabled, cloudUrl } = await store.settings.read()
     if (cloudEnabled) return error
-    const left = await mirror.memory.read()
+    const left = await replica.memory.read()
     if (left.mirror === null || left.cloudUrl !== cloudUrl) return error
   } catch {
     return error // report the original failure instead of the storage's
@@ -56,7 +56,7 @@ export async function addLeftoversAdvice({ store, mirror }: CloudDependencies, e
   return gatewayError(code, { message: `${message} ${LEFTOVERS}`, cause: error, data })
 }
 
-/** Mirrors all data while cloud sync is off. If the proxy rejects a record, removes all data from the proxy again. */
+/** Replicates all data while cloud sync is off. If the proxy rejects a record, removes all data from the proxy again. */
 async function replicateOrUndo(deps: CloudDependencies, context: ProxyContext): Promise<ReplicatedData> {
   try {
     return await replicateAll(deps, context)
@@ -70,15 +70,15 @@ async function replicateOrUndo(deps: CloudDependencies, context: ProxyContext): 
   }
 }
 
-/** Mirrors all data, including a new key for clients of the cloud if this gateway has none. */
+/** Replicates all data, including a new key for clients of the cloud if this gateway has none. */
 async function replicateAll(deps: CloudDependencies, context: ProxyContext): Promise<ReplicatedData> {
-  const { fetch, mirror, keys } = deps
+  const { fetch, replica, keys } = deps
   await checkProxyVersion({ ...context, fetch })
-  const conflicts = requireConflicts(await mirror.exchange(context, { create: true }))
+  const conflicts = requireConflicts(await replica.exchange(context, { create: true }))
   const createdKey = await createKeyIfNone(deps, context)
   if (!createdKey) return { conflicts }
   try {
-    return { createdKey, conflicts: [...conflicts, ...requireConflicts(await mirror.exchange(context))] }
+    return { createdKey, conflicts: [...conflicts, ...requireConflicts(await replica.exchange(context))] }
   } catch (error) {
     await keys.delete(createdKey.id) // nobody could use it
     throw error

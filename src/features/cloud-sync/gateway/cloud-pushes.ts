@@ -49,7 +49,7 @@ interface ScheduledSync {
 export interface PushDependencies {
   store: WritableStore
   clock: Clock
-  mirror: CloudReplica
+  replica: CloudReplica
   /** Returns a random number in [0, 1), for jitter between retries. */
   random(): number
   /** Starts a timer that doesn't keep the process alive. */
@@ -87,7 +87,7 @@ export class Pushes {
     this.#waiting = undefined
     this.#failures = 0
     const forgotten = { mirror: null, stamp: null, attempts: [], lastError: null, waitingSince: null }
-    await this.#deps.mirror.memory.change(() => forgotten)
+    await this.#deps.replica.memory.change(() => forgotten)
   }
 
   /** Call this after replicated data may have changed. Resolves when the sync is scheduled. */
@@ -134,9 +134,9 @@ export class Pushes {
 
   /** Returns the results of the last syncs. */
   async state(): Promise<Omit<CloudState, 'cloudEnabled' | 'cloudUrl'>> {
-    const { mirror, clock } = this.#deps
+    const { replica, clock } = this.#deps
     await this.#saving
-    const { lastSuccessAt, lastError, waitingSince, conflicts } = await mirror.memory.read()
+    const { lastSuccessAt, lastError, waitingSince, conflicts } = await replica.memory.read()
     const since = Math.min(
       ...[this.#waiting?.since, this.#sending?.since, Date.parse(waitingSince ?? '')].filter(isTime),
     )
@@ -153,7 +153,7 @@ export class Pushes {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#unschedule()
-    this.#deps.mirror.close()
+    this.#deps.replica.close()
     this.#notifyListeners()
     await this.#running
     await this.#saving
@@ -195,7 +195,7 @@ export class Pushes {
     this.#isFollowing = true
     const { freshness } = this.#deps.store
     freshness.onChange((key) => {
-      if (key === SETTINGS || MIRRORED.some((prefix) => key.startsWith(prefix))) void this.changed()
+      if (key === SETTINGS || REPLICATED.some((prefix) => key.startsWith(prefix))) void this.changed()
     })
     freshness.onGap(() => void this.changed())
   }
@@ -214,12 +214,12 @@ export class Pushes {
 
   /** Resolves to whether cloud sync is still on, as far as this instance knows. Never rejects. */
   async #sync(): Promise<boolean> {
-    const { store, mirror, onError } = this.#deps
+    const { store, replica, onError } = this.#deps
     try {
-      return await mirror.runExclusive(
+      return await replica.runExclusive(
         async (signal) => {
           const { cloudEnabled, cloudUrl } = await store.settings.read()
-          if (cloudEnabled) await this.recordOutcome(() => mirror.sync({ cloudUrl, signal }), { isOn: true })
+          if (cloudEnabled) await this.recordOutcome(() => replica.sync({ cloudUrl, signal }), { isOn: true })
           return cloudEnabled
         },
         { ms: EXCHANGE_MS, kind: 'own' },
@@ -255,8 +255,8 @@ export class Pushes {
   }
 
   #save(change: Parameters<CloudReplicaStateStore['change']>[0]): void {
-    const { mirror, onError } = this.#deps
-    this.#saving = mirror.memory.change(change).catch(onError)
+    const { replica, onError } = this.#deps
+    this.#saving = replica.memory.change(change).catch(onError)
   }
 
   #notifyListeners(): void {
@@ -264,7 +264,7 @@ export class Pushes {
   }
 }
 
-const MIRRORED = [KEYS, GROUPS, GUARDS, CONNECTIONS, COMBOS, CUSTOM_MODELS, ALIASES, PROVIDERS]
+const REPLICATED = [KEYS, GROUPS, GUARDS, CONNECTIONS, COMBOS, CUSTOM_MODELS, ALIASES, PROVIDERS]
 
 const isTime = (ms: number | undefined): ms is number => ms !== undefined && Number.isFinite(ms)
 

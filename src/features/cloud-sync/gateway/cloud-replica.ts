@@ -9,7 +9,7 @@ import { isLoopbackHost } from '../../../lib/urls.ts'
 import type { WritableStore } from '../../../records/writable-store.ts'
 import type { Clock } from '../../../types.ts'
 import type { Ledger } from '../../limits/ledger/ledger.ts'
-import { getIdentity } from '../mirror-identity.ts'
+import { getIdentity } from '../gateway-identity.ts'
 import { collections, paths, type SyncResponse } from '../protocol.ts'
 import { createInvalidResponse, isRejection } from '../proxy-calls.ts'
 import { createReplica } from '../replica.ts'
@@ -24,7 +24,7 @@ import { parseReplicated } from './replica-input.ts'
 /** The time limit of a sync, in ms. Clients wait this long for an action (src/rules.md, Cloud sync of clients). */
 export const EXCHANGE_MS = 15_000
 
-/** The dependencies of a gateway's mirror. */
+/** The dependencies of a gateway's replica. */
 export interface CloudReplicaDependencies {
   store: WritableStore
   clock: Clock
@@ -41,7 +41,7 @@ export type ProxyContext = Omit<SignedCallOptions, 'fetch'>
 /** The kinds of work, by priority: an operator's action cancels automatic syncs, and `disable` cancels `sync`. */
 export type WorkKind = 'own' | 'sync' | 'disable'
 
-/** A gateway's mirror, as used by the operator's actions and by automatic syncs. */
+/** A gateway's replica, as used by the operator's actions and by automatic syncs. */
 export interface CloudReplica {
   /**
    * Runs work that calls the proxy, one job at a time. After `ms`, rejects with `CLOUD_TIMEOUT` and aborts the job's signal. An operator's action
@@ -111,9 +111,9 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
   }
 
   /** Exchanges usage with the cloud. Call it once both sides have the same limits. */
-  const exchangeUsage = (mirror: string, context: ProxyContext): Promise<void> =>
+  const exchangeUsage = (replicaId: string, context: ProxyContext): Promise<void> =>
     exchangeSpending(
-      { store, ledger, mirror },
+      { store, ledger, replicaId },
       {
         async send(body) {
           context.signal.throwIfAborted()
@@ -228,7 +228,7 @@ function parseSyncResponse(body: JsonObject, context: ProxyContext): SyncRespons
 }
 
 /** Returns the conflicts of a sync. If a record was rejected, throws an error that names it in `data.problem`; all others are replicated. */
-export function requireConflicts({ conflicts, refused: rejected }: SyncResult): CloudConflict[] {
+export function requireConflicts({ conflicts, rejected }: SyncResult): CloudConflict[] {
   const [first] = rejected
   if (!first) return conflicts
   const { collection, id, message, code } = first

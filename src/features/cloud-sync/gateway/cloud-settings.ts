@@ -8,7 +8,7 @@ import type { CloudReplica, CloudReplicaDependencies, ProxyContext } from './clo
 
 /** The dependencies of the cloud sync operations, which start and stop `pushes`, the automatic syncs. */
 export interface CloudDependencies extends CloudReplicaDependencies {
-  mirror: CloudReplica
+  replica: CloudReplica
   pushes: Pushes
   keys: Pick<KeyOperations<unknown>, 'create' | 'delete'>
   catalog: Catalog

@@ -11,8 +11,7 @@ import { MAX_ACCOUNTS, type ScopeUsage, type SpendingRequest, type SpendingRespo
 export interface SpendingSide {
   store: Pick<Store, 'keys' | 'groups'>
   ledger(): Promise<Ledger>
-  /** The replica's ID. */
-  mirror: string
+  replicaId: string
 }
 
 /** The last minute of the year 9999. Later dates are formatted differently. */
@@ -50,7 +49,7 @@ export async function exchangeSpending(
   let after: string | undefined = ''
   for (;;) {
     const { accounts, next } = own
-    const body = await send({ mirror: side.mirror, accounts, ...(after !== undefined && { after }) })
+    const body = await send({ mirror: side.replicaId, accounts, ...(after !== undefined && { after }) })
     if (!body) return
     const response = v.safeParse(responseSchema, body)
     if (!response.success) throw invalid()
@@ -81,16 +80,16 @@ async function findLimitedAccounts({ store }: SpendingSide): Promise<ReadonlySet
 }
 
 async function readSpending(
-  { ledger, mirror }: SpendingSide,
+  { ledger, replicaId }: SpendingSide,
   limited: ReadonlySet<string>,
   after: string,
 ): Promise<SpendingResponse> {
-  const page = await (await ledger()).listSpending(mirror, { limit: MAX_ACCOUNTS, ...(after !== '' && { after }) })
+  const page = await (await ledger()).listSpending(replicaId, { limit: MAX_ACCOUNTS, ...(after !== '' && { after }) })
   return { ...page, accounts: page.accounts.filter((account) => limited.has(formatAccountName(account))) }
 }
 
 async function applyAll(
-  { ledger, mirror }: SpendingSide,
+  { ledger, replicaId }: SpendingSide,
   limited: ReadonlySet<string>,
   accounts: readonly ScopeUsage[],
 ): Promise<void> {
@@ -99,7 +98,7 @@ async function applyAll(
   const opened = await ledger()
   await Promise.all(
     known.map((account) =>
-      opened.applySpending(mirror, account).catch((error: unknown) => {
+      opened.applySpending(replicaId, account).catch((error: unknown) => {
         if (!isGatewayError(error, 'RECORD_DAMAGED')) throw error // requests with damaged counters are rejected anyway
       }),
     ),

@@ -134,7 +134,7 @@ export function createReplicaService(deps: {
     if (!record || record.isEnding || record.id !== request.mirror) throw createProxyError('MIRROR_GONE')
     const tenant = await tenants.open(tenantId)
     if (tenant?.replicaId !== record.id) throw createProxyError('MIRROR_GONE')
-    return tenants.use(tenant, () => respondToSpending({ ...tenant, mirror: record.id }, request))
+    return tenants.use(tenant, () => respondToSpending({ ...tenant, replicaId: record.id }, request))
   }
 
   /**

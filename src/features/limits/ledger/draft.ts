@@ -157,7 +157,7 @@ export class Draft {
 
   /**
    * Stores the usage of the other side of a replica, replacing its earlier usage. Ignores counters from before a reset. Counters from after a reset on
-   * the other side reset this side's, too. The usage of an earlier mirror becomes this side's own usage.
+   * the other side reset this side's, too. The usage of an earlier replica becomes this side's own usage.
    */
   applySpending(side: string, { epoch, number, minute, used }: SideSpending): void {
     const { book } = this

@@ -75,11 +75,11 @@ export interface Ledger {
   forget(scope: ScopeName): Promise<void>
   /**
    * Returns the usage of keys and groups on this side of a replica, for the other side. Returns at most `limit` scopes, starting after the previous
-   * page. `mirror` is the replica's ID. Rejects with `STORAGE_FAILED`.
+   * page. Rejects with `STORAGE_FAILED`.
    */
-  listSpending(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpendingPage>
+  listSpending(replicaId: string, page: { after?: string | undefined; limit: number }): Promise<SpendingPage>
   /** Counts a scope's usage on the other side, replacing its earlier usage. Rejects with the same errors as `reserve`. */
-  applySpending(mirror: string, spending: ScopeSpending): Promise<void>
+  applySpending(replicaId: string, spending: ScopeSpending): Promise<void>
   /**
    * Returns the limits that are at least 80% used, the fullest first, as last written; some settlements may not be written yet. Reads at most 10,000
    * scopes. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
@@ -176,19 +176,19 @@ class StoredLedger implements Ledger {
     return this.#getCounters(scope).forget()
   }
 
-  listSpending(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpendingPage> {
-    return listSpending(this.#deps.storage, mirror, page)
+  listSpending(replicaId: string, page: { after?: string | undefined; limit: number }): Promise<SpendingPage> {
+    return listSpending(this.#deps.storage, replicaId, page)
   }
 
   listNearLimits(getLimits: (scope: ScopeName) => UsageLimits | undefined): Promise<LimitState[]> {
     return findNearLimits(this.#deps.storage, getLimits, this.#deps.clock.now())
   }
 
-  async applySpending(mirror: string, { scope, id, ...spent }: ScopeSpending): Promise<void> {
+  async applySpending(replicaId: string, { scope, id, ...spent }: ScopeSpending): Promise<void> {
     const name = `${scope}/${id}`
-    const fingerprint = JSON.stringify([mirror, spent.epoch, spent.minute, spent.used])
+    const fingerprint = JSON.stringify([replicaId, spent.epoch, spent.minute, spent.used])
     if (this.#appliedSpending.get(name) === fingerprint) return
-    await this.#getCounters({ scope, id }).applySpending(mirror, spent)
+    await this.#getCounters({ scope, id }).applySpending(replicaId, spent)
     if (!this.#appliedSpending.delete(name)) evictOldest(this.#appliedSpending, MAX_SCOPES)
     this.#appliedSpending.set(name, fingerprint)
   }
