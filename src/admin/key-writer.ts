@@ -123,35 +123,35 @@ export class KeyWriter {
       const order = (await keys.entries()).find((entry) => entry.id === from)?.order
       const to = await this.insert(mintClientKey(), before, order)
       if (to === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
-      await this.#keepFormer(id, { from, to, until: graceMs === 0 ? undefined : this.#clock.now() + graceMs })
+      await this.#keepPrevious(id, { from, to, until: graceMs === 0 ? undefined : this.#clock.now() + graceMs })
       return this.#move(before, { from, to })
     })
   }
 
-  /** Removes a key and its former values. Throws `NOT_FOUND`. */
+  /** Removes a key and its previous values. Throws `NOT_FOUND`. */
   async remove(id: string): Promise<void> {
     const { digest } = await this.find(id)
     const removed = await this.#store.keys.remove(digest)
     this.#digests.delete(id)
     requirePresent(removed, 'Key')
-    for (const { id: former, record } of await this.#listFormer())
-      if (record.id === id) await this.#store.formerKeys.remove(former)
+    for (const { id: previous, record } of await this.#listPrevious())
+      if (record.id === id) await this.#store.previousKeys.remove(previous)
   }
 
   /** Returns a copy, because changes mutate the list. */
-  async #listFormer() {
-    return [...(await this.#store.formerKeys.entries({ fresh: true }))]
+  async #listPrevious() {
+    return [...(await this.#store.previousKeys.entries({ fresh: true }))]
   }
 
   /** Stores how long a replaced value works. Without `until`, it and all earlier values of the key stop working. */
-  async #keepFormer(id: string, { from, to, until }: { from: string; to: string; until: number | undefined }) {
-    const { formerKeys } = this.#store
-    for (const { id: digest, record } of await this.#listFormer()) {
+  async #keepPrevious(id: string, { from, to, until }: { from: string; to: string; until: number | undefined }) {
+    const { previousKeys } = this.#store
+    for (const { id: digest, record } of await this.#listPrevious()) {
       const isOver = Date.parse(record.until) <= this.#clock.now() || (record.id === id && until === undefined)
-      if (isOver) await formerKeys.remove(digest)
-      else if (record.id === id) await formerKeys.update(digest, (former) => ({ ...former, to }))
+      if (isOver) await previousKeys.remove(digest)
+      else if (record.id === id) await previousKeys.update(digest, (previous) => ({ ...previous, to }))
     }
-    if (until !== undefined) await formerKeys.insert(from, { id, to, until: new Date(until).toISOString() })
+    if (until !== undefined) await previousKeys.insert(from, { id, to, until: new Date(until).toISOString() })
   }
 
   /** Removes the old record of a key that has a new value. Keeps changes that others have made in the meantime. */

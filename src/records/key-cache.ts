@@ -1,7 +1,7 @@
 import { evictOldest } from '../lib/maps.ts'
 import type { ApiKey, Clock } from '../types.ts'
 import type { Freshness } from './cached.ts'
-import { FORMER_KEYS, KEYS, type KeyRecord } from './record-collections.ts'
+import { KEYS, type KeyRecord, PREVIOUS_KEYS } from './record-collections.ts'
 import type { PendingRead } from './storage-access.ts'
 
 /** The fields of a client key that a request needs, without its group. */
@@ -33,7 +33,7 @@ export interface CachedKey extends KeyParts {
 export interface PendingLookup {
   digest: string
   /** The digest of the credential, if it is a previous value of the key. */
-  former?: string
+  previous?: string
   /** Whether another writer has changed the key since. */
   isExpired: boolean
 }
@@ -52,7 +52,7 @@ export interface CacheEntry {
   /** When to read again from a storage that was unavailable; epoch ms. */
   retryAt: number
   /** Set if the credential is a previous value. */
-  former?: PreviousValue | undefined
+  previous?: PreviousValue | undefined
   pendingRead?: PendingRead<CachedKey | undefined> | undefined
 }
 
@@ -70,7 +70,7 @@ export class KeyCache {
   /** Credentials by digest. */
   readonly #credentials = new Map<string, string>()
   /** Previous values by digest. */
-  readonly #formerCredentials = new Map<string, string>()
+  readonly #previousCredentials = new Map<string, string>()
   /** The current digest of each key whose previous value was used in requests, by the digest of that value. */
   readonly #rotatedTo = new Map<string, string>()
   /** Pending lookups. A lookup is removed early if its result is outdated. */
@@ -81,7 +81,7 @@ export class KeyCache {
     this.#clock = clock
     freshness.onChange((storageKey) => {
       if (storageKey.startsWith(KEYS)) this.#handleExternalChange(storageKey.slice(KEYS.length))
-      else if (storageKey.startsWith(FORMER_KEYS)) this.forgetFormer(storageKey.slice(FORMER_KEYS.length))
+      else if (storageKey.startsWith(PREVIOUS_KEYS)) this.forgetPrevious(storageKey.slice(PREVIOUS_KEYS.length))
     })
     freshness.onGap(() => {
       for (const lookup of this.#lookups) lookup.isExpired = true
@@ -98,8 +98,8 @@ export class KeyCache {
   /** Returns the cached key of a credential, unless the credential is a previous value that has expired. */
   get(credential: string): CacheEntry | undefined {
     const entry = this.#entries.get(credential)
-    if (!entry?.former || this.#clock.now() < entry.former.until) return entry
-    this.forgetFormer(entry.former.digest)
+    if (!entry?.previous || this.#clock.now() < entry.previous.until) return entry
+    this.forgetPrevious(entry.previous.digest)
     return undefined
   }
 
@@ -116,16 +116,16 @@ export class KeyCache {
   /** Stores the result of a lookup, unless the key has changed since. */
   store(
     credential: string,
-    { lookup, ...found }: Pick<CacheEntry, 'key' | 'readAt' | 'former'> & { lookup: PendingLookup },
+    { lookup, ...found }: Pick<CacheEntry, 'key' | 'readAt' | 'previous'> & { lookup: PendingLookup },
   ): void {
     if (!this.#lookups.has(lookup)) return
     const { digest, isExpired } = lookup
     const entry = { ...found, digest, isExpired, isChanged: isExpired, retryAt: 0 }
     const oldest = this.#entries.has(credential) ? undefined : evictOldest(this.#entries, MAX_CACHED)
-    if (oldest?.former) this.#formerCredentials.delete(oldest.former.digest)
+    if (oldest?.previous) this.#previousCredentials.delete(oldest.previous.digest)
     else if (oldest) this.#credentials.delete(oldest.digest)
     this.#entries.set(credential, entry)
-    if (entry.former) this.#formerCredentials.set(entry.former.digest, credential)
+    if (entry.previous) this.#previousCredentials.set(entry.previous.digest, credential)
     else this.#credentials.set(digest, credential)
   }
 
@@ -142,17 +142,17 @@ export class KeyCache {
     this.#notify(digest)
   }
 
-  forgetFormer(digest: string): void {
-    this.#dropLookups((lookup) => lookup.former === digest)
-    const credential = this.#formerCredentials.get(digest)
-    this.#formerCredentials.delete(digest)
+  forgetPrevious(digest: string): void {
+    this.#dropLookups((lookup) => lookup.previous === digest)
+    const credential = this.#previousCredentials.get(digest)
+    this.#previousCredentials.delete(digest)
     if (credential !== undefined) this.#entries.delete(credential)
     if (this.#rotatedTo.delete(digest)) this.#notify(digest)
   }
 
   /** Prevents a rejected key from being accepted from memory. `key` is the key as it was read; absent if it doesn't exist. */
   forgetRejected(digest: string, key?: CachedKey): void {
-    this.#dropLookups((lookup) => lookup.digest === digest || lookup.former === digest)
+    this.#dropLookups((lookup) => lookup.digest === digest || lookup.previous === digest)
     for (const credential of this.#listCredentials(digest)) {
       const entry = this.#entries.get(credential)
       if (entry && key) this.#entries.set(credential, { ...entry, key, pendingRead: undefined })
@@ -199,8 +199,10 @@ export class KeyCache {
   /** Lists the cached credentials of the key with this digest. */
   #listCredentials(digest: string): string[] {
     const own = this.#credentials.get(digest) ?? []
-    if (this.#formerCredentials.size === 0) return [own].flat()
-    return [own, ...this.#formerCredentials.values()].flat().filter((one) => this.#entries.get(one)?.digest === digest)
+    if (this.#previousCredentials.size === 0) return [own].flat()
+    return [own, ...this.#previousCredentials.values()]
+      .flat()
+      .filter((one) => this.#entries.get(one)?.digest === digest)
   }
 }
 

@@ -18,7 +18,7 @@ export interface ClientKey extends KeyParts {
 
 interface KeyLookupDependencies {
   records: Records<KeyRecord>
-  formerKeys: Records<PreviousKeyRecord>
+  previousKeys: Records<PreviousKeyRecord>
   groups: GroupCache
   keyring(): Promise<Keyring>
   cache: KeyCache
@@ -65,10 +65,10 @@ export class KeyLookup {
   async findRejection(digest: string): Promise<GatewayError | undefined> {
     const { records, groups, keyring, cache } = this.#deps
     const found = await records.get(digest)
-    const former = found ? undefined : await this.#findFormer(digest) // in-flight requests continue when their key is rotated
-    if (former) cache.addRotation(digest, former.to)
-    const current = former?.to ?? digest
-    const record = former ? await records.get(current) : found
+    const previous = found ? undefined : await this.#findPrevious(digest) // in-flight requests continue when their key is rotated
+    if (previous) cache.addRotation(digest, previous.to)
+    const current = previous?.to ?? digest
+    const record = previous ? await records.get(current) : found
     if (!record) {
       cache.forgetRejected(current)
       return (await loadRejections()).createDeletedKeyError()
@@ -118,11 +118,11 @@ export class KeyLookup {
 
   #rereadEntry(credential: string, entry: CacheEntry): PendingRead<CachedKey | undefined> {
     const { cache, clock } = this.#deps
-    const work = this.#lookUp(credential, entry.former ? entry.former.digest : entry.digest)
+    const work = this.#lookUp(credential, entry.previous ? entry.previous.digest : entry.digest)
     work
       .catch((error: unknown) => {
         if (isStorageUnavailable(error)) entry.retryAt = clock.now() + RETRY_AFTER_MS
-        else if (entry.former) cache.forgetFormer(entry.former.digest)
+        else if (entry.previous) cache.forgetPrevious(entry.previous.digest)
         else cache.forget(entry.digest) // the cached key is outdated
       })
       .finally(() => {
@@ -138,20 +138,20 @@ export class KeyLookup {
     const lookup = cache.startLookup(digest)
     try {
       let record = await records.get(digest)
-      const former = record ? undefined : await this.#findFormer(digest)
-      if (former) {
-        lookup.digest = former.to
-        lookup.former = digest
-        record = await records.get(former.to)
+      const previous = record ? undefined : await this.#findPrevious(digest)
+      if (previous) {
+        lookup.digest = previous.to
+        lookup.previous = digest
+        record = await records.get(previous.to)
       }
-      if (!record || (former && (former.until <= clock.now() || former.id !== record.id))) {
-        if (former) cache.forgetFormer(digest)
+      if (!record || (previous && (previous.until <= clock.now() || previous.id !== record.id))) {
+        if (previous) cache.forgetPrevious(digest)
         else cache.forget(digest)
         return undefined
       }
       await this.#requireSigned(lookup.digest, record)
       const key = toCachedKey(lookup.digest, record)
-      cache.store(credential, { lookup, key, readAt, ...(former && { former: { digest, until: former.until } }) })
+      cache.store(credential, { lookup, key, readAt, ...(previous && { previous: { digest, until: previous.until } }) })
       return key
     } finally {
       cache.endLookup(lookup)
@@ -165,9 +165,9 @@ export class KeyLookup {
   }
 
   /** Finds the previous value with this digest. Throws `CALLER_UNUSABLE` if its record is unsigned. */
-  async #findFormer(digest: string): Promise<{ id: string; to: string; until: number } | undefined> {
-    const { formerKeys, keyring } = this.#deps
-    const record = await formerKeys.get(digest)
+  async #findPrevious(digest: string): Promise<{ id: string; to: string; until: number } | undefined> {
+    const { previousKeys, keyring } = this.#deps
+    const record = await previousKeys.get(digest)
     if (!record) return undefined
     if (!(await isSignedPreviousKey(await keyring(), digest, record)))
       throw (await loadRejections()).createUnsignedPreviousKeyError()

@@ -1,8 +1,8 @@
 import { gatewayError } from '../errors.ts'
 import { decodeUtf8, encodeUtf8, fromBase64, randomBytes, toBase64, toHex } from '../lib/bytes.ts'
-import { previousKeyFields } from '../types/records/former-keys.ts'
 import { groupFields } from '../types/records/group-fields.ts'
 import { keyFields } from '../types/records/key-fields.ts'
+import { previousKeyFields } from '../types/records/previous-keys.ts'
 import { settingsFields } from '../types/records/settings-fields.ts'
 import type { GroupRecord, KeyRecord, PreviousKeyRecord } from './record-collections.ts'
 import { createSignatures } from './signatures.ts'
@@ -167,7 +167,7 @@ export async function signGroup(keyring: Keyring, id: string, record: GroupRecor
 export const isSignedGroup = (keyring: Keyring, id: string, record: GroupRecord): Promise<boolean> =>
   groupSignatures.verify(keyring, `groups/${id}`, record, record.mac)
 
-const formerKeySignatures = createSignatures<PreviousKeyRecord>(previousKeyFields)
+const previousKeySignatures = createSignatures<PreviousKeyRecord>(previousKeyFields)
 
 /** Signs the record of a key's previous value under this digest. */
 export async function signPreviousKey(
@@ -175,11 +175,11 @@ export async function signPreviousKey(
   digest: string,
   record: PreviousKeyRecord,
 ): Promise<PreviousKeyRecord> {
-  return { ...record, mac: await formerKeySignatures.sign(keyring, `former-keys/${digest}`, record) }
+  return { ...record, mac: await previousKeySignatures.sign(keyring, `former-keys/${digest}`, record) }
 }
 
 export const isSignedPreviousKey = (keyring: Keyring, digest: string, record: PreviousKeyRecord): Promise<boolean> =>
-  formerKeySignatures.verify(keyring, `former-keys/${digest}`, record, record.mac)
+  previousKeySignatures.verify(keyring, `former-keys/${digest}`, record, record.mac)
 
 const settingsSignatures = createSignatures<object>(settingsFields)
 

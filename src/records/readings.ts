@@ -2,10 +2,10 @@ import { assertNever } from '../lib/assert-never.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { comboFields } from '../types/records/combo-fields.ts'
 import { connectionFields } from '../types/records/connection-fields.ts'
-import { previousKeyFields } from '../types/records/former-keys.ts'
 import { groupFields } from '../types/records/group-fields.ts'
 import { keyFields } from '../types/records/key-fields.ts'
 import { aliasFields, customModelFields, providerFields } from '../types/records/model-fields.ts'
+import { previousKeyFields } from '../types/records/previous-keys.ts'
 import type { RecordField, RecordFields } from '../types/records/record-fields.ts'
 import { ruleMembers } from '../types/records/rule-fields.ts'
 import { settingsFields } from '../types/records/settings-fields.ts'
@@ -19,12 +19,12 @@ import {
   type ComboRecord,
   type ConnectionRecord,
   CUSTOM_MODELS,
-  FORMER_KEYS,
   GROUPS,
   type GroupRecord,
   GUARDS,
   KEYS,
   type KeyRecord,
+  PREVIOUS_KEYS,
   PROVIDERS,
   type PreviousKeyRecord,
   type ProviderRecord,
@@ -199,7 +199,7 @@ const readCombo = createReader<ComboRecord>(comboFields)
 /** Every type of record: the prefix of its storage keys, and its reader. */
 export const recordKinds = {
   keys: { prefix: KEYS, read: createSignedReader<KeyRecord>(keyFields) },
-  formerKeys: { prefix: FORMER_KEYS, read: createSignedReader<PreviousKeyRecord>(previousKeyFields) },
+  previousKeys: { prefix: PREVIOUS_KEYS, read: createSignedReader<PreviousKeyRecord>(previousKeyFields) },
   groups: { prefix: GROUPS, read: createSignedReader<GroupRecord>(groupFields) },
   /** Checked where guards are created, because few requests need them. */
   guards: {

@@ -49,7 +49,7 @@ export async function reencryptAll(storage: Storage, former: Keyring, keyring: K
     const next = sealedKey === undefined ? undefined : { ...record, sealedKey }
     return (await isSignedKey(former, digest, record)) ? signKey(keyring, digest, next ?? record) : next
   })
-  await rewriteAll<PreviousKeyRecord>(storage, recordKinds.formerKeys, async (record, digest) =>
+  await rewriteAll<PreviousKeyRecord>(storage, recordKinds.previousKeys, async (record, digest) =>
     (await isSignedPreviousKey(former, digest, record)) ? signPreviousKey(keyring, digest, record) : undefined,
   )
   await rewriteAll<GroupRecord>(storage, recordKinds.groups, async (record, id) =>

@@ -33,7 +33,7 @@ export interface Store {
   /** By the digest of the key's value. */
   keys: Records<KeyRecord>
   /** Previous values of keys, by their digests. */
-  formerKeys: Records<PreviousKeyRecord>
+  previousKeys: Records<PreviousKeyRecord>
   /** By id. */
   groups: Records<GroupRecord>
   /** By name. */
@@ -100,7 +100,7 @@ export function createStore(options: StoreOptions): Store {
   const keys = createRecords<KeyRecord>(recordKinds.keys, encrypted)
 
   const settings = createSettingsStore({ ...deps, keyring, code })
-  const formerKeys = createRecords<PreviousKeyRecord>(recordKinds.formerKeys, encrypted)
+  const previousKeys = createRecords<PreviousKeyRecord>(recordKinds.previousKeys, encrypted)
   const groups = createRecords<GroupRecord>(recordKinds.groups, encrypted)
   const guards = createRecords<StoredGuard>(recordKinds.guards, deps)
   const connections = createRecords<ConnectionRecord>(recordKinds.connections, encrypted)
@@ -110,12 +110,19 @@ export function createStore(options: StoreOptions): Store {
   const providers = createRecords<ProviderRecord>(recordKinds.providers, deps)
   const groupCache = createGroupCache({ ...deps, records: groups, keyring, code })
   const keyCache = new KeyCache(freshness, clock)
-  const keyLookup = new KeyLookup({ ...deps, records: keys, formerKeys, groups: groupCache, keyring, cache: keyCache })
+  const keyLookup = new KeyLookup({
+    ...deps,
+    records: keys,
+    previousKeys,
+    groups: groupCache,
+    keyring,
+    cache: keyCache,
+  })
 
   return {
     settings,
     keys,
-    formerKeys,
+    previousKeys,
     groups,
     guards,
     connections,

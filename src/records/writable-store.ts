@@ -29,7 +29,7 @@ export interface WritableStore extends Store {
   /** Writes sign the record and update its cached copy for requests. */
   keys: WritableRecords<KeyRecord>
   /** Like `keys`. */
-  formerKeys: WritableRecords<PreviousKeyRecord>
+  previousKeys: WritableRecords<PreviousKeyRecord>
   /** Like `keys`. */
   groups: WritableRecords<GroupRecord>
   /** Writes sign the record. */
@@ -66,7 +66,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
     damage,
     settings,
     keys,
-    formerKeys,
+    previousKeys,
     groups,
     guards,
     connections,
@@ -79,16 +79,16 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
   const { keyCache, groupCache } = store
   const isTrustedGroup = async (id: string, record: GroupRecord) =>
     isGroupInCode(store.code, id) || isSignedGroup(await keyring(), id, record)
-  const forgetFormer = (digest: string) => keyCache.forgetFormer(digest)
+  const forgetPrevious = (digest: string) => keyCache.forgetPrevious(digest)
   const signedKeys: SignedKind<KeyRecord> = {
     kind: recordKinds.keys,
     sign: async (digest, record) => signKey(await keyring(), digest, record),
     cache: keyCache,
   }
-  const signedFormerKeys: SignedKind<PreviousKeyRecord> = {
-    kind: recordKinds.formerKeys,
+  const signedPreviousKeys: SignedKind<PreviousKeyRecord> = {
+    kind: recordKinds.previousKeys,
     sign: async (digest, record) => signPreviousKey(await keyring(), digest, record),
-    cache: { forget: forgetFormer, update: forgetFormer, expire: forgetFormer },
+    cache: { forget: forgetPrevious, update: forgetPrevious, expire: forgetPrevious },
   }
   const signedGroups: SignedKind<GroupRecord> = {
     kind: recordKinds.groups,
@@ -118,9 +118,9 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
           (await isSignedKey(await keyring(), digest, record as KeyRecord)) ? undefined : UNSIGNED_KEY, // the records are keys
       },
       {
-        kind: recordKinds.formerKeys,
-        records: formerKeys,
-        complete: (key, record) => completeRecord(key, record, signedFormerKeys),
+        kind: recordKinds.previousKeys,
+        records: previousKeys,
+        complete: (key, record) => completeRecord(key, record, signedPreviousKeys),
       },
       {
         kind: recordKinds.groups,
@@ -156,7 +156,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
     ...store,
     settings: createWritableSettings(settings),
     keys: withSignatures(createWritableRecords(keys), signedKeys),
-    formerKeys: withSignatures(createWritableRecords(formerKeys), signedFormerKeys),
+    previousKeys: withSignatures(createWritableRecords(previousKeys), signedPreviousKeys),
     groups: withSignatures(createWritableRecords(groups), signedGroups),
     guards: withSignatures(createWritableRecords(guards), signedGuards),
     connections: createWritableRecords(connections),

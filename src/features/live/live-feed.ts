@@ -5,10 +5,10 @@ import {
   COMBOS,
   CONNECTIONS,
   CUSTOM_MODELS,
-  FORMER_KEYS,
   GROUPS,
   GUARDS,
   KEYS,
+  PREVIOUS_KEYS,
   PROVIDERS,
   SETTINGS,
 } from '../../records/record-collections.ts'
@@ -237,14 +237,14 @@ export class LiveFeed {
     this.#isHealthDue = false
     if (this.#states.size === 0 && this.deps.health.facts.records.isEmpty()) return
     const entries = await this.#readHealth()
-    const formerEntries = this.#states
+    const previousEntries = this.#states
     this.#states = entries
     for (const [subject, entry] of entries) {
-      const former = formerEntries.get(subject)
-      if (former?.state !== entry.state || former.reason !== entry.reason || former.retryAt !== entry.retryAt)
+      const previous = previousEntries.get(subject)
+      if (previous?.state !== entry.state || previous.reason !== entry.reason || previous.retryAt !== entry.retryAt)
         this.#add('health', entry)
     }
-    for (const [subject, { level, provider, connectionId, model, combo }] of formerEntries) {
+    for (const [subject, { level, provider, connectionId, model, combo }] of previousEntries) {
       if (entries.has(subject)) continue
       this.#add('health', {
         level,
@@ -277,7 +277,7 @@ export class LiveFeed {
 /** Collection names by the prefixes of their storage keys. */
 const COLLECTIONS = [
   [KEYS, 'keys'],
-  [FORMER_KEYS, 'keys'],
+  [PREVIOUS_KEYS, 'keys'],
   [GROUPS, 'groups'],
   [GUARDS, 'guards'],
   [CONNECTIONS, 'connections'],
