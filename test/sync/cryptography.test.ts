@@ -1,5 +1,5 @@
 import {
-  createExchangeHalf,
+  createExchangeKeyPair,
   createIdentity,
   decryptBody,
   deriveSessionSecret,
@@ -42,7 +42,7 @@ test('malformed keys and signatures are invalid', async () => {
 })
 
 test('both sides of a session derive the same key, which decrypts a body only in its original message', async () => {
-  const [gateway, proxy] = [await createExchangeHalf(), await createExchangeHalf()]
+  const [gateway, proxy] = [await createExchangeKeyPair(), await createExchangeKeyPair()]
   const secret = await deriveSessionSecret(gateway, proxy.publicKey, 'challenge')
   assert.is(await deriveSessionSecret(proxy, gateway.publicKey, 'challenge'), secret)
   assert.is.not(await deriveSessionSecret(proxy, gateway.publicKey, 'another'), secret)

@@ -56,19 +56,19 @@ export async function verifySignature(publicKey: string, text: string, signature
 }
 
 /** One side's key pair for a session's key exchange. */
-export interface ExchangeHalf {
+export interface ExchangeKeyPair {
   publicKey: string
   privateKey: CryptoKey
 }
 
-export async function createExchangeHalf(): Promise<ExchangeHalf> {
+export async function createExchangeKeyPair(): Promise<ExchangeKeyPair> {
   const pair = await crypto.subtle.generateKey(EXCHANGE, false, ['deriveBits'])
   const publicKey = await crypto.subtle.exportKey('raw', pair.publicKey)
   return { publicKey: toBase64(new Uint8Array(publicKey)), privateKey: pair.privateKey }
 }
 
 /** Derives the session's 32-byte key in base64, the same on both sides. Rejects if the other public key is invalid. */
-export async function deriveSessionSecret(own: ExchangeHalf, other: string, challenge: string): Promise<string> {
+export async function deriveSessionSecret(own: ExchangeKeyPair, other: string, challenge: string): Promise<string> {
   const publicKey = await crypto.subtle.importKey('raw', decodeCanonical(other), EXCHANGE, false, [])
   const shared = await crypto.subtle.deriveBits({ name: 'ECDH', public: publicKey }, own.privateKey, 256)
   const material = await crypto.subtle.importKey('raw', shared, 'HKDF', false, ['deriveBits'])

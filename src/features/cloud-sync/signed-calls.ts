@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, tryParseShallow } from '../../lib/json.ts'
 import { createMutex } from '../../lib/promises.ts'
 import {
-  createExchangeHalf,
+  createExchangeKeyPair,
   decryptBody,
   deriveSessionSecret,
   digestText,
@@ -92,11 +92,11 @@ export function createSignedCalls({ getIdentity }: { getIdentity(cloudUrl: strin
 async function openSession(identity: Identity, options: CallOptions, enrollmentToken?: string): Promise<SignedSession> {
   const { challenge } = await callProxy({ method: 'POST', path: paths.challenge, body: '{}' }, options)
   if (typeof challenge !== 'string') throw createInvalidResponse(options)
-  const half = await createExchangeHalf()
+  const keyPair = await createExchangeKeyPair()
   const opening = {
     challenge,
     publicKey: identity.publicKey,
-    exchangeKey: half.publicKey,
+    exchangeKey: keyPair.publicKey,
     ...(enrollmentToken !== undefined && { enrollmentToken }),
   }
   const body = JSON.stringify({ ...opening, signature: await sign(identity, getOpeningText(opening)) })
@@ -104,7 +104,7 @@ async function openSession(identity: Identity, options: CallOptions, enrollmentT
   const { session: id, exchangeKey } = opened
   if (typeof id !== 'string' || !isHeaderText(id) || typeof exchangeKey !== 'string')
     throw createInvalidResponse(options)
-  const secret = await deriveSessionSecret(half, exchangeKey, challenge).catch(() => {
+  const secret = await deriveSessionSecret(keyPair, exchangeKey, challenge).catch(() => {
     throw createInvalidResponse(options)
   })
   return { cloudUrl: options.cloudUrl, id, identity, key: await importSessionKey(secret), counter: 0 }

@@ -1,5 +1,5 @@
 import {
-  createExchangeHalf,
+  createExchangeKeyPair,
   createIdentity,
   decryptBody,
   deriveSessionSecret,
@@ -68,23 +68,23 @@ export async function createClient(door: Door, given?: { publicKey: string; priv
   /** Creates an opening, with a test's values instead of its fields. The signature covers all of them. */
   async function opening(enrollmentToken?: string, changes: Partial<OpenSession> = {}) {
     const { body } = await post(paths.challenge, {})
-    const half = await createExchangeHalf()
+    const keyPair = await createExchangeKeyPair()
     const parts = {
       challenge: String(body.challenge),
       publicKey: kept.publicKey,
-      exchangeKey: half.publicKey,
+      exchangeKey: keyPair.publicKey,
       ...(enrollmentToken !== undefined && { enrollmentToken }),
       ...changes,
     }
-    return { half, message: { ...parts, signature: await sign(identity, getOpeningText(parts)), ...changes } }
+    return { keyPair, message: { ...parts, signature: await sign(identity, getOpeningText(parts)), ...changes } }
   }
 
   /** Opens a session, or resolves to the error response. */
   async function open(enrollmentToken?: string): Promise<Answer> {
-    const { half, message } = await opening(enrollmentToken)
+    const { keyPair, message } = await opening(enrollmentToken)
     const answer = await post(paths.sessions, message)
     if (answer.status !== 200) return answer
-    const secret = await deriveSessionSecret(half, String(answer.body.exchangeKey), message.challenge)
+    const secret = await deriveSessionSecret(keyPair, String(answer.body.exchangeKey), message.challenge)
     opened = { session: String(answer.body.session), key: await importSessionKey(secret), counter: 0 }
     return answer
   }

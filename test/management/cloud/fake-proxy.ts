@@ -1,5 +1,5 @@
 import {
-  createExchangeHalf,
+  createExchangeKeyPair,
   decryptBody,
   deriveSessionSecret,
   digestText,
@@ -71,11 +71,11 @@ export function fakeProxy() {
     const tenant = await getGatewayId(opening.publicKey)
     if (opening.enrollmentToken === ENROLLMENT_TOKEN) enrolled.add(tenant)
     if (!enrolled.has(tenant)) return refuse(401, 'NOT_ENROLLED', 'Send the enrollment token.')
-    const half = await createExchangeHalf()
-    const key = await importSessionKey(await deriveSessionSecret(half, opening.exchangeKey, opening.challenge))
+    const keyPair = await createExchangeKeyPair()
+    const key = await importSessionKey(await deriveSessionSecret(keyPair, opening.exchangeKey, opening.challenge))
     const session = `session-${++serial}`
     sessions.set(session, { tenant, publicKey: opening.publicKey, key, counter: 0 })
-    return Response.json({ session, exchangeKey: half.publicKey })
+    return Response.json({ session, exchangeKey: keyPair.publicKey })
   }
 
   function act(name: CallName, tenant: string, plain: unknown): Response | object {

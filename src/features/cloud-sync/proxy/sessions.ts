@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../lib/json.ts'
 import type { Keyring } from '../../../records/keyring.ts'
 import type { Clock } from '../../../types.ts'
 import {
-  createExchangeHalf,
+  createExchangeKeyPair,
   deriveSessionSecret,
   digestBytes,
   digestText,
@@ -162,8 +162,8 @@ export function createSessions(deps: {
         throw enrolled ? createProxyError('SESSION_INVALID', OPENING_INVALID) : createNotEnrolled(presented)
       }
 
-      const half = await createExchangeHalf()
-      const secret = await deriveSessionSecret(half, exchangeKey, challenge).catch(() => {
+      const keyPair = await createExchangeKeyPair()
+      const secret = await deriveSessionSecret(keyPair, exchangeKey, challenge).catch(() => {
         throw createProxyError('INVALID_MESSAGE', '"exchangeKey" must be a raw public key of ECDH P-256, in base64.')
       })
       const isFirst = await documents.write(
@@ -180,7 +180,7 @@ export function createSessions(deps: {
       const sealedSecret = await (await keyring()).encrypt(getSecretContext(session), secret)
       const record: Session = { createdAt: now, lastUsedAt: now, counter: 0, sealedSecret }
       await documents.write(getSessionPrefix(tenant) + name, record, { ifVersion: null, ttlMs: SESSION_MS })
-      return { session, exchangeKey: half.publicKey }
+      return { session, exchangeKey: keyPair.publicKey }
     },
 
     async authorize(exchange, readBody) {
