@@ -36,7 +36,7 @@ interface CachedValue<T> {
 /** Creates a cache of the data that `read` returns, which must include every write that resolved before the call. */
 export function createCache<T>(
   read: () => Promise<T>,
-  { clock, freshness, staleFallback }: { clock: Clock; freshness: Freshness; staleFallback: StaleFallback },
+  { clock, freshness, staleFallback }: { clock: Clock; freshness: FreshnessTracker; staleFallback: StaleFallback },
 ): Cached<T> {
   let kept: CachedValue<T> | undefined
   let reading: PendingRead<T> | undefined
@@ -120,7 +120,7 @@ export function createCache<T>(
 }
 
 /** Tells whether data from the storage may still be used. */
-export interface Freshness {
+export interface FreshnessTracker {
   /** Whether the storage reports changes of other writers (`watch`). */
   readonly isWatched: boolean
   /** Whether data that was read at `readAt` (epoch ms) may still be used. */
@@ -133,7 +133,7 @@ export interface Freshness {
 }
 
 /** Decides how long data is fresh: with `watch`, until a change is reported; without it, for `maxAgeMs` (default 1,000). */
-export function createFreshness(storage: Storage, clock: Clock, maxAgeMs = 1_000): Freshness {
+export function createFreshnessTracker(storage: Storage, clock: Clock, maxAgeMs = 1_000): FreshnessTracker {
   const listeners: Array<(key: string) => void> = []
   const gapListeners: Array<() => void> = []
   const stop = storage.watch?.(

@@ -1,6 +1,6 @@
 import { evictOldest } from '../lib/maps.ts'
 import type { ApiKey, Clock } from '../types.ts'
-import type { Freshness } from './cached.ts'
+import type { FreshnessTracker } from './cached.ts'
 import { KEYS, type KeyRecord, PREVIOUS_KEYS } from './record-collections.ts'
 import type { PendingRead } from './storage-access.ts'
 
@@ -77,7 +77,7 @@ export class KeyCache {
   readonly #lookups = new Set<PendingLookup>()
   readonly #listeners: Array<(digest: string) => void> = []
 
-  constructor(freshness: Freshness, clock: Clock) {
+  constructor(freshness: FreshnessTracker, clock: Clock) {
     this.#clock = clock
     freshness.onChange((storageKey) => {
       if (storageKey.startsWith(KEYS)) this.#handleExternalChange(storageKey.slice(KEYS.length))

@@ -2,7 +2,7 @@ import { type GatewayError, gatewayError } from '../errors.ts'
 import { memoizeByObject } from '../lib/maps.ts'
 import { createResolvedPromise, getSettledValue } from '../lib/promises.ts'
 import type { Clock } from '../types.ts'
-import type { Freshness } from './cached.ts'
+import type { FreshnessTracker } from './cached.ts'
 import { type CachedKey, type CacheEntry, type KeyCache, type KeyParts, toCachedKey } from './key-cache.ts'
 import { createPausedGroupError, isClientKey } from './key-format.ts'
 import { isSignedKey, isSignedPreviousKey, type Keyring } from './keyring.ts'
@@ -22,7 +22,7 @@ interface KeyLookupDependencies {
   groups: GroupCache
   keyring(): Promise<Keyring>
   cache: KeyCache
-  freshness: Freshness
+  freshness: FreshnessTracker
   staleFallback: StaleFallback
   clock: Clock
 }

@@ -1,6 +1,6 @@
 import { evictOldest } from '../lib/maps.ts'
 import type { Clock } from '../types.ts'
-import { type Cached, createCache, type Freshness } from './cached.ts'
+import { type Cached, createCache, type FreshnessTracker } from './cached.ts'
 import type { StaleFallback } from './storage-access.ts'
 import { decodeId } from './stored-records.ts'
 
@@ -9,7 +9,7 @@ interface RecordCacheOptions<T> {
   prefix: string
   /** Reads a record from the storage; resolves to `undefined` if there is no readable one. */
   read(id: string): Promise<T | undefined>
-  freshness: Freshness
+  freshness: FreshnessTracker
   staleFallback: StaleFallback
   clock: Clock
 }

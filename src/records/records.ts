@@ -1,6 +1,6 @@
 import { cacheDerived } from '../lib/promises.ts'
 import type { Clock, Storage } from '../types.ts'
-import { createCache, type Freshness } from './cached.ts'
+import { createCache, type FreshnessTracker } from './cached.ts'
 import type { StaleFallback } from './storage-access.ts'
 import {
   createStoredRecords,
@@ -43,7 +43,7 @@ export function createRecords<T extends object>(
   deps: {
     storage: Storage
     clock: Clock
-    freshness: Freshness
+    freshness: FreshnessTracker
     staleFallback: StaleFallback
     damage: DamageLog
     nextTurn(): Promise<void>
@@ -96,7 +96,7 @@ interface RecordView<T> {
 
 function createRecordView<T>(
   list: () => Promise<StoredEntry<T>[]>,
-  deps: { clock: Clock; freshness: Freshness; staleFallback: StaleFallback },
+  deps: { clock: Clock; freshness: FreshnessTracker; staleFallback: StaleFallback },
 ): RecordView<T> {
   const cached = createCache<LoadedRecords<T>>(async () => ({ entries: await list() }), deps)
   const { current, latest, expire } = cached

@@ -1,6 +1,6 @@
 import { cacheDerived, once, trackValue } from '../lib/promises.ts'
 import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
-import { createFreshness, type Freshness } from './cached.ts'
+import { createFreshnessTracker, type FreshnessTracker } from './cached.ts'
 import { type CodeLayer, codeSecretId, createCodeLayer, withCodeRecords } from './code-records.ts'
 import { KeyCache } from './key-cache.ts'
 import { KeyLookup } from './key-lookup.ts'
@@ -59,7 +59,7 @@ export interface Store {
   damage: DamageLog
   /** Whether the storage reports changes of other writers. */
   isWatched: boolean
-  freshness: Freshness
+  freshness: FreshnessTracker
   /** The records and settings defined in code. */
   code: CodeLayer
   /** Yields to other work during a long task. */
@@ -91,7 +91,7 @@ export function createStore(options: StoreOptions): Store {
   const { clock, nextTurn, code = createCodeLayer() } = options
   const stored = options.storage.watch ? options.storage : withReadAhead(options.storage, clock)
   const storage = withTimeouts(withCodeRecords(stored, code), clock)
-  const freshness = createFreshness(storage, clock, options.maxAgeMs)
+  const freshness = createFreshnessTracker(storage, clock, options.maxAgeMs)
   const damage = createDamageLog(options.onError)
   const staleFallback = createStaleFallback(clock)
   const deps = { storage, clock, freshness, staleFallback, damage, nextTurn }

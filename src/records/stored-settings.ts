@@ -4,7 +4,7 @@ import type { RecordFields } from '../types/records/record-fields.ts'
 import { ruleShapes } from '../types/records/rule-fields.ts'
 import { settingsFields } from '../types/records/settings-fields.ts'
 import type { Clock, RequestRules, Settings, Storage } from '../types.ts'
-import type { Freshness } from './cached.ts'
+import type { FreshnessTracker } from './cached.ts'
 import { createCache } from './cached.ts'
 import type { CodeLayer } from './code-records.ts'
 import type { Keyring } from './keyring.ts'
@@ -56,7 +56,7 @@ interface LoadedSettings {
 export function createSettingsStore(deps: {
   storage: Storage
   clock: Clock
-  freshness: Freshness
+  freshness: FreshnessTracker
   staleFallback: StaleFallback
   damage: DamageLog
   /** Its settings replace the stored ones. */

@@ -1,6 +1,6 @@
 import { gatewayError } from '../../errors.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
-import { type Cached, createCache, type Freshness } from '../../records/cached.ts'
+import { type Cached, createCache, type FreshnessTracker } from '../../records/cached.ts'
 import { createStaleFallback, handleStorageError, retryOnConflict } from '../../records/storage-access.ts'
 import type { Clock, Storage } from '../../types.ts'
 import { CLOCK_TOLERANCE_MS, MAX_AHEAD_MS, MAX_LIFETIME_S } from './token-claims.ts'
@@ -32,7 +32,7 @@ export function createRevocations({
   /** Must have timeouts, as `Store.storage` does. */
   storage: Storage
   clock: Clock
-  freshness: Freshness
+  freshness: FreshnessTracker
 }): Revocations {
   const cached: Cached<RevokedRecord> = createCache(async () => parseStored((await readStored())?.value), {
     clock,

@@ -2,7 +2,7 @@ import { encodeUtf8 } from '../../lib/bytes.ts'
 import type { CancelDeadline } from '../../lib/deadline.ts'
 import type { ByteStream } from '../../lib/exchange.ts'
 import { formatSseEvent } from '../../lib/sse.ts'
-import type { Freshness } from '../../records/cached.ts'
+import type { FreshnessTracker } from '../../records/cached.ts'
 import type { Storage } from '../../types.ts'
 import { decodeBatch } from './batch.ts'
 import { JOURNAL, parseJournalKey } from './layout.ts'
@@ -85,7 +85,7 @@ export class LiveStream implements ByteStream {
 /** Sends readers, while there are any, the requests written by other instances. */
 export function followJournal(options: {
   storage: Pick<Storage, 'get'>
-  freshness: Pick<Freshness, 'onChange'>
+  freshness: Pick<FreshnessTracker, 'onChange'>
   /** The name of this instance. */
   instanceId: string
   hasReaders(): boolean

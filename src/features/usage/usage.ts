@@ -1,6 +1,6 @@
 import type { CancelDeadline } from '../../lib/deadline.ts'
 import { once } from '../../lib/promises.ts'
-import type { Freshness } from '../../records/cached.ts'
+import type { FreshnessTracker } from '../../records/cached.ts'
 import type { Clock, Logger, Storage } from '../../types.ts'
 import type { Keeper, RetentionDays } from './keeper.ts'
 import { RequestQueue } from './queue.ts'
@@ -33,7 +33,7 @@ export interface UsageStoreOptions {
   clock: Clock
   logger: Logger
   /** Reports changes made by other instances. */
-  freshness: Pick<Freshness, 'onChange'>
+  freshness: Pick<FreshnessTracker, 'onChange'>
   /** Returns the settings with the retention periods. */
   settings(): Promise<RetentionSettings>
   startTimer(ms: number, onTime: () => void): CancelDeadline

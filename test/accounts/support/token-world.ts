@@ -5,7 +5,7 @@ import { createRevocations } from '../../../src/features/tokens/revocations.ts'
 import { createTokenKeys } from '../../../src/features/tokens/token-keys.ts'
 import { createVerify } from '../../../src/features/tokens/verify.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
-import { createFreshness } from '../../../src/records/cached.ts'
+import { createFreshnessTracker } from '../../../src/records/cached.ts'
 import type { Secret } from '../../../src/records/open-keyring.ts'
 import type { Storage } from '../../../src/types.ts'
 import { type FakeClock, fakeClock } from '../../support/clock.ts'
@@ -33,7 +33,7 @@ export function tokenWorld({
 }: TokenWorldOptions = {}) {
   const secret = 'secret' in options ? options.secret : SECRET
   const keys = createTokenKeys({ secret, storage })
-  const freshness = createFreshness(storage, clock)
+  const freshness = createFreshnessTracker(storage, clock)
   const revocations = createRevocations({ storage, clock, freshness })
   const findRef = async (account: string) => `ref of ${account}`
   const deps = { keys, audience, clock, revocations, findRef }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import { evictOldest } from '../../../lib/maps.ts'
-import { type Cached, createCache, createFreshness } from '../../../records/cached.ts'
+import { type Cached, createCache, createFreshnessTracker } from '../../../records/cached.ts'
 import { createStaleFallback } from '../../../records/storage-access.ts'
 import type { Clock } from '../../../types.ts'
 import type { SyncRequest } from '../protocol.ts'
@@ -86,7 +86,7 @@ export function createReplicaRecords(deps: {
   maxAgeMs: number
 }): ReplicaRecords {
   const { documents, scopes, clock, maxAgeMs } = deps
-  const freshness = createFreshness(scopes.scope(MIRRORS), clock, maxAgeMs)
+  const freshness = createFreshnessTracker(scopes.scope(MIRRORS), clock, maxAgeMs)
   const staleFallback = createStaleFallback(clock)
   const kept = new Map<string, Cached<ReplicaRecord | undefined>>()
   freshness.onChange((tenant) => kept.get(tenant)?.expire())
