@@ -98,7 +98,7 @@ export const entryParams = v.pipe(
     topK: wholeWithin(1, 10_000_000),
     stopSequences: v.exactOptional(
       v.pipe(
-        v.array(literal, listItems.texts.says),
+        v.array(literal, listItems.texts.message),
         v.maxLength(16, listItems.texts.tooMany(16)),
         v.minLength(1, listItems.texts.empty),
       ),

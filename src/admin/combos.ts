@@ -52,7 +52,7 @@ export interface ComboPut extends InputOf<typeof comboFields, 'put'> {}
 
 export const comboInputs = {
   create: createInputSchema(comboFields, 'create'),
-  update: createInputSchema(comboFields, 'update', { ignores: ['warnings'] }),
+  update: createInputSchema(comboFields, 'update', { ignoredFields: ['warnings'] }),
   put: createInputSchema(comboFields, 'put'),
 }
 

@@ -27,7 +27,7 @@ const topLevel = closedObject(Object.fromEntries(topEntries)) as ClosedSchema<To
 export const newConnection = createInputSchema(connectionFields, 'create')
 
 /** The input of `PUT /api/connections/{id}`; `null` removes a field. Fields that the gateway sets are ignored. */
-export const connectionChange = createInputSchema(connectionFields, 'update', { ignores: ['health', 'warnings'] })
+export const connectionChange = createInputSchema(connectionFields, 'update', { ignoredFields: ['health', 'warnings'] })
 
 /** The input of `connections.put`: a change, and the id that the app has chosen. */
 export const connectionPut = createInputSchema(connectionFields, 'put')

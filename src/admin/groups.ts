@@ -47,7 +47,7 @@ export interface ShownGroup extends KeyGroup {
 
 export const groupInputs = {
   create: createInputSchema(groupFields, 'create'),
-  update: createInputSchema(groupFields, 'update', { ignores: ['warnings', 'error'] }),
+  update: createInputSchema(groupFields, 'update', { ignoredFields: ['warnings', 'error'] }),
   put: createInputSchema(groupFields, 'put'),
 }
 

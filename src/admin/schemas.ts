@@ -12,7 +12,7 @@ import {
   disallowedValueTexts,
   findBaseUrlProblem,
   findCredentialProblem,
-  type ListTexts,
+  type ListMessages,
   listItems,
   MAX_CREDENTIAL,
   NO_DUPLICATES,
@@ -45,11 +45,11 @@ import {
 
 /* The valibot schemas of inputs, created from the shapes of fields. */
 
-/** Creates the schema of an operation's input. `ignores` lists fields of results that clients can send back. */
+/** Creates the schema of an operation's input. `ignoredFields` lists fields of results that clients can send back. */
 export function createInputSchema<const F extends RecordFields, D extends WriteOperation>(
   recordFields: F,
   operation: D,
-  { ignores = [] }: { ignores?: readonly string[] } = {},
+  { ignoredFields = [] }: { ignoredFields?: readonly string[] } = {},
 ): ClosedSchema<InputOf<F, D>> {
   const entries = Object.entries<RecordField>(recordFields).flatMap(([name, field]) => {
     const fieldInput = getFieldInput(field, operation)
@@ -60,7 +60,7 @@ export function createInputSchema<const F extends RecordFields, D extends WriteO
   entries.sort((a, b) => a.rank - b.rank)
   const schema: unknown = closedObject({
     ...Object.fromEntries(entries.map(({ name, schema }) => [name, schema])),
-    ...Object.fromEntries(ignores.map((name) => [name, fields.ignored])),
+    ...Object.fromEntries(ignoredFields.map((name) => [name, fields.ignored])),
   })
   return schema as ClosedSchema<InputOf<F, D>> // the entries and the type come from the same fields
 }
@@ -223,24 +223,24 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
 
 function numberSchema({ min, above, max, isWhole }: NumberShape): v.GenericSchema<number> {
   if (isWhole) return wholeNumber(min ?? 0, max ?? Number.MAX_SAFE_INTEGER)
-  const says = describeNumber({ min, above, max } as NumberShape)
-  return addActions(v.number(says), [
-    v.check<number, string>(Number.isFinite, says),
-    ...(min === undefined ? [] : [v.minValue<number, number, string>(min, says)]),
+  const message = describeNumber({ min, above, max } as NumberShape)
+  return addActions(v.number(message), [
+    v.check<number, string>(Number.isFinite, message),
+    ...(min === undefined ? [] : [v.minValue<number, number, string>(min, message)]),
     ...(above === undefined
       ? []
       : [
-          v.check<number, string>((value) => value > above, says),
+          v.check<number, string>((value) => value > above, message),
           v.metadata<number, { exclusiveMinimum: number }>({ exclusiveMinimum: above }),
         ]),
-    ...(max === undefined ? [] : [v.maxValue<number, number, string>(max, says)]),
+    ...(max === undefined ? [] : [v.maxValue<number, number, string>(max, message)]),
   ])
 }
 
 function listSchema({ max, items, isNonEmpty }: ListShape, item: v.GenericSchema) {
-  const { says, tooMany, empty = EMPTY }: ListTexts = listItems[items]
+  const { message, tooMany, empty = EMPTY }: ListMessages = listItems[items]
   const schema = v.pipe(
-    v.array(item, says),
+    v.array(item, message),
     v.maxLength(max, tooMany(max)),
     v.check((list) => items !== 'conditions' || new Set(list).size === list.length, NO_DUPLICATES),
   )

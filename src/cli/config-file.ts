@@ -146,17 +146,17 @@ interface SectionShape {
   /** The field that is set to a record's name in a map. */
   nameField: string
   /** The problem with a record that isn't an object. */
-  says?: string
+  typeMessage?: string
   /** Converts the short form of a record, which isn't an object. */
-  short?: (value: unknown) => JsonObject | undefined
+  expandShorthand?: (value: unknown) => JsonObject | undefined
 }
 
-const listOrMap =
-  ({ nameField, says = 'must be an object.', short = () => undefined }: SectionShape): ReadSection =>
+const readListOrMap =
+  ({ nameField, typeMessage = 'must be an object.', expandShorthand = () => undefined }: SectionShape): ReadSection =>
   (section, { place, fail }) => {
     const read = (value: unknown, at: string): ConfigEntry => {
-      const input = isObject(value) ? value : short(value)
-      if (!input) throw fail(at, says)
+      const input = isObject(value) ? value : expandShorthand(value)
+      if (!input) throw fail(at, typeMessage)
       return { place: at, input }
     }
     if (Array.isArray(section)) return section.map((value, index) => read(value, joinPath(place, index)))
@@ -173,8 +173,8 @@ const listOrMap =
 const readShortForm = (nameField: string) => (value: unknown) =>
   typeof value === 'string' ? { [nameField]: value } : undefined
 
-const connections = listOrMap({ nameField: 'id' })
-const customModels = listOrMap({ nameField: 'model', short: readShortForm('type') })
+const connections = readListOrMap({ nameField: 'id' })
+const customModels = readListOrMap({ nameField: 'model', expandShorthand: readShortForm('type') })
 
 /** How to read each section. */
 const sections: Readonly<Record<Section, ReadSection>> = {
@@ -195,8 +195,15 @@ const sections: Readonly<Record<Section, ReadSection>> = {
       return { place, input: { ...input, id, provider: input.provider ?? id } }
     }),
 
-  combos: listOrMap({ nameField: 'name', short: (models) => (Array.isArray(models) ? { models } : undefined) }),
-  aliases: listOrMap({ nameField: 'alias', says: 'must be a string.', short: readShortForm('model') }),
+  combos: readListOrMap({
+    nameField: 'name',
+    expandShorthand: (models) => (Array.isArray(models) ? { models } : undefined),
+  }),
+  aliases: readListOrMap({
+    nameField: 'alias',
+    typeMessage: 'must be a string.',
+    expandShorthand: readShortForm('model'),
+  }),
 
   /** Reads custom models: a list of records with `providerAlias` and `id`, or a map by `<provider>/<model ID>`. */
   models: (section, at) => {
@@ -210,16 +217,19 @@ const sections: Readonly<Record<Section, ReadSection>> = {
     })
   },
 
-  guards: listOrMap({ nameField: 'name' }),
+  guards: readListOrMap({ nameField: 'name' }),
 
   /** A group's name defaults to its ID, and its ID to its name. */
   groups: (section, at) =>
-    listOrMap({ nameField: 'id' })(section, at).map(({ place, input }) => {
+    readListOrMap({ nameField: 'id' })(section, at).map(({ place, input }) => {
       const { id = input.name, name = input.id } = input
       return { place, input: { ...input, id, name } }
     }),
   keys: (section, at) =>
-    listOrMap({ nameField: 'name', ...(Array.isArray(section) && { short: readShortForm('name') }) })(section, at),
+    readListOrMap({ nameField: 'name', ...(Array.isArray(section) && { expandShorthand: readShortForm('name') }) })(
+      section,
+      at,
+    ),
 }
 
 const SECTIONS = Object.keys(sections) as Section[]

@@ -25,7 +25,7 @@ import {
   findBaseUrlProblem,
   findCredentialProblem,
   HEADER_NAME,
-  type ListTexts,
+  type ListMessages,
   listItems,
   NO_CACHING_MODE,
   NO_CONTROL,
@@ -145,8 +145,8 @@ const describeMissing = (shape: Shape, path: string): ShapeProblem => {
 }
 
 function findListProblem(shape: ListShape, value: unknown, path: string, options: Options): ShapeProblem | undefined {
-  const { says, tooMany, empty = EMPTY }: ListTexts = listItems[shape.items]
-  if (!Array.isArray(value)) return { path, problem: says }
+  const { message, tooMany, empty = EMPTY }: ListMessages = listItems[shape.items]
+  if (!Array.isArray(value)) return { path, problem: message }
   if (value.length > shape.max) return { path, problem: tooMany(shape.max) }
   if (shape.isNonEmpty && value.length === 0) return { path, problem: empty }
   const items = Array.from<unknown>(value) // it may be sparse or override array methods

@@ -24,37 +24,43 @@ export const disallowedValueTexts: Readonly<Record<string, string>> & Record<Dis
   'round-robin': 'cannot be "round-robin" because a list only exists for one request. Create a combo instead',
 }
 
-export interface ListTexts {
-  says: string
+export interface ListMessages {
+  message: string
   tooMany(most: number): string
   /** For empty lists; default: `describeEmpty`. */
   empty?: string
 }
 
 export const listItems = {
-  modelIds: { says: 'must be an array of model IDs', tooMany: (most) => `must not contain more than ${most} IDs` },
-  models: { says: 'must be an array of model names', tooMany: (most) => `must not contain more than ${most} models` },
+  modelIds: { message: 'must be an array of model IDs', tooMany: (most) => `must not contain more than ${most} IDs` },
+  models: {
+    message: 'must be an array of model names',
+    tooMany: (most) => `must not contain more than ${most} models`,
+  },
   entries: {
-    says: 'must be an array of model names',
+    message: 'must be an array of model names',
     tooMany: (most) => `must not contain more than ${most} models`,
     empty: 'must contain at least one model',
   },
-  kinds: { says: 'must be an array of kinds', tooMany: (most) => `must not contain more than ${most} kinds` },
+  kinds: { message: 'must be an array of kinds', tooMany: (most) => `must not contain more than ${most} kinds` },
   tiers: {
-    says: 'must be an array of prices, each with "above"',
+    message: 'must be an array of prices, each with "above"',
     tooMany: (most) => `must not have more than ${most} tiers`,
   },
-  guards: { says: 'must be an array of guard names', tooMany: (most) => `must not contain more than ${most} guards` },
+  guards: {
+    message: 'must be an array of guard names',
+    tooMany: (most) => `must not contain more than ${most} guards`,
+  },
   texts: {
-    says: 'must be an array of strings',
+    message: 'must be an array of strings',
     tooMany: (most) => `must not contain more than ${most} strings`,
     empty: 'must contain at least one string',
   },
   conditions: {
-    says: `must be an array of ${responseConditions.map((one) => `"${one}"`).join(', ')}`,
+    message: `must be an array of ${responseConditions.map((one) => `"${one}"`).join(', ')}`,
     tooMany: () => NO_DUPLICATES,
   },
-} as const satisfies Readonly<Record<ListItems, ListTexts>>
+} as const satisfies Readonly<Record<ListItems, ListMessages>>
 
 export const NO_DUPLICATES = 'must not contain duplicates'
 export const NO_PRICE = 'must contain a price, such as "input"'

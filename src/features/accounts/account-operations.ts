@@ -91,7 +91,7 @@ export interface ShownAccount extends AppAccount {
 }
 
 const LIMIT = 'must be a whole number from 1 to 1000'
-const ignores = ['warnings', 'error']
+const ignoredFields = ['warnings', 'error']
 
 export const accountInputs = {
   list: closedObject({
@@ -100,7 +100,7 @@ export const accountInputs = {
     state: v.exactOptional(choice(['active', 'paused'])),
     plan: v.exactOptional(v.pipe(fields.text, v.maxLength(512, 'must not be longer than 512 characters'))),
   }),
-  update: createInputSchema(accountFields, 'update', { ignores }),
+  update: createInputSchema(accountFields, 'update', { ignoredFields }),
   put: createInputSchema(accountFields, 'put'),
   delete: closedObject({ usage: v.exactOptional(choice(['keep', 'erase'])) }),
 }

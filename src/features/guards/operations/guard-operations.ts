@@ -65,7 +65,7 @@ export interface ShownGuard extends GuardRecord {
 
 export const guardInputs = {
   create: createInputSchema(guardFields, 'create'),
-  update: createInputSchema(guardFields, 'update', { ignores: ['error'] }),
+  update: createInputSchema(guardFields, 'update', { ignoredFields: ['error'] }),
   put: createInputSchema(guardFields, 'put'),
   test: closedObject({
     text: v.pipe(fields.text, v.maxLength(MAX_TRIED, `must not be longer than ${MAX_TRIED} characters`)),
