@@ -13,7 +13,7 @@ export interface OptionShape {
   /** An example of a value. */
   example?: string
   /** Whether the value can be `-` (for stdin) or a negative number. */
-  takesDash?: boolean
+  acceptsDash?: boolean
   /** Whether the option can be repeated with different values. */
   isList?: boolean
 }
@@ -66,8 +66,8 @@ export function readArguments(args: readonly string[], known: Readonly<Record<st
 }
 
 /** Returns whether a string is another option, and not the value of the option before it. */
-const isOption = (value: string, { takesDash = false }: OptionShape) =>
-  value.startsWith('-') && !(takesDash && /^-[\d.]*$/.test(value))
+const isOption = (value: string, { acceptsDash = false }: OptionShape) =>
+  value.startsWith('-') && !(acceptsDash && /^-[\d.]*$/.test(value))
 
 function suggestOption(name: string, known: object): string {
   const current = toCurrentFlag(name, Object.keys(known))

@@ -4,7 +4,7 @@ import { createEndpoint, type KindEndpoint } from '../protocols/kinds/endpoint.t
 import { imageEndpoints } from '../protocols/kinds/image/image-endpoints.ts'
 import { speechEndpoints } from '../protocols/kinds/speech/speech-endpoints.ts'
 import type { Kind } from '../types.ts'
-import { type ModelCall, wantsArray } from './codec/model-call.ts'
+import { type ModelCall, shouldSendArray } from './codec/model-call.ts'
 import { getTargetKind } from './routing/other-kinds.ts'
 import type { RouteTable } from './routing/route-table.ts'
 
@@ -14,7 +14,7 @@ import type { RouteTable } from './routing/route-table.ts'
  */
 export async function redirectMediaCall(call: ModelCall, query: string, table: RouteTable): Promise<ModelCall> {
   const kind = findRequestedKind(call.body)
-  if (!kind || wantsArray({ call, exchange: { query } })) return call
+  if (!kind || shouldSendArray({ call, exchange: { query } })) return call
   const combo = table.findCombo(call.model)
   const [target] = combo ? [] : (table.findTargets(call.model) ?? [])
   const isOwn = target && (target.format === 'gemini' || /(?:^|\/)gemini-/.test(target.model))

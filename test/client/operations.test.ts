@@ -53,8 +53,8 @@ table("a client's operations use the gateway's methods and paths", async () => {
     const operation = names.join('.')
     if (operation === 'cloud.disable') continue // sends two requests, see cloud.test.ts
     const ids = Array.from(path.matchAll(/:\w+/g), (_, at) => `id-${at}`)
-    const takesInput = hasQuery || (method !== 'GET' && method !== 'DELETE')
-    await calls.get(operation)?.(...ids, ...(takesInput ? [{ sent: true }] : []))
+    const acceptsInput = hasQuery || (method !== 'GET' && method !== 'DELETE')
+    await calls.get(operation)?.(...ids, ...(acceptsInput ? [{ sent: true }] : []))
     const request = requests.pop()
     let at = 0
     const expected = path.replace(/:\w+[?+]?/g, () => ids[at++] ?? '')

@@ -96,7 +96,7 @@ for (const [name, target] of Object.entries(targets))
       const { supportedOptions } = translator
       const { request } = prepareRequest(randomRequest(random), { ...context, supportedOptions })
       const body: JsonObject = translator.writeRequest(request, context).body
-      const problem = findMarkProblem(body, { takesTools: name !== 'Nova', takesTop: name === 'Anthropic' })
+      const problem = findMarkProblem(body, { acceptsTools: name !== 'Nova', acceptsTop: name === 'Anthropic' })
       assert.is(problem, undefined, `seed ${random.seed}, request ${count}: ${problem}: ${JSON.stringify(body)}`)
     }
   })

@@ -19,7 +19,7 @@ export const commonOptions = {
   token: {
     type: 'string',
     example: '-',
-    takesDash: true,
+    acceptsDash: true,
     help: 'Admin token; use - to read it from stdin (default: SIGNALBOX_ADMIN_TOKEN)',
   },
   json: { type: 'boolean', help: 'Print the API response as JSON' },
@@ -68,7 +68,7 @@ function formatHelp(
   { title, action }: { title: string; action: CliAction },
 ): string {
   const { words = [], fields = {}, help, description } = action
-  const takesSecrets = Object.values(fields).some(({ isSecret }) => isSecret)
+  const acceptsSecrets = Object.values(fields).some(({ isSecret }) => isSecret)
   return joinBlocks([
     title,
     ...(title === `${help}.` ? [] : [`${help}.`]),
@@ -77,7 +77,7 @@ function formatHelp(
     ...(Object.keys(fields).length > 0 ? [`Options:\n${formatOptions(fields)}`] : []),
     `Common options:\n${formatOptions(getCommonOptions(command))}`,
     ...(command.notes ? [command.notes] : []),
-    ...(takesSecrets ? [SECRETS] : []),
+    ...(acceptsSecrets ? [SECRETS] : []),
     EXIT_CODES,
   ])
 }

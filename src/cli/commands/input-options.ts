@@ -155,7 +155,7 @@ export const createTextOption = (member: string, example: string, help: string):
 export const createNumberOption = (name: string, member: string, help: string): Field => ({
   ...createTextOption(member, '1', help),
   label: `--${name} <number>`,
-  takesDash: true,
+  acceptsDash: true,
   read(value) {
     const found = Number(value)
     if (!Number.isFinite(found)) throw createUsageProblem(`--${name} "${value}" is not a number.`)
@@ -175,7 +175,7 @@ export const createFlagOption = (member: string, value: boolean, help: string): 
 /** Creates an option for a secret. The value can come from stdin, because other users can see arguments, and shells keep them in their history. */
 export const createSecretOption = (member: string, help: string): Field => ({
   ...createTextOption(member, '-', `${help}; use - to read it from stdin`),
-  takesDash: true,
+  acceptsDash: true,
   isSecret: true,
   read: (value, { stdin }) => (value === '-' ? stdin() : value),
 })
@@ -299,7 +299,7 @@ function mergeObjects(one: unknown, other: unknown): unknown {
 /** The option `--data`. It sets the whole input, including fields without an option. */
 export const dataOption: Field = {
   type: 'string',
-  takesDash: true,
+  acceptsDash: true,
   example: `'{"name":"x"}'`,
   label: '--data <json>',
   help: 'Other fields as a JSON object; use - to read it from stdin, and null to clear a field',

@@ -131,6 +131,6 @@ function listFields(operation: NamedOperation, { hides = [], fields }: ActionDet
   const derived = Object.entries(Object(properties) as Record<string, JsonObject>) // the schema describes an object
     .filter(([name]) => !hides.includes(name))
     .flatMap(([name, schema]) => createOptions(name, schema, toHelp(descriptions[name] ?? '')))
-  const takesData = acceptsBody(operation) && !operation.isBodyOptional && operation.action === undefined
-  return { ...Object.fromEntries(derived), ...fields, ...(takesData && { data: dataOption }) }
+  const acceptsData = acceptsBody(operation) && !operation.isBodyOptional && operation.action === undefined
+  return { ...Object.fromEntries(derived), ...fields, ...(acceptsData && { data: dataOption }) }
 }

@@ -4,7 +4,7 @@ import type { CanonicalResponse } from '../../protocols/formats/canonical/canoni
 import { createResponseWarnings, createWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import { toStreamEvents } from '../../protocols/formats/canonical/response-events.ts'
 import type { CallRequest } from '../../request/call-steps.ts'
-import { wantsArray } from '../../request/codec/model-call.ts'
+import { shouldSendArray } from '../../request/codec/model-call.ts'
 import { STREAM_HEADERS } from '../../request/codec/stream-headers.ts'
 import { createParseContext, createWriteContext } from '../../request/codec/translate-request.ts'
 import type { Guard } from './guard.ts'
@@ -54,7 +54,7 @@ async function writeResponse(
   const warnings = createWarnings({ isStrict: false, names: client.fieldNames })
   const parsed = client.parseRequest(
     body,
-    createParseContext(request, { warnings, stream, isArray: wantsArray(request) }),
+    createParseContext(request, { warnings, stream, isArray: shouldSendArray(request) }),
   )
   const context = createWriteContext(request, { request: parsed, model, responseWarnings: createResponseWarnings() })
   if (!stream) return { body: JSON.stringify(client.writeResponse(response, context)), contentType: 'application/json' }

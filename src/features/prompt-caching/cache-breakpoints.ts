@@ -109,14 +109,14 @@ const LOOKBACK = 18
 
 function addMessagesBreakpoints(
   body: JsonObject,
-  { tools: takesTools, top }: BreakpointTraits,
+  { tools: acceptsTools, top }: BreakpointTraits,
   options: BreakpointOptions,
 ): EditedFields {
   const { ttl, isPassThrough, onlyInstructions } = options
   const fields: EditedFields = {}
   const { tools, system } = body
   const messages: unknown[] = Array.isArray(body.messages) ? body.messages : []
-  if (takesTools && Array.isArray(tools)) {
+  if (acceptsTools && Array.isArray(tools)) {
     const last = tools.findLastIndex((tool) => isObject(tool) && tool.defer_loading !== true)
     if (last >= 0) fields.tools = tools.with(last, { ...tools[last], ...createBreakpoint(ttl) })
   }
@@ -145,7 +145,7 @@ const isCacheableConverseBlock = (block: unknown): boolean =>
 
 function addConverseBreakpoints(
   body: JsonObject,
-  { tools: takesTools }: BreakpointTraits,
+  { tools: acceptsTools }: BreakpointTraits,
   options: BreakpointOptions,
 ): EditedFields {
   const { ttl, onlyInstructions } = options
@@ -154,7 +154,7 @@ function addConverseBreakpoints(
   })
   const fields: EditedFields = {}
   const { toolConfig, system, messages } = body
-  if (takesTools && isObject(toolConfig) && Array.isArray(toolConfig.tools) && toolConfig.tools.length > 0)
+  if (acceptsTools && isObject(toolConfig) && Array.isArray(toolConfig.tools) && toolConfig.tools.length > 0)
     fields.toolConfig = { ...toolConfig, tools: [...toolConfig.tools, createPoint(ttl)] }
   if (Array.isArray(system) && system.some(isCacheableConverseBlock)) fields.system = [...system, createPoint(ttl)]
   if (onlyInstructions || !Array.isArray(messages)) return fields

@@ -14,7 +14,7 @@ export interface ContentSyntax {
   /** Parses one part. Returns `undefined` for an empty string without a cache breakpoint. */
   parsePart(fields: Fields, warnings: Warnings): UserPart | undefined
   /** Whether a part may also be a string. */
-  takesStrings: boolean
+  acceptsStrings: boolean
   /** The format's names for the fields of parts. */
   names: FieldNames
 }
@@ -27,7 +27,7 @@ export function parseContent(item: Fields, name: string, warnings: Warnings, syn
   const path = item.path(name)
   if (!Array.isArray(content)) return warnings.reject(path, 'must be a string or an array of parts.')
   return content.flatMap((entry: unknown, index): UserPart[] => {
-    if (syntax.takesStrings && typeof entry === 'string') return entry === '' ? [] : [{ type: 'text', text: entry }]
+    if (syntax.acceptsStrings && typeof entry === 'string') return entry === '' ? [] : [{ type: 'text', text: entry }]
     const fields = readElementFields(entry, `${path}[${index}]`, warnings)
     const part = syntax.parsePart(fields, warnings)
     fields.drop()

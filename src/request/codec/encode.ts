@@ -11,7 +11,7 @@ import type { RouteTarget } from '../routing/group.ts'
 import { requireKind } from '../routing/model-kinds.ts'
 import { copyRequestHeaders } from '../upstream/upstream-headers.ts'
 import type { Codec, CodecRequest } from './codec.ts'
-import { type ModelCall, replaceModelName, wantsArray } from './model-call.ts'
+import { type ModelCall, replaceModelName, shouldSendArray } from './model-call.ts'
 
 /**
  * Returns the codec of a request for a target: pass-through if the target supports the client's format, otherwise a translation. Rejects with
@@ -91,7 +91,7 @@ const getItemIds = (items: unknown): string[] =>
 async function passThrough(request: CodecRequest, target: RouteTarget, format: SharedFormat): Promise<Codec> {
   const { exchange, call, context, owner } = request
   const { endpoint } = call
-  const isArray = wantsArray(request)
+  const isArray = shouldSendArray(request)
   const hasItems = endpoint.getReferences !== undefined && call.body.store !== false
   const answers = await loadResponseReader(format, endpoint.operation)
   return {

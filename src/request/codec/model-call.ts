@@ -136,5 +136,5 @@ function rejectStatefulFields(body: JsonObject, { stateful }: Endpoint): void {
 const MAX_MODEL_NAME = 1_000
 
 /** Returns whether the client expects a JSON array: the default of Google's streams, unless the client requests events. */
-export const wantsArray = ({ call, exchange }: { call: ModelCall; exchange: Pick<Exchange, 'query'> }): boolean =>
+export const shouldSendArray = ({ call, exchange }: { call: ModelCall; exchange: Pick<Exchange, 'query'> }): boolean =>
   call.endpoint.streams === 'always' && !/[?&]alt=sse(&|$)/.test(exchange.query)

@@ -14,7 +14,7 @@ import type { RouteTarget } from '../routing/group.ts'
 import type { Codec, CodecRequest } from './codec.ts'
 import { translateExchange } from './compaction-codec.ts'
 import { createDroppedFieldsComment } from './dropped-fields.ts'
-import { wantsArray } from './model-call.ts'
+import { shouldSendArray } from './model-call.ts'
 import { createParseContext, createWriteContext, type TranslationMemory } from './translate-request.ts'
 
 /**
@@ -104,6 +104,6 @@ const writeOnlyEvent: Codec['readWhole'] = ({ json, bytes }) => {
 
 /** Sends the response as the only event, with all its fields. */
 function createChunkWriter(request: CodecRequest): Codec['readWhole'] {
-  const framed = wantsArray(request) ? (json: string) => `[${json}]` : formatDataEvent
+  const framed = shouldSendArray(request) ? (json: string) => `[${json}]` : formatDataEvent
   return ({ bytes }) => encodeUtf8(framed(decodeUtf8Lenient(bytes).trim()))
 }

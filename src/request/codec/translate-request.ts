@@ -23,7 +23,7 @@ import type { RouteTarget } from '../routing/group.ts'
 import type { CodecRequest } from './codec.ts'
 import { isStrict } from './dropped-fields.ts'
 import type { ModelCall } from './model-call.ts'
-import { wantsArray } from './model-call.ts'
+import { shouldSendArray } from './model-call.ts'
 import type { RejectedOptions } from './rejected-options.ts'
 
 /** Everything needed to translate a client's request to a target's format. */
@@ -64,7 +64,7 @@ export async function setUpTranslation(request: CodecRequest, target: RouteTarge
   const [client, upstream] = await Promise.all([request.format.loadTranslator(), format.loadTranslator()])
   const warnings = createWarnings({ isStrict: isStrict(request), names: client.fieldNames })
   const parseContext = {
-    ...createParseContext(request, { warnings, stream: call.stream, isArray: wantsArray(request) }),
+    ...createParseContext(request, { warnings, stream: call.stream, isArray: shouldSendArray(request) }),
     targetFormat: target.format,
   }
   return { client, upstream, format, body: parseExactObject(call.text, call.body), parseContext }

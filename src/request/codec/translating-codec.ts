@@ -26,7 +26,7 @@ import { copyNeutralHeaders } from '../upstream/upstream-headers.ts'
 import { toSendableStatus } from './call-failure.ts'
 import type { Codec, CodecRequest, Translation } from './codec.ts'
 import { needsCompaction, translateExchange } from './compaction-codec.ts'
-import { wantsArray } from './model-call.ts'
+import { shouldSendArray } from './model-call.ts'
 import { limitOutput } from './output-limit.ts'
 import { createRejectedOptions, type DroppableOption, isBadRequest } from './rejected-options.ts'
 import { relayTranslatedStream } from './relay-translated.ts'
@@ -101,7 +101,7 @@ async function createResponseCodec(
     ...(describe && { describe }),
   }
   const written = upstream.writeRequest(translated.request, target)
-  const isArray = wantsArray(request)
+  const isArray = shouldSendArray(request)
   const remembered = { owner, turns: parsed.turns, origin }
 
   const parseResponse = ({ json, bytes, events }: WholeResponse) =>

@@ -8,7 +8,7 @@ import { newId } from '../../lib/new-id.ts'
 import type { ErrorFacts } from '../../protocols/formats/format.ts'
 import { getTargetName } from '../../protocols/providers/target.ts'
 import { createWarningHeader } from '../codec/dropped-fields.ts'
-import { wantsArray } from '../codec/model-call.ts'
+import { shouldSendArray } from '../codec/model-call.ts'
 import { KEEP_ALIVE_MS, STREAM_HEADERS } from '../codec/stream-headers.ts'
 import { ATTEMPTS_HEADER, createAttemptHeaders } from '../hook-records.ts'
 import type { ModelRequest } from '../model-request.ts'
@@ -24,7 +24,7 @@ export function createEarlyReply(
   { route, warnings }: NonNullable<ModelRequest['log']['inFlight']>,
 ): Reply {
   const { format, call, client, context, log } = request
-  const isArray = wantsArray(request)
+  const isArray = shouldSendArray(request)
   const keepAlive = encodeUtf8(isArray ? '\n' : format.keepAlive)
   const before = createAttemptHeaders(log.steps)[ATTEMPTS_HEADER]
   const pending = `pending=${toHeaderSafe(getTargetName(route.target))}`

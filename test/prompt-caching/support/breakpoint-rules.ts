@@ -3,13 +3,13 @@ import { isObject, type JsonObject } from '../../../src/lib/json.ts'
 /** Returns how the marks of a request break the rules of providers; `undefined` if they don't. */
 export function findMarkProblem(
   body: JsonObject,
-  { takesTools, takesTop }: { takesTools: boolean; takesTop: boolean },
+  { acceptsTools, acceptsTop }: { acceptsTools: boolean; acceptsTop: boolean },
 ): string | undefined {
   const { tools, toolConfig, system, messages, cache_control } = body
   const wireTools = isObject(toolConfig) ? toolConfig.tools : tools
   const ofTools = listRawMarks(wireTools)
-  if (!takesTools && ofTools.length > 0) return 'a mark on a tool'
-  if (!takesTop && cache_control !== undefined) return 'a mark on the whole request'
+  if (!acceptsTools && ofTools.length > 0) return 'a mark on a tool'
+  if (!acceptsTop && cache_control !== undefined) return 'a mark on the whole request'
   const turns = Array.isArray(messages) ? messages.filter(isObject).map(({ content }) => content) : []
   const marks = [...ofTools, ...listRawMarks(system), ...turns.flatMap(listRawMarks)]
   if (isObject(cache_control)) marks.push({ block: undefined, ttl: cache_control.ttl ?? '5m' })

@@ -14,7 +14,7 @@ export const chatRejection: RejectionFormat = {
     }
   },
   createEnding({ body: { stream_options: options }, model, now }) {
-    const wantsUsage = isObject(options) && options.include_usage === true
+    const shouldIncludeUsage = isObject(options) && options.include_usage === true
     const [id, created] = [`chatcmpl-${newId()}`, Math.floor(now / 1_000)]
     let head: JsonObject = { id, object: 'chat.completion.chunk', created, model }
     let isText = false
@@ -30,7 +30,7 @@ export const chatRejection: RejectionFormat = {
           finish_reason: 'content_filter',
         },
       ],
-      ...(wantsUsage && { usage: null }),
+      ...(shouldIncludeUsage && { usage: null }),
     })
     return {
       endChoice,
@@ -51,7 +51,7 @@ export const chatRejection: RejectionFormat = {
           completion_tokens: outputTokens,
           total_tokens: inputTokens + outputTokens,
         }
-        return `${choices.join('')}${wantsUsage ? write({ ...head, choices: [], usage }) : ''}data: [DONE]\n\n`
+        return `${choices.join('')}${shouldIncludeUsage ? write({ ...head, choices: [], usage }) : ''}data: [DONE]\n\n`
       },
     }
   },

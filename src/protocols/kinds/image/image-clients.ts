@@ -30,14 +30,14 @@ function createClient(event: 'image_generation' | 'image_edit', isEdit: boolean)
   return {
     read: (body, { warnings, files }) => readRequest(body, { warnings, files, isEdit }),
     write: (response, context) => writeResponse(response, context),
-    createStream: (_, context) => (wantsStream(context.request) ? createEventStream(event, context) : undefined),
+    createStream: (_, context) => (shouldStream(context.request) ? createEventStream(event, context) : undefined),
   }
 }
 
 /** OpenAI's API: https://platform.openai.com/docs/api-reference/images. Edits are sent as a form or as JSON. */
 export const clients = { generate: createClient('image_generation', false), edit: createClient('image_edit', true) }
 
-const wantsStream = ({ options }: ImageRequest) => options[STREAM] === true
+const shouldStream = ({ options }: ImageRequest) => options[STREAM] === true
 
 /** Stays among the options, because vendors that stream support it like any other option. */
 const STREAM = 'stream'
@@ -71,7 +71,7 @@ function readRequest(
     isForm:
       files.length > 0 &&
       [...inputImages, mask, markup].every((one) => one === undefined || ('bytes' in one && 'fileName' in one)),
-    wantsUrl: fields.oneOf('response_format', ['url', 'b64_json']) === 'url',
+    shouldReturnUrl: fields.oneOf('response_format', ['url', 'b64_json']) === 'url',
     options: { ...Object.fromEntries(others), ...(isStream && { [STREAM]: true }) },
   }
 }
@@ -188,8 +188,8 @@ export function noteMissing(
   { request, warnings }: Pick<ClientWriteContext<ImageRequest>, 'request' | 'warnings'>,
 ): void {
   if (images.length < request.count) warnings.noteDropped('images')
-  if (request.wantsUrl && images.some(({ url }) => url === undefined)) warnings.noteDropped('url')
-  if (!request.wantsUrl && images.some(({ base64 }) => base64 === undefined)) warnings.noteDropped('b64_json')
+  if (request.shouldReturnUrl && images.some(({ url }) => url === undefined)) warnings.noteDropped('url')
+  if (!request.shouldReturnUrl && images.some(({ base64 }) => base64 === undefined)) warnings.noteDropped('b64_json')
 }
 
 /** Writes the format and size from the first image's header, and the vendor's metadata for all images. */

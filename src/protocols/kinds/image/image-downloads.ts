@@ -8,10 +8,10 @@ import type { ImageRequest, ImageResponse } from './image.ts'
  */
 export async function downloadImages(
   response: ImageResponse,
-  { wantsUrl }: ImageRequest,
+  { shouldReturnUrl }: ImageRequest,
   { download }: CompletionTools,
 ): Promise<ImageResponse> {
-  if (wantsUrl || response.images.every(({ base64 }) => base64 !== undefined)) return response
+  if (shouldReturnUrl || response.images.every(({ base64 }) => base64 !== undefined)) return response
   const images = await Promise.all(
     response.images.map(async (image) => {
       if (image.base64 !== undefined || image.url === undefined) return image

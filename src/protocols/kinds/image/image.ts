@@ -28,7 +28,7 @@ export interface ImageRequest {
   /** Whether the request is a form in which each image is a file. */
   isForm: boolean
   /** Whether the client wants URLs instead of base64. */
-  wantsUrl: boolean
+  shouldReturnUrl: boolean
   /** All other body fields, by OpenAI's names. */
   options: JsonObject
 }

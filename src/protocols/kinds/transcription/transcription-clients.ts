@@ -102,16 +102,17 @@ function writeTranscript(
         ...shared,
       }
     case 'verbose_json': {
-      const wantsWords = request.granularities.includes('word')
-      if (wantsWords && !words) warnings.noteDropped('timestamp_granularities')
-      const wantsSegments = !wantsWords || request.granularities.includes('segment')
+      const shouldAddWords = request.granularities.includes('word')
+      if (shouldAddWords && !words) warnings.noteDropped('timestamp_granularities')
+      const shouldAddSegments = !shouldAddWords || request.granularities.includes('segment')
       return {
         task: request.task,
         language: getLanguageName(language ?? request.language ?? ''),
         duration: seconds ?? segments.at(-1)?.end ?? 0,
         text,
-        ...(wantsWords && words && { words: words.map(({ word, start, end }) => ({ word: word.trim(), start, end })) }),
-        ...(wantsSegments && { segments: segments.map(writeSegment) }),
+        ...(shouldAddWords &&
+          words && { words: words.map(({ word, start, end }) => ({ word: word.trim(), start, end })) }),
+        ...(shouldAddSegments && { segments: segments.map(writeSegment) }),
         ...shared,
       }
     }

@@ -23,9 +23,9 @@ export interface TranscriptionRequest {
   keywords: readonly string[]
   granularities: readonly string[]
   /** Whether the client accepts times in any format. They are requested from vendors that include them for free. */
-  wantsTimesIfFree?: boolean
+  acceptsTimes?: boolean
   /** Whether the client also reads word times. */
-  wantsWordTimes?: boolean
+  acceptsWordTimes?: boolean
   temperature: number | undefined
   isStream: boolean
   /** Whether the request is a form. */

@@ -63,10 +63,10 @@ export default function Playground() {
 
   async function ask() {
     const given = parseObject(body.value)
-    const takesAudio = format.value === 'transcription'
-    problem.value = !given ? 'Enter a JSON object.' : takesAudio && !file.value ? 'Choose a file first.' : undefined
+    const needsAudio = format.value === 'transcription'
+    problem.value = !given ? 'Enter a JSON object.' : needsAudio && !file.value ? 'Choose a file first.' : undefined
     if (!given || problem.value || isUnderWay) return
-    const sound = takesAudio && file.value && { audio: await readBase64(file.value), mediaType: file.value.type }
+    const sound = needsAudio && file.value && { audio: await readBase64(file.value), mediaType: file.value.type }
     const created = buildRequest(format.value, model.value.trim(), { ...given, ...sound })
     const stop = new AbortController()
     asking.current = stop

@@ -51,11 +51,11 @@ interface CacheableRequest extends CacheableItems {
 
 /**
  * Keeps the cache breakpoints that the target supports. If there are too many, it keeps the last one of the conversation, of the instructions, and of the
- * tools, and then the latest others. The breakpoint on the whole request also takes a slot. Unless `takesAuto`, it moves to the last item.
+ * tools, and then the latest others. The breakpoint on the whole request also takes a slot. Unless `acceptsAuto`, it moves to the last item.
  */
 export function fitCacheBreakpoints(
   request: CacheableRequest,
-  { takesAuto, ...target }: TargetContext & { takesAuto: boolean },
+  { acceptsAuto, ...target }: TargetContext & { acceptsAuto: boolean },
 ): { tools: Tool[]; turns: Turn[]; auto: CacheBreakpoint | undefined } {
   const { auto } = request
   if (!auto && !hasBreakpoints(request)) return { tools: [...request.tools], turns: [...request.turns], auto }
@@ -77,14 +77,14 @@ export function fitCacheBreakpoints(
     } else drop(candidate)
   }
   const last = candidates.findLast((candidate) => !isUncacheable(candidate, target) && !isBlank(candidate.part, traits))
-  if (auto && hasLifetimes && !takesAuto && last) last.item.cache ??= auto
-  const autoSlots = auto && hasLifetimes && takesAuto ? 1 : 0
+  if (auto && hasLifetimes && !acceptsAuto && last) last.item.cache ??= auto
+  const autoSlots = auto && hasLifetimes && acceptsAuto ? 1 : 0
   const slots = traits.cacheBreakpoints === 'none' ? 0 : traits.maxCacheBreakpoints - autoSlots
   const withBreakpoints = candidates.filter(({ item }) => item.cache)
   for (const candidate of rankBreakpoints(withBreakpoints).slice(slots)) drop(candidate)
   if (!hasLifetimes) return { ...copy, auto }
 
-  const whole: { cache?: CacheBreakpoint } = takesAuto && auto ? { cache: auto } : {}
+  const whole: { cache?: CacheBreakpoint } = acceptsAuto && auto ? { cache: auto } : {}
   fitLifetimes([...withBreakpoints.map(({ item }) => item), whole], target)
   if (whole.cache && last?.item.cache && last.item.cache.ttl !== whole.cache.ttl) whole.cache = last.item.cache // both apply to the last block
   return { ...copy, auto: whole.cache }

@@ -181,11 +181,11 @@ export function findPartsToDownload(turns: readonly Turn[], traits: Traits): Url
     if (turn.role === 'system') return []
     if (turn.role !== 'tool') {
       const parts: readonly Part[] = turn.content // in an assistant turn, only images have URLs
-      return parts.filter(canDownload).filter((part) => inputs.includes(part.type) && !takesUrl(part, inputs))
+      return parts.filter(canDownload).filter((part) => inputs.includes(part.type) && !acceptsUrl(part, inputs))
     }
     const inResults = turn.results.flatMap(({ content }) => content.filter(canDownload))
     return inResults.filter((part) => {
-      const isAccepted = takesUrl(part, inputs) || takesUrl(part, toolResultInputs)
+      const isAccepted = acceptsUrl(part, inputs) || acceptsUrl(part, toolResultInputs)
       return !isAccepted && (inputs.includes(part.type) || toolResultInputs.includes(part.type))
     })
   })
@@ -213,5 +213,5 @@ function canDownload(part: Part): part is UrlPart {
   return /^https?:/i.test(part.source.url) && !isYouTubeUrl(part.source.url)
 }
 
-const takesUrl = ({ type }: UrlPart, inputs: readonly InputKind[]) =>
+const acceptsUrl = ({ type }: UrlPart, inputs: readonly InputKind[]) =>
   inputs.includes(type) && inputs.includes(`${type}-url`)

@@ -64,7 +64,7 @@ export function prepareRequest(request: CanonicalRequest, target: PrepareContext
     auto,
   } = fitCacheBreakpoints(
     { tools: chosen.tools, turns: fitSystem(conversation, target), auto: request.options.cacheOptions?.auto },
-    { ...target, takesAuto: target.supportedOptions.has('cacheOptions') && !traits.lacks.includes('cacheOptions') },
+    { ...target, acceptsAuto: target.supportedOptions.has('cacheOptions') && !traits.lacks.includes('cacheOptions') },
   )
   const turns = fitEnd(fitted, target)
   const options = prepareOptions(updateAutoBreakpoint(request.options, auto), target)

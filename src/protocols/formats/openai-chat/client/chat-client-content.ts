@@ -16,7 +16,7 @@ import type { ContentSyntax } from '../../openai-fields.ts'
 /** How to parse the content of user, tool, and system messages. */
 export const contentSyntax: ContentSyntax = {
   parsePart,
-  takesStrings: true,
+  acceptsStrings: true,
   names: { name: 'file.filename', detail: 'image_url.detail' },
 }
 

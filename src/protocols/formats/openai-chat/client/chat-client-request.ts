@@ -20,12 +20,12 @@ export function parseRequest(json: JsonObject, { warnings }: ParseContext): Cano
   noteNames(json, synonyms, warnings)
   const messages = body.list('messages') ?? warnings.reject('messages', 'is required.')
   const stream = body.boolean('stream') ?? false
-  const wantsUsage = body.fields('stream_options')?.boolean('include_usage') ?? false // only applies to streams
+  const shouldIncludeUsage = body.fields('stream_options')?.boolean('include_usage') ?? false // only applies to streams
   const toolChoice = parseToolChoice(body, warnings)
   const request = omitUndefined<CanonicalRequest>({
     model: body.string('model') ?? '',
     stream,
-    streamUsage: stream && wantsUsage,
+    streamUsage: stream && shouldIncludeUsage,
     turns: parseTurns(messages, warnings),
     tools: parseTools(body, toolChoice, warnings),
     toolChoice,

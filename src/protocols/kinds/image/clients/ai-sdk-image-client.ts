@@ -47,7 +47,7 @@ export const aiSdk: ImageClient = {
       inputImages,
       mask,
       isForm: false,
-      wantsUrl: false,
+      shouldReturnUrl: false,
       options: { ...readOptions(options, warnings), ...(seed !== undefined && { seed }) },
     }
     dropUnread(fields, [...options, ...configs], warnings)

@@ -40,7 +40,7 @@ export const createGeminiImageClient = (isStream: boolean): ImageClient => ({
       tier: parseTier(image?.string('imageSize')),
       inputImages,
       isForm: false,
-      wantsUrl: false,
+      shouldReturnUrl: false,
       options: seed === undefined ? {} : { seed },
     }
     drop(image)

@@ -82,8 +82,8 @@ export const openai: StreamingVendor = {
 }
 
 /** Excludes `response_format`, because OpenAI always returns base64. */
-function excludeResponseFormat({ wantsUrl }: ImageRequest, { warnings }: VendorContext): readonly string[] {
-  if (wantsUrl) warnings.noteDropped('response_format')
+function excludeResponseFormat({ shouldReturnUrl }: ImageRequest, { warnings }: VendorContext): readonly string[] {
+  if (shouldReturnUrl) warnings.noteDropped('response_format')
   return ['response_format']
 }
 
@@ -93,9 +93,9 @@ function writeOpenaiRequest(
   context: VendorContext,
   { supported }: { supported: readonly string[] | undefined },
 ): VendorRequest {
-  const { prompt, count, wantsUrl, inputImages, mask, markup } = request
+  const { prompt, count, shouldReturnUrl, inputImages, mask, markup } = request
   const options = supported ? pickOptions(request, supported, context) : request.options
-  if (supported && wantsUrl) context.warnings.noteDropped('response_format')
+  if (supported && shouldReturnUrl) context.warnings.noteDropped('response_format')
   const isOld =
     supported !== undefined && request.size === undefined && /^(?:gpt-image-1|dall-e)/.test(context.target.model)
   const size = isOld ? chooseOldSize(request, context) : chooseSizeText(request, context)
@@ -104,7 +104,7 @@ function writeOpenaiRequest(
     prompt,
     ...(count !== 1 && { n: count }),
     ...(size !== undefined && { size }),
-    ...(!supported && wantsUrl && { response_format: 'url' }),
+    ...(!supported && shouldReturnUrl && { response_format: 'url' }),
     ...options,
   }
   if (inputImages.length === 0) return { path: GENERATIONS, body }

@@ -10,10 +10,10 @@ export const openrouter: VendorAdapter<ImageRequest, ImageResponse, ImageChunk> 
   providers: ['openrouter'],
   createStream: ({ options, count }) => (options.stream === true ? createImageStream(count) : undefined),
   writeRequest(request, context) {
-    const { prompt, count, size, tier, aspectRatio, inputImages, wantsUrl } = request
+    const { prompt, count, size, tier, aspectRatio, inputImages, shouldReturnUrl } = request
     rejectMask(request, context)
     noteRatioConflict(request, context)
-    if (wantsUrl) context.warnings.noteDropped('response_format')
+    if (shouldReturnUrl) context.warnings.noteDropped('response_format')
     return {
       path: '/images',
       body: {

@@ -7,7 +7,7 @@ export const together: ImageVendor = {
   name: 'together',
   providers: ['together'],
   writeRequest(request, context) {
-    const { prompt, count, inputImages, wantsUrl } = request
+    const { prompt, count, inputImages, shouldReturnUrl } = request
     rejectMask(request, context)
     const { moderation, ...options } = pickOptions(request, OPTIONS, context)
     const [image, ...others] = inputImages.map(toImageUrl)
@@ -17,7 +17,7 @@ export const together: ImageVendor = {
         model: context.target.model,
         prompt,
         n: count,
-        response_format: wantsUrl ? 'url' : 'base64',
+        response_format: shouldReturnUrl ? 'url' : 'base64',
         ...choosePixels(request, context, { step: 16, max: 2_048 }),
         ...options,
         ...(moderation === 'low' && { disable_safety_checker: true }),

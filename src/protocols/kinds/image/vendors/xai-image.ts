@@ -10,7 +10,7 @@ export const xai: ImageVendor = {
   providers: ['xai'],
   getMaxEntries: () => 10,
   writeRequest(request, context) {
-    const { prompt, count, inputImages, wantsUrl } = request
+    const { prompt, count, inputImages, shouldReturnUrl } = request
     rejectMask(request, context)
     limitInputImages(request, 3, context)
     const options = pickOptions(request, ['quality', 'output_format', 'user'], context)
@@ -22,7 +22,7 @@ export const xai: ImageVendor = {
         model: context.target.model,
         prompt,
         n: count,
-        response_format: wantsUrl ? 'url' : 'b64_json',
+        response_format: shouldReturnUrl ? 'url' : 'b64_json',
         ...(ratio !== undefined && { aspect_ratio: ratio }),
         ...(tier && { resolution: tier.toLowerCase() }),
         ...options,

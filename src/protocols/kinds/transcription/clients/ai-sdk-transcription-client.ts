@@ -25,8 +25,8 @@ export const aiSdk: ClientAdapter<TranscriptionRequest, Transcript, TranscriptCh
       file: readFile(fields.string('audio') ?? '', { mediaType: fields.string('mediaType') ?? '', files, warnings }),
       task: 'transcribe',
       format: format === 'diarized_json' ? format : granularities.length > 0 ? 'verbose_json' : 'json',
-      wantsTimesIfFree: true,
-      wantsWordTimes: header(VERSION) !== '3',
+      acceptsTimes: true,
+      acceptsWordTimes: header(VERSION) !== '3',
       language: findFirst(options, (one) => one.string('language') ?? one.string('languageCode')),
       prompt: findFirst(options, (one) => one.string('prompt')),
       keywords: findFirst(options, (one) => one.strings('keywords') ?? one.strings('keyterms')) ?? [],
@@ -44,13 +44,13 @@ export const aiSdk: ClientAdapter<TranscriptionRequest, Transcript, TranscriptCh
   },
   write(response, context) {
     const { text, usage, language, segments = [], words = [] } = response
-    const { file, wantsWordTimes } = context.request
+    const { file, acceptsWordTimes } = context.request
     const seconds = response.duration ?? usage?.units?.second ?? getDuration(file.bytes)
     const hasTimes = segments.length > 0 || words.length > 0
     return {
       text,
       segments: hasTimes ? getSegments(response, seconds).map((one) => writeTimes(one.text, one)) : [],
-      ...(wantsWordTimes && words.length > 0 && { words: words.map((one) => writeTimes(one.word, one)) }),
+      ...(acceptsWordTimes && words.length > 0 && { words: words.map((one) => writeTimes(one.word, one)) }),
       ...(language !== undefined && { language: getLanguageCode(language) }),
       ...(seconds !== undefined && { durationInSeconds: seconds }),
       ...writeResponseFields(context, usage),

@@ -27,7 +27,7 @@ export const elevenlabs: TranscriptionAdapter = {
           language_code: request.language,
           temperature: request.temperature,
           tag_audio_events: false,
-          timestamps_granularity: needsTimes(request) || request.wantsTimesIfFree ? 'word' : 'none',
+          timestamps_granularity: needsTimes(request) || request.acceptsTimes ? 'word' : 'none',
           diarize: needsSpeakers(request) ? true : undefined,
           keyterms: collectKeywords(request, warnings),
         },

@@ -50,8 +50,8 @@ const LISTS: ReadonlySet<string> = new Set([
 ])
 
 /** Whether to request times; only Whisper models support them. */
-const canAddTimes = ({ wantsTimesIfFree, format }: TranscriptionRequest, model: string) =>
-  wantsTimesIfFree === true && format === 'json' && /whisper/i.test(model)
+const canAddTimes = ({ acceptsTimes, format }: TranscriptionRequest, model: string) =>
+  acceptsTimes === true && format === 'json' && /whisper/i.test(model)
 
 const createAdapter = (
   own: Pick<TranscriptionAdapter, 'name' | 'providers'>,
