@@ -95,7 +95,7 @@ export interface CodeConnection
 export interface CodeCombo extends Omit<InputOf<typeof comboFields, 'create'>, 'name' | 'models' | 'on'> {
   models: readonly CodeComboModel[]
   /** Responses after which the next model is tried: `content`, `schema`, and functions that return `true` for an unwanted response. */
-  on?: ReadonlyArray<Exclude<ResponseCondition, 'function'> | AnswerCondition>
+  on?: ReadonlyArray<Exclude<ResponseCondition, 'function'> | ResponseConditionFunction>
 }
 
 /** An entry of a combo that is defined in code. */
@@ -115,7 +115,7 @@ export type RouteCondition = (request: RouteCall, context: { signal: AbortSignal
  * A condition on a chat response: `true` tries the next model, as after a failure. If the function fails, the client gets a 503 `route_failed`, as for
  * `route`.
  */
-export type AnswerCondition = (
+export type ResponseConditionFunction = (
   response: RouteResponse,
   request: RouteCall,
   context: { signal: AbortSignal },

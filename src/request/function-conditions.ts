@@ -32,7 +32,7 @@ export async function excludeEntries(group: Group, excluded: Set<GroupEntry>, so
 }
 
 /** Returns whether a function of a combo that led to the target rejects its response. Rejects with `ROUTE_FAILED`. */
-export async function isResponseRejected(
+export async function isResponseUnwanted(
   { choice, usage }: { choice: Choice; usage: TokenUsage | undefined },
   request: ModelRequest,
   { target, via }: Route,

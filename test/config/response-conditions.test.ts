@@ -1,4 +1,4 @@
-import type { AnswerCondition } from '../../src/config/code-config.ts'
+import type { ResponseConditionFunction } from '../../src/config/code-config.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { GatewayOptions } from '../../src/options.ts'
 import { chatAnswer, chatEvents, messageAnswer } from '../pipeline/support/responses.ts'
@@ -14,7 +14,7 @@ const named: Answering = ({ provider, url, body }) => {
   return JSON.parse(body).stream ? sse(chatEvents(provider)) : json(chatAnswer(provider))
 }
 
-const withFunction = (condition: AnswerCondition, more: GatewayOptions = {}) => ({
+const withFunction = (condition: ResponseConditionFunction, more: GatewayOptions = {}) => ({
   combos: { picky: { models: ['one/m', 'two/m'], on: [condition] }, outer: ['picky', 'claude/m'] },
   answer: named,
   ...more,
@@ -101,7 +101,7 @@ test('functions are only called for chat', async () => {
   assert.is(calls, 0)
 })
 
-const failing: Record<string, [AnswerCondition, RegExp]> = {
+const failing: Record<string, [ResponseConditionFunction, RegExp]> = {
   throws: [
     () => {
       throw new Error('no judge')

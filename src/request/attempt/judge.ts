@@ -99,8 +99,8 @@ async function findFailure(
         if (await isRejected(response?.choices ?? []))
           return createUnwantedFailure('filtered', 'A guard rejected the response.')
     if (!on.includes('function')) return undefined
-    const { isResponseRejected } = await import('../function-conditions.ts')
-    const isUnwanted = await isResponseRejected({ choice, usage: response?.usage }, request, route)
+    const { isResponseUnwanted } = await import('../function-conditions.ts')
+    const isUnwanted = await isResponseUnwanted({ choice, usage: response?.usage }, request, route)
     return isUnwanted ? createUnwantedFailure('unwanted', 'A function of the combo rejected the response.') : undefined
   } catch (thrown) {
     await recordUsage()

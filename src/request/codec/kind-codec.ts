@@ -24,8 +24,8 @@ import type { FailedResponse } from './response.ts'
 export async function createKindCodec(request: CodecRequest, target: RouteTarget): Promise<Codec> {
   const { call, context, format } = request
   const { endpoint } = call
-  if (!hasAdapters(endpoint)) throw new TypeError(`The endpoint ${endpoint.path} has no forms.`)
-  const forms = await endpoint.loadAdapters()
+  if (!hasAdapters(endpoint)) throw new TypeError(`The endpoint ${endpoint.path} has no adapters.`)
+  const adapters = await endpoint.loadAdapters()
   const kindCall: KindCall = {
     client: endpoint.client,
     body: call.body,
@@ -37,10 +37,10 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
     newId,
     describe: request.describe?.(target),
   }
-  const addresses = context.fetchesMedia ? forms.getImageUrls(kindCall, target) : []
+  const addresses = context.fetchesMedia ? adapters.getImageUrls(kindCall, target) : []
   if (addresses.length > 0)
     kindCall.fetchedImages = await (await import('./fetch-images.ts')).fetchImages(addresses, request)
-  const prepared = forms.prepare(kindCall, target)
+  const prepared = adapters.prepare(kindCall, target)
   const { isPassThrough, listDroppedFields, writeResponse, stream, getContentType } = prepared
   const address = getBaseUrl(prepared, target, context.catalog)
   const own = getSharedFormat(format.name)
@@ -62,18 +62,18 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
     warnings: listDroppedFields,
     readWhole(response) {
       const { parts = [response] } = response
-      const answer = writeResponse(
+      const written = writeResponse(
         parts.map(({ json }) => json),
         response.usage,
       )
-      if (answer instanceof Uint8Array) return answer
-      if (answer === undefined) return response.bytes
-      return encodeUtf8(typeof answer === 'string' ? answer : JSON.stringify(answer))
+      if (written instanceof Uint8Array) return written
+      if (written === undefined) return response.bytes
+      return encodeUtf8(typeof written === 'string' ? written : JSON.stringify(written))
     },
     readFailure: isPassThrough ? keepFailure : removeHeaders,
     streamType: 'application/json',
     relay(body, committed, options) {
-      if (!stream) throw new TypeError('An answer of this kind is never streamed.')
+      if (!stream) throw new TypeError('Responses of this kind are never streamed.')
       return new KindRelay(body, committed, { ...options, stream, loadErrors: format.loadErrors })
     },
   }
