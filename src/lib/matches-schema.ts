@@ -8,11 +8,11 @@ import { NAMED, UNCHECKED, VALUES } from './schema-keywords.ts'
  */
 export function matchesSchema(value: unknown, schema: JsonObject, { ifUnclear = true } = {}): boolean {
   let steps = 0
-  const step = () => {
+  const countStep = () => {
     if (++steps > MAX_STEPS) throw new RangeError('The schema takes too many steps.')
   }
   try {
-    return validate(value, prepareSchema(schema, step) as Schema, getDraft(schema)).valid // throws if it isn't a schema
+    return validate(value, prepareSchema(schema, countStep) as Schema, getDraft(schema)).valid // throws if it isn't a schema
   } catch {
     return ifUnclear
   }
@@ -22,9 +22,9 @@ export function matchesSchema(value: unknown, schema: JsonObject, { ifUnclear = 
 const MAX_STEPS = 200_000
 
 /** Copies a schema without ignored keywords. Its `type` counts a step, because each check of a value reads it. */
-function prepareSchema(schema: unknown, step: () => void): unknown {
+function prepareSchema(schema: unknown, countStep: () => void): unknown {
   if (!isObject(schema)) return schema
-  const prepareInner = (inner: unknown) => prepareSchema(inner, step)
+  const prepareInner = (inner: unknown) => prepareSchema(inner, countStep)
   const isOpen = schema.patternProperties !== undefined
   const kept = Object.entries(schema).flatMap(([name, value]) => {
     if (UNCHECKED.has(name) || (isOpen && /^(?:additional|unevaluated)Properties$/.test(name))) return []
@@ -37,7 +37,7 @@ function prepareSchema(schema: unknown, step: () => void): unknown {
   return Object.defineProperty(Object.fromEntries(kept), 'type', {
     enumerable: true,
     get() {
-      step()
+      countStep()
       return type
     },
   })

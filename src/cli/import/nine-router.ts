@@ -96,16 +96,16 @@ function translateModel(model: string | undefined, names: RouterNames): string |
   if (model === undefined) return undefined
   const slash = model.indexOf('/')
   if (slash > 0) {
-    return nameModel(model.slice(0, slash), model.slice(slash + 1), names)
+    return resolveModelName(model.slice(0, slash), model.slice(slash + 1), names)
   }
   const target = aliases.get(model)
   if (combos.has(model)) return combos.get(model)
   if (target !== undefined) return target.includes('/') && translateModel(target, names) ? model : undefined
   const vendor = VENDORS.find(([beginning]) => beginning.test(model))?.[1]
-  return vendor === undefined ? undefined : nameModel(vendor, model, names)
+  return vendor === undefined ? undefined : resolveModelName(vendor, model, names)
 }
 
-function nameModel(name: string, model: string, { prefixes, plan }: RouterNames): string | undefined {
+function resolveModelName(name: string, model: string, { prefixes, plan }: RouterNames): string | undefined {
   const found = prefixes.get(name)
   if (found) plan.markUsed(found.provider, model)
   return found && `${found.prefix}/${model}`

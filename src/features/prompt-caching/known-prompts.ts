@@ -16,7 +16,7 @@ export class KnownPrompts {
 
   /** Returns whether the same instructions were sent before, within their lifetime, and remembers them. */
   noteUse(owner: string, instructions: unknown, ttlMs: number): boolean {
-    const key = createKey(owner, instructions)
+    const key = getCacheKey(owner, instructions)
     const isKnown = this.isKnown(owner, instructions, ttlMs)
     if (!this.#lastUses.delete(key)) evictOldest(this.#lastUses, MAX_PROMPTS)
     this.#lastUses.set(key, this.#clock.now()) // now the newest
@@ -25,12 +25,12 @@ export class KnownPrompts {
 
   /** Returns whether the same instructions were sent before, within their lifetime. */
   isKnown(owner: string, instructions: unknown, ttlMs: number): boolean {
-    const before = this.#lastUses.get(createKey(owner, instructions))
+    const before = this.#lastUses.get(getCacheKey(owner, instructions))
     return before !== undefined && before > this.#clock.now() - ttlMs
   }
 }
 
-function createKey(owner: string, instructions: unknown): string {
+function getCacheKey(owner: string, instructions: unknown): string {
   const text = `${owner}\0${JSON.stringify(instructions)}`
   return `${hashText(text)} ${hashText(text, SECOND_FACTOR)}`
 }

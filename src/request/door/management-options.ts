@@ -26,13 +26,13 @@ export function checkManagement(options: ManagementOptions | undefined): void {
     throw new TypeError(
       'management must have exactly one of { token }, { authorize }, or { dangerouslyAllowUnauthenticated: true }.',
     )
-  if ('authorize' in options) checkAuthorize(options)
+  if ('authorize' in options) checkAuthorizeOption(options)
   else if ('token' in options) checkToken(options)
   else checkOpen(options)
 }
 
 /** Other fields of the object aren't checked, because you may pass your own object. */
-function checkAuthorize({ authorize }: { authorize: unknown }): void {
+function checkAuthorizeOption({ authorize }: { authorize: unknown }): void {
   if (typeof authorize !== 'function') throw new TypeError('management.authorize must be a function.')
 }
 

@@ -18,7 +18,7 @@ export function getRetryWaitMs(
   if (classes.includes('client') || classes.every((one) => one === 'context-overflow')) return undefined
   const now = context.clock.now()
   const waits = failed.flatMap(({ failure }) => (failure.class === 'credentials' ? [] : (failure.retryAfterMs ?? [])))
-  const untriedDueAt = untriedRoute && getReachTime(untriedRoute, failed, context)
+  const untriedDueAt = untriedRoute && getUntriedDueAt(untriedRoute, failed, context)
   waits.push(...cooling.flatMap(({ route }) => getRecovery(route, context)).map((at) => at - now))
   if (untriedDueAt !== undefined) waits.push(untriedDueAt - now)
   if (stop === 'retry-budget') waits.push(BUDGET_MS)
@@ -30,7 +30,7 @@ export function getRetryWaitMs(
 const BUDGET_MS = 1_000
 
 /** Returns when a new request would reach an untried route; `undefined` if it would retry the failed routes first. */
-function getReachTime(route: Route, failed: readonly FailedAttempt[], context: PipelineContext): number | undefined {
+function getUntriedDueAt(route: Route, failed: readonly FailedAttempt[], context: PipelineContext): number | undefined {
   const { health, clock } = context
   if (!failed.every(({ route: { target } }) => health.getCooldown(target))) return undefined
   return health.getCooldown(route.target) ? getRecovery(route, context)[0] : clock.now()

@@ -196,7 +196,7 @@ function formatChange(now: number | undefined, before: number | undefined): stri
 function toChart(summary: Summary & { isHourly: boolean }, names: Names) {
   const { measure } = getSelection()
   const { rows, series = [], isHourly } = summary
-  const times = listTimes(summary, isHourly)
+  const times = listHoursOrDays(summary, isHourly)
   const first = new Map(
     rows.slice(0, 5).map((row) => [getRowValue(row), { name: getRowName(names, row), values: times.map(() => 0) }]),
   )
@@ -213,7 +213,7 @@ function toChart(summary: Summary & { isHourly: boolean }, names: Names) {
 }
 
 /** Lists all hours or days of the summary, including ones without requests. */
-function listTimes({ from, to }: Summary, isHourly: boolean): string[] {
+function listHoursOrDays({ from, to }: Summary, isHourly: boolean): string[] {
   const [step, length] = isHourly ? [HOUR, 24] : [DAY, 10]
   const times: string[] = []
   for (let at = Math.floor(Date.parse(from) / step) * step; at < Date.parse(to); at += step)
