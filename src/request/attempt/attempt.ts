@@ -75,16 +75,14 @@ export class Attempt {
 
   async #makeWithin(steps: readonly AttemptStep[]): Promise<Outcome> {
     const request = this.#request
-    const { client, context } = request
-    const { onError } = context
+    const { scope } = request.client
+    const { onError } = request.context
     const settings = new AttemptSettings(request, this.route.target, this.#log)
     this.#settings = settings
     try {
-      await client.scope.race(
-        runAttemptSteps(steps, settings, { settled: () => this.#log.waitUntilSettled(), onError }),
-      )
+      await scope.race(runAttemptSteps(steps, settings, { settled: () => this.#log.waitUntilSettled(), onError }))
     } catch (thrown) {
-      if (client.scope.hasEnded) throw thrown
+      if (scope.hasEnded) throw thrown
       if (!isGatewayError(thrown)) onError(thrown)
       return this.#reject(toGatewayError(thrown), settings.rejectsRequest ? 'request' : 'target')
     }
