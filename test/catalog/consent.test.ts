@@ -51,3 +51,32 @@ test('if there are too many suspicious prices to review one by one, the entire c
   assert.is(error, undefined)
   assert.match(`${rejected}`, /800 of 2000 prices are suspicious/)
 })
+
+for (const ignored of [false, true])
+  test(`a rejected copy is forgotten when the source returns to ${ignored ? 'a copy that was rolled back' : 'the copy in use'}, and accepting it fails`, async () => {
+    let models: Record<string, Price | 'gone'> = { a: { input: 11, output: 20 } }
+    const etags: Array<string | undefined> = []
+    const world = await openCatalog(async ({ etag }) => {
+      etags.push(etag)
+      return { ...changed(models), etag: '"1"' }
+    })
+    await world.ask()
+    const first = models
+    if (ignored) {
+      models = { a: { input: 12, output: 20 } }
+      await world.api.catalog.refresh()
+      await world.api.catalog.rollback()
+    }
+    const returned = ignored ? models : first
+    models = { a: 'gone', b: 'gone' }
+    assert.is((await world.api.catalog.refresh()).rejected, '2 of 6 known models are missing.')
+    models = returned
+    const error = await world.api.catalog.accept().catch((thrown) => thrown)
+    assert.match(`${error.message}`, /no longer has/)
+    const { rejected, current } = await world.api.catalog.review()
+    assert.is(rejected, undefined)
+    assert.ok(current)
+    assert.is((await findModel(world, 'a'))?.price?.input, 11)
+    await world.api.catalog.refresh()
+    assert.is(etags.at(-1), '"1"')
+  })

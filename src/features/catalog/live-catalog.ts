@@ -249,7 +249,7 @@ export class LiveCatalog {
     const { providers, json, source = 'the refresh function', asOf = formatDate(clock.now()), etag: newEtag } = fetched
     const sourceSha256 = await hash(json)
     const isForced = sourceSha256 === accepted
-    if (sourceSha256 === ignored || (!isForced && sourceSha256 === current?.sourceSha256)) return
+    if (sourceSha256 === ignored || (!isForced && sourceSha256 === current?.sourceSha256)) return this.#forgetRejected()
     const accepts = isForced ? () => true : (options.accept ?? (() => false))
     const compared = compareModels({ ...providers }, { catalog, asOf, accepts })
     if (compared.rejected !== undefined && !isForced) return this.#reject(compared, sourceSha256)
@@ -265,11 +265,20 @@ export class LiveCatalog {
   /** Applies the copy that was rejected, but not what the source has since. */
   async #acceptRejected({ sha256 }: { sha256: string }): Promise<void> {
     await this.#update({ accepted: sha256 })
-    const { rejected } = this.#state
-    if (!rejected || rejected.sha256 === sha256) return
+    const { rejected, current } = this.#state
+    if (current?.sourceSha256 === sha256) return
     throw gatewayError('INVALID_REQUEST', {
-      message: `The source has changed since you reviewed it, and the gateway also rejected the new copy: ${rejected.reason} Review it, then accept it.`,
+      message:
+        rejected && rejected.sha256 !== sha256
+          ? `The source has changed since you reviewed it, and the gateway also rejected the new copy: ${rejected.reason} Review it, then accept it.`
+          : 'The source no longer has the copy that you reviewed, so the gateway did not apply it.',
     })
+  }
+
+  /** Called when the source no longer has the rejected copy. */
+  async #forgetRejected(): Promise<void> {
+    const { rejected, ...others } = this.#state
+    if (rejected) await this.#write(others)
   }
 
   /** Reports and remembers a source that was rejected as a whole, once. */
