@@ -80,3 +80,23 @@ for (const ignored of [false, true])
     await world.api.catalog.refresh()
     assert.is(etags.at(-1), '"1"')
   })
+
+test('a refresh forgets a rejected copy that the source no longer has, and the changes on hold are still there', async () => {
+  const held: Record<string, Price | 'gone'> = { a: { input: 0, output: 20 } }
+  let models = held
+  const world = await openCatalog(async () => changed(models))
+  await world.ask()
+  const list = async () => {
+    const { rejected, held } = await world.api.catalog.review()
+    return [rejected !== undefined, ...held.map(({ model, changes }) => `${model} ${changes}`)]
+  }
+  assert.equal(await list(), [false, 'one/a input: 10 -> 0'])
+  models = { a: 'gone', b: 'gone', c: { input: 10, output: 0 } }
+  await world.api.catalog.refresh()
+  assert.equal(await list(), [true, 'one/c output: 20 -> 0'])
+  models = held
+  await world.api.catalog.refresh()
+  assert.equal(await list(), [false, 'one/a input: 10 -> 0'])
+  await world.api.catalog.accept({ models: ['one/a'] })
+  assert.is((await findModel(world, 'a'))?.price?.input, 0)
+})

@@ -8,9 +8,11 @@ import type { CatalogChange, CatalogGeneration } from './live-types.ts'
 export interface CatalogState {
   current?: StoredGeneration
   previous?: StoredGeneration
+  /** The changes on hold from the copy in use. */
   held: CatalogChange[]
   applied: string[]
-  rejected?: { reason: string; sha256: string }
+  /** `held`: its suspicious changes; absent if an older version stored it. */
+  rejected?: { reason: string; sha256: string; held?: CatalogChange[] }
   /** The hash of a source that was rolled back, which isn't applied again. */
   ignored?: string
 }

@@ -27,6 +27,8 @@ export interface LiveCatalogDependencies {
 const POLL_MS = 10_000
 const MAX_APPLIED = 100
 const MAX_LINE = 200
+/** How much of a rejected copy's changes is kept at least. */
+const MIN_REJECTED_CHARACTERS = 10_000
 /** How many unknown models an error names. */
 const MAX_NAMED = 5
 
@@ -149,7 +151,8 @@ export class LiveCatalog {
       isLive: true,
       ...(this.#inUse && { current: toGeneration(this.#inUse) }),
       ...(previous && { previous: toGeneration(previous) }),
-      ...{ held, applied },
+      held: rejected?.held ?? held,
+      applied,
       ...(rejected && { rejected: rejected.reason }),
       ...(this.#error !== undefined && { error: this.#error }),
     }
@@ -287,7 +290,16 @@ export class LiveCatalog {
     this.#deps.logger.warn(
       `The gateway did not apply a new copy of the catalog: ${reason} Review it: gateway.api.catalog.review().`,
     )
-    await this.#write({ ...this.#state, held: cutHeld(held), rejected: { reason, sha256 } })
+    await this.#write({ ...this.#state, rejected: { reason, sha256, held: this.#cutHeld(held) } })
+  }
+
+  /** Returns as many changes of a rejected copy as a storage can keep, next to those on hold from the copy in use. */
+  #cutHeld(held: readonly CatalogChange[]): CatalogChange[] {
+    let left = Math.max(MIN_REJECTED_CHARACTERS, MAX_HELD_CHARACTERS - JSON.stringify(this.#state.held).length)
+    return held.filter((change) => {
+      left -= JSON.stringify(change).length + 1
+      return left > 0
+    })
   }
 
   #warnOfHeld({ length }: readonly CatalogChange[]): void {
@@ -313,15 +325,6 @@ export class LiveCatalog {
       applied: this.#addLines(lines, current.asOf),
     })
   }
-}
-
-/** Returns as many changes as a storage can keep. */
-function cutHeld(held: readonly CatalogChange[]): CatalogChange[] {
-  let left = MAX_HELD_CHARACTERS
-  return held.filter((change) => {
-    left -= JSON.stringify(change).length + 1
-    return left > 0
-  })
 }
 
 /** Throws if a model has no change on hold. */

@@ -66,7 +66,7 @@ export interface CatalogReview {
   current?: CatalogGeneration
   /** The previous copy, to which `rollback` returns. */
   previous?: CatalogGeneration
-  /** Suspicious changes on hold until `accept`. */
+  /** Suspicious changes on hold until `accept`; those of the rejected copy if there is one. */
   held: CatalogChange[]
   /** Why the latest copy was rejected as a whole; `accept` applies it anyway. */
   rejected?: string
