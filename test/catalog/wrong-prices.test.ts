@@ -80,6 +80,62 @@ test('a date in the future is reported, because newer releases would never repla
   assert.match(`${error}`, /future/)
 })
 
+test('a limit that changes by more than ten times is held, and the rest of the model applies', async () => {
+  const price = { input: 10, output: 20 }
+  const known = { contextWindow: 200_000, maxOutputTokens: 8_192, price }
+  const after = [
+    { id: 'a', ...known, maxOutputTokens: 128_000, price: { input: 11, output: 20 } },
+    { id: 'b', ...known, contextWindow: 10_000, price: { input: 0, output: 20 } },
+    { id: 'c', ...known, maxOutputTokens: 100_000 },
+  ]
+  const world = await openCatalog(async () => ({ providers: { one: after }, asOf: '2026-01-02' }), {
+    base: { one: { ...base.one, models: ['a', 'b', 'c'].map((id) => ({ id, ...known })) } },
+    accept: ({ model, maxOutputTokens = 0 }) => model === 'one/c' && maxOutputTokens > 0,
+  })
+  await world.ask()
+  assert.match(`${world.warnings}`, /Suspicious changes on hold: 2\./)
+  assert.equal(await findModel(world, 'a'), { ...after[0], maxOutputTokens: 8_192 })
+  assert.equal(await findModel(world, 'b'), { id: 'b', ...known, asOf: '2026-01-01' })
+  assert.equal(await findModel(world, 'c'), after[2])
+  const { held, applied } = await world.api.catalog.review()
+  assert.equal(held, [
+    {
+      ...{ model: 'one/a', changes: ['maxOutputTokens: 8192 -> 128000'] },
+      ...{ price: { input: 11, output: 20 }, maxOutputTokens: 128_000 },
+    },
+    {
+      ...{ model: 'one/b', changes: ['input: 10 -> 0', 'contextWindow: 200000 -> 10000'] },
+      ...{ price: { input: 0, output: 20 }, contextWindow: 10_000 },
+    },
+  ])
+  assert.ok(applied.includes('2026-01-02 ~ one/a: input 10 -> 11'), applied.join('\n'))
+  assert.equal((await world.api.catalog.accept()).held, [])
+  for (const model of after) assert.equal(await findModel(world, model.id), model)
+})
+
+test('an accepted copy applies with its limits', async () => {
+  const known = { maxOutputTokens: 8_192, price: { input: 10, output: 20 } }
+  const after = { id: 'a', ...known, maxOutputTokens: 128_000 }
+  const world = await openCatalog(async () => ({ providers: { one: [after] }, asOf: '2026-01-02' }), {
+    base: { one: { ...base.one, models: ['a', 'b', 'c'].map((id) => ({ id, ...known })) } },
+  })
+  await world.ask()
+  assert.match(`${(await world.api.catalog.review()).rejected}`, /missing/)
+  await world.api.catalog.accept()
+  assert.equal(await findModel(world, 'a'), after)
+})
+
+test('a copy with more suspicious limits than anyone can review is rejected', async () => {
+  const ids = Array.from({ length: 400 }, (_, nth) => `a-model-whose-name-is-long-enough-to-matter-${nth}`)
+  const price = { input: 10, output: 20 }
+  const world = await openCatalog(
+    async () => ({ providers: { one: ids.map((id) => ({ id, price, contextWindow: 200 })) }, asOf: '2026-01-02' }),
+    { base: { one: { ...base.one, models: ids.map((id) => ({ id, price, contextWindow: 200_000 })) } } },
+  )
+  await world.ask()
+  assert.is((await world.api.catalog.review()).rejected, '400 of 400 models have suspicious prices or limits.')
+})
+
 test('the model keeps its kind and its limits if the source changes them beyond belief', async () => {
   const details = { contextWindow: 200_000, maxOutputTokens: 64_000, price: { input: 10, output: 20 } }
   const known = { one: { ...base.one, models: ['a', 'b', 'c'].map((id) => ({ id, ...details })) } }

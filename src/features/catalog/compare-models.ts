@@ -23,7 +23,7 @@ interface CompareOptions {
   /** The catalog in use. */
   catalog: Catalog
   asOf: string
-  /** Whether a suspicious change of a price applies anyway. */
+  /** Whether a suspicious change applies anyway. */
   accepts(change: CatalogChange): boolean
 }
 
@@ -50,6 +50,7 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
   let known = 0
   let gone = 0
   let compared = 0
+  let suspicious = 0
   let sizeBefore = 0
   let sizeAfter = 0
   for (const provider of Object.keys(options.catalog)) {
@@ -60,10 +61,9 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
     const found = new Map(after.map((model) => [model.id, model]))
     const extra = new Set(handWrittenModels[provider]?.map(({ id }) => id))
     const kept = before.map((old): CatalogModel => {
-      const listed = found.get(old.id)
+      const now = found.get(old.id)
       found.delete(old.id)
-      if (listed && (listed.type ?? 'llm') !== (old.type ?? 'llm')) return old // requests for it would fail
-      const now = listed && keepLimits(old, listed)
+      if (now && (now.type ?? 'llm') !== (old.type ?? 'llm')) return old // requests for it would fail
       if (!now && extra.has(old.id)) return old
       if (!old.retired) sizeBefore += JSON.stringify(old).length
       if (!old.retired) known++
@@ -74,41 +74,56 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
         return { ...old, retired: true }
       }
       if (old.price) compared++
-      const changes = listSuspicious(old.price, now.price)
-      const change = { model: `${provider}/${old.id}`, changes, ...(now.price && { price: now.price }) }
-      if (changes.length > 0 && !options.accepts(change)) {
-        held.push(change)
-        const asOf = old.asOf ?? date
-        return { ...now, ...(old.price && { price: old.price }), ...(asOf && { asOf }) }
+      const prices = listSuspicious(old.price, now.price)
+      const limits = LIMITS.filter((name) => isJump(old[name], now[name]))
+      const changes = [...prices, ...limits.map((name) => `${name}: ${old[name]} -> ${now[name]}`)]
+      const change = {
+        model: `${provider}/${old.id}`,
+        changes,
+        ...(now.price && { price: now.price }),
+        ...pick(now, limits),
       }
+      const isHeld = changes.length > 0 && !options.accepts(change)
+      if (isHeld) held.push(change)
+      if (isHeld && prices.length > 0) {
+        suspicious++
+        const asOf = old.asOf ?? date
+        return { ...now, ...pick(old, limits), ...(old.price && { price: old.price }), ...(asOf && { asOf }) }
+      }
+      const next = isHeld ? { ...now, ...pick(old, limits) } : now
       const { retired: _, asOf: __, ...plain } = old
-      if (!isSame(plain, now)) applied.push(`~ ${provider}/${old.id}: ${describeChange(plain, now)}`)
-      return now
+      if (!isSame(plain, next)) applied.push(`~ ${provider}/${old.id}: ${describeChange(plain, next)}`)
+      return next
     })
     for (const { id } of found.values()) applied.push(`+ ${provider}/${id}`)
     models[provider] = [...found.values(), ...kept]
   }
-  const rejected = findRejection({ known, gone, compared, held, sizeBefore, sizeAfter })
+  const rejected = findRejection({ known, gone, compared, suspicious, held, sizeBefore, sizeAfter })
   return { models, held, applied, ...(rejected !== undefined && { rejected }) }
 }
 
 interface Counts {
   known: number
   gone: number
+  /** Models with a price. */
   compared: number
+  /** Models with a suspicious price. */
+  suspicious: number
   held: readonly CatalogChange[]
   /** In characters. */
   sizeBefore: number
   sizeAfter: number
 }
 
-function findRejection({ known, gone, compared, held, sizeBefore, sizeAfter }: Counts): string | undefined {
+function findRejection({ known, gone, compared, suspicious, held, ...sizes }: Counts): string | undefined {
   if (known === 0) return 'The source has none of the known models.'
   if (gone > known * MAX_GONE) return `${gone} of ${known} known models are missing.`
-  const isMostlyHeld = compared > 3 && held.length > compared * MAX_HELD
-  if (isMostlyHeld || JSON.stringify(held).length > MAX_HELD_CHARACTERS)
-    return `${held.length} of ${compared} prices are suspicious.`
-  if (sizeAfter < sizeBefore * MIN_SIZE) return 'The source has less than half of the data in use.'
+  const isTooLong = JSON.stringify(held).length > MAX_HELD_CHARACTERS
+  if (isTooLong && held.length > suspicious)
+    return `${held.length} of ${known} models have suspicious prices or limits.`
+  if (isTooLong || (compared > 3 && suspicious > compared * MAX_HELD))
+    return `${suspicious} of ${compared} prices are suspicious.`
+  if (sizes.sizeAfter < sizes.sizeBefore * MIN_SIZE) return 'The source has less than half of the data in use.'
   return undefined
 }
 
@@ -177,13 +192,13 @@ function dropNewZeros(model: JsonObject, before: readonly CatalogModel[]): JsonO
   return isPriced ? { ...others, price: left } : others
 }
 
-/** Returns the model with the limits in use, where the source changes them beyond belief: requests would no longer fit. */
-function keepLimits(old: CatalogModel, model: CatalogModel): CatalogModel {
-  const kept = { ...model }
-  for (const name of ['contextWindow', 'maxOutputTokens'] as const)
-    if (old[name] !== undefined && isJump(old[name], model[name])) kept[name] = old[name]
-  return kept
-}
+/** Limits whose jumps are suspicious, because requests might no longer fit. */
+const LIMITS = ['contextWindow', 'maxOutputTokens'] as const
+
+type ModelLimits = Pick<CatalogModel, (typeof LIMITS)[number]>
+
+const pick = (model: ModelLimits, names: ReadonlyArray<keyof ModelLimits>): ModelLimits =>
+  Object.fromEntries(names.map((name) => [name, model[name]]))
 
 const isJump = (from: number | undefined, to: number | undefined): boolean =>
   from !== undefined && to !== undefined && (to > from * MAX_FACTOR || to * MAX_FACTOR < from)

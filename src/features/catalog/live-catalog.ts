@@ -3,7 +3,7 @@ import { settlesWithin } from '../../lib/deadline.ts'
 import type { UpstreamFetch } from '../../lib/exchange.ts'
 import { createMutex } from '../../lib/promises.ts'
 import type { Store } from '../../records/store.ts'
-import type { Catalog, Clock, Logger, Price } from '../../types.ts'
+import type { Catalog, Clock, Logger } from '../../types.ts'
 import { type CatalogState, createCatalogCopies, hash, PREFIX, type StoredGeneration } from './catalog-copies.ts'
 import { type Comparison, compareModels, MAX_HELD_CHARACTERS, type ModelLists } from './compare-models.ts'
 import { fetchCatalog } from './fetch-catalog.ts'
@@ -304,7 +304,7 @@ export class LiveCatalog {
 
   #warnOfHeld({ length }: readonly CatalogChange[]): void {
     if (length === 0) return
-    this.#deps.logger.warn(`Suspicious price changes on hold: ${length}. Review them: gateway.api.catalog.review().`)
+    this.#deps.logger.warn(`Suspicious changes on hold: ${length}. Review them: gateway.api.catalog.review().`)
   }
 
   #addLines(lines: readonly string[], asOf: string): string[] {
@@ -318,7 +318,7 @@ export class LiveCatalog {
     const accepted = held.filter(({ model }) => !requested || requested.includes(model))
     if (accepted.length === 0 || !current)
       throw gatewayError('INVALID_REQUEST', { message: 'No changes to the catalog are on hold.' })
-    const models = setPrices((await this.#copies.readModels(current)) ?? {}, accepted)
+    const models = applyChanges((await this.#copies.readModels(current)) ?? {}, accepted)
     const lines = accepted.map(({ model, changes }) => `accepted ${model}: ${changes.join(', ')}`)
     await this.#save(models, current, {
       held: held.filter((change) => !accepted.includes(change)),
@@ -337,18 +337,18 @@ function requireHeld(requested: readonly string[] | undefined, held: readonly Ca
   })
 }
 
-/** Returns the models with the prices of the changes. A change without a price removes the model's. */
-function setPrices(models: ModelLists, changes: readonly CatalogChange[]): ModelLists {
-  const prices = new Map<string, Price | undefined>(changes.map(({ model, price }) => [model, price]))
+/** Returns the models with the prices and limits of the changes. A change without a price removes the model's. */
+function applyChanges(models: ModelLists, changes: readonly CatalogChange[]): ModelLists {
+  const byName = new Map(changes.map((change) => [change.model, change]))
   return Object.fromEntries(
     Object.entries(models).map(([provider, list]) => [
       provider,
       list.map((model) => {
-        const name = `${provider}/${model.id}`
-        if (!prices.has(name)) return model
+        const change = byName.get(`${provider}/${model.id}`)
+        if (!change) return model
         const { price: _, asOf: __, ...others } = model
-        const price = prices.get(name)
-        return price ? { ...others, price } : others
+        const { model: ___, changes: ____, ...accepted } = change
+        return { ...others, ...accepted }
       }),
     ]),
   )

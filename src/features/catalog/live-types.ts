@@ -35,14 +35,20 @@ export interface FetchedCatalog {
   etag?: string
 }
 
-/** A suspicious change to a model's price, on hold until it is accepted: to 0 or unknown, or by more than a factor of ten. */
+/**
+ * A suspicious change to a model, on hold until it is accepted: a price becomes 0 or unknown, or a price or limit changes by more than a factor of
+ * ten.
+ */
 export interface CatalogChange {
   /** `openai/gpt-5.4`. */
   model: string
-  /** The prices that change, such as `input: 2.5 -> 0`. */
+  /** The prices and limits that change, such as `input: 2.5 -> 0`. */
   changes: string[]
   /** The price that would apply; absent if it would be unknown. */
   price?: Price
+  /** The limits that would apply; absent unless they change by more than a factor of ten. */
+  contextWindow?: number
+  maxOutputTokens?: number
 }
 
 /** A copy of models and prices that has been applied. */

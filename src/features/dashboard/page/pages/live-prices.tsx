@@ -7,7 +7,7 @@ import { type Column, Table } from '../ui/table.tsx'
 type Review = Awaited<ReturnType<typeof api.value.catalog.review>>
 type Held = Review['held'][number]
 
-/** Shows the refreshed catalog, and the price changes on hold. Shows nothing if the catalog isn't refreshed. */
+/** Shows the refreshed catalog, and the changes on hold. Shows nothing if the catalog isn't refreshed. */
 export function LivePrices() {
   const { state, reload } = useData(() => api.value.catalog.review())
   return (
@@ -56,11 +56,11 @@ function ReviewedPrices({ review, onChange }: { review: Review; onChange: () => 
         </p>
       )}
       <Table
-        caption="Price changes that need your approval"
+        caption="Changes that need your approval"
         columns={columns}
         rows={held}
         getKey={({ model }) => model}
-        empty="No price changes need your approval."
+        empty="No changes need your approval."
       />
       <p class="actions">
         <Button writes onClick={() => run(() => api.value.catalog.refresh())}>
