@@ -135,6 +135,42 @@ test('a request whose own cache fields are rejected does not turn prompt caching
   assert.match(up.calls.at(-1)?.body ?? '', /"prompt_cache_breakpoint"/)
 })
 
+const ownMark = { cache_control: { type: 'ephemeral' } }
+
+/** Opens a gateway whose provider rejects bodies that match, and asks it with the client's own breakpoint. */
+async function openRejecting(rejected: RegExp, message: string) {
+  const { up, world } = await openDoor(
+    ({ body }) => (rejected.test(body) ? json({ error: { message, type: 'invalid_request_error' } }, 400) : chat()),
+    { catalog: defaultCatalog, connections: ['mistral'] },
+  )
+  await world.api.settings.update({ promptCaching: 'auto' })
+  const [first, ...others] = (clientWriters['openai-chat'](conversation) as { messages: object[] }).messages
+  const messages = [{ ...first, ...ownMark }, ...others]
+  const ask = async () =>
+    (await world.chat({ messages, model: 'mistral/mistral-large-latest', prompt_cache_options: { mode: 'explicit' } }))
+      .status
+  return { up, world, ask }
+}
+
+test("a cache key that the target rejects is left out of later requests with the client's breakpoints, too", async () => {
+  const message = 'Unrecognized request argument supplied: prompt_cache_key'
+  const { up, world, ask } = await openRejecting(/prompt_cache_key/, message)
+  for (const calls of [2, 3]) {
+    assert.is(await ask(), 200)
+    assert.is(up.calls.length, calls)
+    const { by, stoodDown } = world.recorded.requests.at(-1)?.promptCache ?? {}
+    assert.equal([by, stoodDown], ['client', 'client'])
+  }
+})
+
+for (const field of ['cache_control', 'prompt_cache_options'])
+  test(`a request whose own ${field} is rejected is not repeated`, async () => {
+    const { up, ask } = await openRejecting(/./, `${field}: Extra inputs are not permitted`)
+    assert.is(await ask(), 400)
+    assert.is(up.calls.length, 1)
+    assert.match(up.calls[0]?.body ?? '', /prompt_cache_key/)
+  })
+
 const bedrock = { provider: 'bedrock', apiKey: 'k', providerSpecificData: { region: 'eu-west-1' } }
 const lifetimes: Record<string, string | undefined> = {
   'us.anthropic.claude-sonnet-4-5-20250929-v1:0': '1h',

@@ -40,7 +40,7 @@ export interface CacheMemory {
   readonly shares: SessionShares
   readonly pauses: Pauses
   readonly prompts: KnownPrompts
-  /** The targets that rejected breakpoints in the last hour. */
+  /** The targets that rejected breakpoints or the key in the last hour. */
   readonly rejecting: { get(target: string): true | undefined; set(target: string, value: true): void }
   /** Hashes the request's session, so that the provider never learns the client's own name for it. */
   createSessionKey(session: string, owner: string): Promise<string>
@@ -63,8 +63,9 @@ const CLIENT_BREAKPOINTS = [
 /** The reasons for which nothing can be expected to be read. */
 const EXPECTED_MISSES = new Set<CachingSkipReason | undefined>(['short', 'single', 'unsupported', 'hedge'])
 
-/** An error about breakpoints. */
+/** An error about breakpoints or the key. */
 const BREAKPOINT_ERROR = /cache_control|cachePoint|cache point|prompt_cache/i
+const KEY_ERROR = /prompt_cache_key/i
 
 /** One attempt whose prompt the gateway asks the target to cache. */
 export class CachedCall {
@@ -167,7 +168,12 @@ export class CachedCall {
   /** A client that sets its own breakpoints still needs a key or header that keeps its session on one server. */
   get #addsFields(): boolean {
     const { takesKey, sessionHeader } = this.#traits
-    return !this.#skipReason || (this.#skipReason === 'client' && Boolean(takesKey || sessionHeader))
+    if (this.#skipReason === 'client') return Boolean(takesKey || sessionHeader) && !this.#isRejecting
+    return !this.#skipReason
+  }
+
+  get #isRejecting(): boolean {
+    return this.#memory.rejecting.get(this.#targetKey) === true
   }
 
   get #ttl() {
@@ -187,7 +193,7 @@ export class CachedCall {
     if (log.isHedge) return 'hedge'
     if (!breakpoints && !takesKey && !sessionHeader) return 'unsupported'
     if (text.length < minTokens * CHARACTERS_PER_TOKEN) return 'short'
-    return this.#memory.rejecting.get(this.#targetKey) && 'rejected'
+    return this.#isRejecting ? 'rejected' : undefined
   }
 
   /** Resolves to `undefined` if the target takes no key, or the request has no session. */
@@ -248,13 +254,14 @@ export class CachedCall {
     return {
       ...changed,
       followUp: async (received) => {
-        if (received.kind !== 'failure' || !isBreakpointRejected(received)) {
+        const isClients = this.#skipReason === 'client' // then only the key was added
+        if (received.kind !== 'failure' || !isRejectedFor(received, isClients ? KEY_ERROR : BREAKPOINT_ERROR)) {
           const next = await changed.followUp?.(received)
           return next && this.#retryUnchanged(next, encode)
         }
         this.#isRepeated = true
         this.#hasBreakpoints = false
-        this.#skipReason = 'rejected'
+        if (!isClients) this.#skipReason = 'rejected'
         return encode(this.#attempt.request)
       },
     }
@@ -263,9 +270,9 @@ export class CachedCall {
 
 const getTargetKey = ({ connection, provider, model }: RouteTarget) => `${connection.id} ${provider}/${model}`
 
-function isBreakpointRejected({ head, failure }: FailedResponse): boolean {
+function isRejectedFor({ head, failure }: FailedResponse, reason: RegExp): boolean {
   const text = failure.body ? new TextDecoder().decode(failure.body) : failure.message
-  return (head?.status === 400 || head?.status === 422) && BREAKPOINT_ERROR.test(text)
+  return (head?.status === 400 || head?.status === 422) && reason.test(text)
 }
 
 const BREAKPOINT_FIELDS = ['cache_control', 'cachePoint', 'prompt_cache_breakpoint']
