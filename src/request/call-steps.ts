@@ -1,10 +1,9 @@
 import { encodeUtf8 } from '../lib/bytes.ts'
 import { isByteStream, type Reply } from '../lib/exchange.ts'
 import { createFetchBody } from '../lib/fetch-call.ts'
-import { readFieldName } from '../lib/form-fields.ts'
-import { formatScalar, isObject, type JsonObject, parseJsonObject } from '../lib/json.ts'
-import type { FormPart } from '../lib/multipart.ts'
+import { type JsonObject, parseJsonObject } from '../lib/json.ts'
 import type { ClientFormat, Kind } from '../types.ts'
+import { changeForm } from './codec/change-form.ts'
 import { type ModelCall, parseModelCall, replaceModelName } from './codec/model-call.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { RequestLog } from './request-log.ts'
@@ -85,28 +84,6 @@ function changeBody(call: ModelCall, body: JsonObject, model: string): ModelCall
   const isOutsideBody = call.modelSpans.length === 0
   const text = JSON.stringify(isOutsideBody ? sent : { ...sent, model })
   return { ...parseModelCall(encodeUtf8(text), endpoint, isOutsideBody ? { model } : {}), stream }
-}
-
-/** Returns the parts of a form with changed fields and file names. */
-function changeForm(form: readonly FormPart[], before: JsonObject, after: JsonObject): FormPart[] {
-  const counts = new Map<string, number>()
-  const kept = form.flatMap((part): FormPart[] => {
-    const { name, inner } = readFieldName(part.name)
-    if (!Object.hasOwn(before, name)) return [part]
-    if (!Object.hasOwn(after, name)) return 'bytes' in part ? [part] : []
-    const index = counts.get(name) ?? 0
-    counts.set(name, index + 1)
-    const pick = ({ [name]: value }: JsonObject): unknown => {
-      if (Array.isArray(value)) return value[index]
-      return isObject(value) && inner !== undefined ? value[inner] : value
-    }
-    const [old, value] = [pick(before), pick(after)]
-    if (!('bytes' in part)) return [value === old ? part : { ...part, value: formatScalar(value) }]
-    const fileName = isObject(value) && typeof value.fileName === 'string' ? value.fileName : part.fileName
-    return [{ ...part, fileName }]
-  })
-  const added = Object.keys(after).filter((name) => !Object.hasOwn(before, name))
-  return [...kept, ...added.map((name) => ({ name, value: formatScalar(after[name]) }))]
 }
 
 interface StepDependencies {

@@ -1,0 +1,52 @@
+import { readFieldName } from '../../lib/form-fields.ts'
+import { formatScalar, isObject, type JsonObject } from '../../lib/json.ts'
+import { type FormField, type FormPart, isFile } from '../../lib/multipart.ts'
+
+/** Returns the parts of a form with changed fields and file names. Files are kept, even if their field is removed. */
+export function changeForm(form: readonly FormPart[], before: JsonObject, after: JsonObject): FormPart[] {
+  const fields = new Map<string, FormPart[]>()
+  for (const part of form) {
+    const { name } = readFieldName(part.name)
+    const parts = fields.get(name)
+    if (parts) parts.push(part)
+    else fields.set(name, [part])
+  }
+  const isUnchanged = (name: string) => !Object.hasOwn(before, name) || before[name] === after[name]
+  const added = Object.entries(after).filter(([name]) => !Object.hasOwn(before, name))
+  return [
+    ...[...fields].flatMap(([name, parts]) => (isUnchanged(name) ? parts : changeField(parts, name, after[name]))),
+    ...added.flatMap(([name, value]) => createFields(name, value)),
+  ]
+}
+
+/** Returns the parts of one field with another value. A list's new items follow its parts. */
+function changeField(parts: readonly FormPart[], name: string, value: unknown): FormPart[] {
+  const isNested = parts.some((part) => readFieldName(part.name).inner !== undefined)
+  if ((isNested || isObject(value)) && !parts.some(isFile)) return createFields(name, value)
+  const items: unknown[] = Array.isArray(value) ? value : [value]
+  const changed = parts.flatMap((part, at): FormPart[] => {
+    const { inner } = readFieldName(part.name)
+    const item = inner === undefined ? items[at] : isObject(value) ? value[inner] : undefined
+    if (!isFile(part)) return createField(part.name, item)
+    return [isObject(item) && typeof item.fileName === 'string' ? { ...part, fileName: item.fileName } : part]
+  })
+  const added = items.slice(parts.length).flatMap((item, at) => createField(getItemName(parts, at + 1), item))
+  return [...changed, ...added]
+}
+
+/** Returns the name of an item after the parts of its list: `a[2]` after `a[1]`, otherwise the name of the last part. */
+function getItemName(parts: readonly FormPart[], offset: number): string {
+  const { name = '' } = parts.at(-1) ?? {}
+  return name.replace(/\[(\d+)\]$/, (_, index) => `[${Number(index) + offset}]`)
+}
+
+/** Returns the parts of a new field, named `a[]` for a list and `a[b]` for an object. */
+function createFields(name: string, value: unknown): FormField[] {
+  if (Array.isArray(value)) return value.flatMap((item: unknown) => createField(`${name}[]`, item))
+  if (isObject(value)) return Object.entries(value).flatMap(([inner, item]) => createField(`${name}[${inner}]`, item))
+  return createField(name, value)
+}
+
+/** Returns no part for values that a field of a form can't have. */
+const createField = (name: string, value: unknown): FormField[] =>
+  value === undefined || (typeof value === 'object' && value !== null) ? [] : [{ name, value: formatScalar(value) }]

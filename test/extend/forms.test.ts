@@ -1,0 +1,93 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
+import { isFile, parseForm } from '../../src/lib/multipart.ts'
+import { wav } from '../kinds/transcription/sample.ts'
+import { hearingCatalog } from '../kinds/transcription/vendors.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('steps that change forms')
+
+type Field = [name: string, value: string]
+
+/** Sends a form through a step that changes its body. Returns the fields that the provider gets. */
+async function send(fields: readonly Field[], change: (body: JsonObject) => JsonObject): Promise<Field[]> {
+  const up = fakeUpstream(() => json({ text: 'Hi' }))
+  const gateway = createGateway({
+    ...{ storage: memoryStorage(), fetch: up, logger: false, catalog: hearingCatalog },
+    extend: [{ name: 'changing', aroundCall: (call, next) => next({ body: change(call.body as JsonObject) }) }],
+  })
+  await gateway.api.connections.create({ provider: 'openai', apiKey: 'k' })
+  const form = new FormData()
+  for (const [name, value] of [...fields, ['model', 'openai/m'] as const]) form.append(name, value)
+  form.append('file', new File([wav.slice()], 'said.wav', { type: 'audio/wav' }))
+  const request = new Request('http://gateway/v1/audio/transcriptions', { method: 'POST', body: form })
+  const response = await gateway.fetch(request)
+  assert.is(response.status, 200, await response.clone().text())
+  const [call] = up.calls
+  assert.ok(call)
+  const parts = parseForm(call.init.body as Uint8Array, call.headers.get('content-type') ?? '')
+  assert.is(parts.filter(isFile).length, 1)
+  return parts.flatMap((part) => (isFile(part) || part.name === 'model' ? [] : [[part.name, part.value]]))
+}
+
+const TIMES = 'timestamp_granularities'
+const both: Field[] = [
+  [`${TIMES}[]`, 'word'],
+  [`${TIMES}[]`, 'segment'],
+]
+const nested: Field[] = [
+  ['chunking_strategy[type]', 'server_vad'],
+  ['chunking_strategy[threshold]', '0.5'],
+]
+
+const cases: Record<string, { sent: Field[]; change: JsonObject; got: Field[] }> = {
+  'a shorter list': { sent: both, change: { [TIMES]: ['segment'] }, got: [[`${TIMES}[]`, 'segment']] },
+  'a longer list': { sent: both.slice(0, 1), change: { [TIMES]: ['word', 'segment'] }, got: both },
+  'a longer list with numbers': {
+    sent: [['include[0]', 'a']],
+    change: { include: ['a', 'b', 'c'] },
+    got: ['a', 'b', 'c'].map((value) => ['include[]', value]),
+  },
+  'an empty list': { sent: both, change: { [TIMES]: [] }, got: [] },
+  'a scalar instead of a list': { sent: both, change: { [TIMES]: 'word' }, got: [[`${TIMES}[]`, 'word']] },
+  'a list instead of a scalar': {
+    sent: [['include', 'logprobs']],
+    change: { include: ['logprobs', 'other'] },
+    got: [
+      ['include[]', 'logprobs'],
+      ['include[]', 'other'],
+    ],
+  },
+  'an object without one of its fields': {
+    sent: nested,
+    change: { chunking_strategy: { type: 'server_vad' } },
+    got: nested.slice(0, 1),
+  },
+  'an object with another field': {
+    sent: nested.slice(0, 1),
+    change: { chunking_strategy: { type: 'server_vad', threshold: 0.5 } },
+    got: nested,
+  },
+  'a scalar instead of an object': {
+    sent: nested,
+    change: { chunking_strategy: 'auto' },
+    got: [['chunking_strategy', 'auto']],
+  },
+  'an undefined field': { sent: [['language', 'en']], change: { language: undefined }, got: [] },
+  'a new list': { sent: [], change: { [TIMES]: ['word', 'segment'] }, got: both },
+  'another value': {
+    sent: [['language', 'en'], ...both],
+    change: { language: 'de' },
+    got: [['language', 'de'], ...both],
+  },
+}
+for (const [what, { sent, change, got }] of Object.entries(cases))
+  test(`the provider gets ${what} as a step left it`, async () => {
+    assert.equal(await send(sent, (body) => ({ ...body, ...change })), got)
+  })
+
+test('the provider gets nothing of a field that a step removed, except files', async () => {
+  assert.equal(await send(both, ({ [TIMES]: _, file: __, ...body }) => body), [])
+})
