@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import { type CatalogAge, getCatalogAge } from '../pricing/catalog-age.ts'
 import { GROUPS, KEYS } from '../records/record-collections.ts'
 import type { DamagedRecord } from '../records/stored-records.ts'
 import type { WritableStore } from '../records/writable-store.ts'
@@ -36,14 +37,6 @@ export interface ShownHealth {
   coldSessions: ColdSession[]
 }
 
-/** How current the prices are. */
-export interface CatalogAge {
-  /** The date of the newest prices, `YYYY-MM-DD`; absent if the catalog doesn't say. */
-  asOf?: string
-  /** Whether they were refreshed since the gateway's release. */
-  isLive: boolean
-}
-
 interface HealthDependencies {
   store: WritableStore
   health: Health
@@ -76,15 +69,6 @@ export function createHealthOperations({
       return { success: true }
     },
   }
-}
-
-/** Returns the date of the newest prices. */
-export function getCatalogAge(catalog: Catalog): CatalogAge {
-  const providers = Object.values(catalog)
-  const live = providers.filter(({ isLive }) => isLive)
-  const dates = (live.length > 0 ? live : providers).flatMap(({ asOf }) => asOf ?? [])
-  const asOf = dates.sort().at(-1)
-  return { ...(asOf !== undefined && { asOf }), isLive: live.length > 0 }
 }
 
 /** Damaged records in the storage. `key` is the storage key, as listed by `GET /api/health`. */

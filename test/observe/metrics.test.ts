@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { measures } from '../../src/features/observe/measures.ts'
 import { prometheus } from '../../src/features/observe/prometheus.ts'
@@ -206,13 +208,33 @@ test('label sets beyond 2,000 share one series, and a metric counts the overflow
   assert.is([...overflow][0]?.value, 100)
 })
 
+test('a scrape loads no management code', async () => {
+  const script = `
+    import { registerHooks } from 'node:module'
+    registerHooks({
+      load(url, context, next) {
+        console.log(url)
+        return next(url, context)
+      },
+    })
+    await import(process.argv[1])`
+  const facts = new URL('../../src/features/observe/gateway-facts.ts', import.meta.url).href
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, facts])
+  const loaded = stdout.trim().split('\n')
+  assert.ok(loaded.includes(facts))
+  assert.equal(
+    loaded.filter((url) => /valibot|\/src\/admin\//.test(url)),
+    [],
+  )
+})
+
 test('metrics work without target states while the storage is unavailable', async () => {
   const { page } = prometheus({ token: TOKEN })
   const targets = () => Promise.reject(new Error('the storage is away'))
   const reply = await page?.reply(
     { header: () => undefined },
     {
-      ...{ isOneOfMany: false, targets, limits: targets, catalogAgeMs: async () => undefined },
+      ...{ isOneOfMany: false, targets, limits: targets, catalogAgeMs: () => Promise.reject(new Error('not loaded')) },
     },
   )
   assert.is(reply?.status, 200)

@@ -1,4 +1,4 @@
-import { getCatalogAge } from '../../admin/health-operations.ts'
+import { getCatalogAge } from '../../pricing/catalog-age.ts'
 import { listTargetStates } from '../../request/routing/health-entry.ts'
 import { isKnownTarget } from '../../request/routing/known-models.ts'
 import type { RouteTable } from '../../request/routing/route-table.ts'

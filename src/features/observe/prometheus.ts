@@ -29,11 +29,11 @@ export function prometheus({ token }: PrometheusOptions = {}): GatewayObserver {
       ...(token !== undefined && { token }),
       async reply(exchange, facts) {
         if (facts.isOneOfMany) return ONE_OF_MANY
-        const listNone = () => [] // the storage may be unavailable
+        const listNone = () => [] // the storage may be unavailable, or their code may not load
         const [targets, limits, ageMs] = await Promise.all([
           facts.targets().catch(listNone),
           facts.limits().catch(listNone),
-          facts.catalogAgeMs(),
+          facts.catalogAgeMs().catch(() => undefined),
         ])
         registry.set(measures.targetState, toStateSeries(targets))
         registry.set(measures.limitUsed, toLimitSeries(limits))

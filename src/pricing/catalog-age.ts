@@ -1,0 +1,18 @@
+import type { Catalog } from '../types.ts'
+
+/** How current the prices are. */
+export interface CatalogAge {
+  /** The date of the newest prices, `YYYY-MM-DD`; absent if the catalog doesn't say. */
+  asOf?: string
+  /** Whether they were refreshed since the gateway's release. */
+  isLive: boolean
+}
+
+/** Returns the date of the newest prices. */
+export function getCatalogAge(catalog: Catalog): CatalogAge {
+  const providers = Object.values(catalog)
+  const live = providers.filter(({ isLive }) => isLive)
+  const dates = (live.length > 0 ? live : providers).flatMap(({ asOf }) => asOf ?? [])
+  const asOf = dates.sort().at(-1)
+  return { ...(asOf !== undefined && { asOf }), isLive: live.length > 0 }
+}
