@@ -80,17 +80,18 @@ export function compose({ core, pipeline, features, options, internals, ...parts
   ]
   checkAreas(areas)
 
+  let isListening = loaders.length === 0
   const loadListeners = once(async () => {
     for (const listener of await Promise.all(loaders.map((load) => load()))) events.add(listener)
+    isListening = true
   })
   const ready = createApp({ basePath, areas, allowedOrigins })
-  const app: App =
-    loaders.length === 0
-      ? ready
-      : (...request) =>
-          loadListeners()
-            .catch(onError)
-            .then(() => ready(...request))
+  const app: App = (...request) =>
+    isListening
+      ? ready(...request)
+      : loadListeners()
+          .catch(onError)
+          .then(() => ready(...request))
   const notFound = (exchange: Exchange) => createNotFoundReply(exchange, { basePath, areas })
   const handlers: FetchHandlersOptions = {
     isGatewayPath(path) {

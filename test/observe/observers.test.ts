@@ -1,6 +1,7 @@
 import { jsonLog } from '../../src/features/observe/log.ts'
 import type { GatewayObserver, RequestFollower } from '../../src/features/observe/observer.ts'
 import { prometheus } from '../../src/features/observe/prometheus.ts'
+import type { Exchange } from '../../src/lib/exchange.ts'
 import { never, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { ADMIN, openObserved, read } from './world.ts'
@@ -65,6 +66,16 @@ test('observers see no credential, IP address, or cookie of a client', async () 
     Object.entries(seen).filter(([, value]) => value !== undefined),
     [['user-agent', 'the user-agent']],
   )
+})
+
+test('requests wait for the code that follows them only until it is loaded', async () => {
+  const { gateway } = await openObserved([{ request: () => undefined }])
+  const foreign = { method: 'GET', path: '/not-the-gateway' } as Exchange
+  const wins = () => {
+    const later = Promise.resolve().then(() => 'later')
+    return Promise.race([gateway.exchange(foreign), later])
+  }
+  assert.equal([await wins(), await gateway.exchange(foreign), await wins()], ['later', undefined, undefined])
 })
 
 test('close waits for slow writes of observers', async () => {
