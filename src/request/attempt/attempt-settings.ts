@@ -1,4 +1,5 @@
 import type { GatewayError } from '../../errors.ts'
+import { once } from '../../lib/promises.ts'
 import type { Spending } from '../../pricing/cost.ts'
 import type { AttemptLog } from '../attempt-log.ts'
 import type { AttemptRecord } from '../hook-records.ts'
@@ -6,6 +7,9 @@ import type { ModelRequest } from '../model-request.ts'
 import { createRejection } from '../route-request.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { AttemptControls, EncodedCall, OutputAllowance } from '../steps.ts'
+
+/** Loaded lazily, since few attempts have an output limit. */
+export const loadEncodeWithLimit = once(() => import('../codec/encode-with-limit.ts'))
 
 /** An attempt as seen by the steps around it, and the settings that they choose for it. */
 export class AttemptSettings implements AttemptControls {

@@ -19,7 +19,7 @@ import { type AttemptStep, encodeWithin, runAttemptSteps } from '../steps.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
 import type { CredentialUse, SourcedCredentials } from '../upstream/sourced-credentials.ts'
 import { createUpstreamCall, type UpstreamRequest } from '../upstream/upstream-request.ts'
-import { AttemptSettings } from './attempt-settings.ts'
+import { AttemptSettings, loadEncodeWithLimit } from './attempt-settings.ts'
 import { loadReceiveStream, receive } from './receive.ts'
 
 /** A call to one target, reported to the request's log. Includes any further calls: without rejected options, or after a call for a summary. */
@@ -138,7 +138,7 @@ export class Attempt {
       const encode = (changed: CodecRequest) =>
         outputLimit === undefined
           ? encodeRequest(changed, target)
-          : import('../codec/encode-with-limit.ts').then((it) => it.encodeWithLimit(changed, target, outputLimit))
+          : loadEncodeWithLimit().then((it) => it.encodeWithLimit(changed, target, outputLimit))
       codec = await encodeWithin(request.context.aroundEncode, { request, route: this.route, log: this.#log }, encode)
     } catch (thrown) {
       this.#throwIfEnded()
