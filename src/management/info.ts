@@ -35,7 +35,7 @@ export interface GatewayInfo {
   /** Whether requests need a key. */
   requireApiKey: boolean
   counts: { keys: Integer; connections: Integer; combos: Integer }
-  /** Names of the settings and aliases that are defined in code and cannot be changed through the API. Other records have `source: 'code'`. */
+  /** Names of the settings and aliases that are defined in code and can't be changed through the API. Other records have `source: 'code'`. */
   definedInCode: { settings: string[]; aliases: string[] }
   /** In-flight model requests of this instance. */
   inFlight: Integer

@@ -14,7 +14,7 @@ import type { Clock } from '../types.ts'
 /** A summary for operators. */
 export interface Overview {
   /**
-   * Hourly totals for this hour and the previous 23, and totals for the 24 hours before that, as in `usage.summary`. Absent if usage is not stored.
+   * Hourly totals for this hour and the previous 23, and totals for the 24 hours before that, as in `usage.summary`. Absent if usage isn't stored.
    */
   usage?: UsageSummary
   /** The newest five of the latest 100 requests that failed, were cut off, or were rejected. */

@@ -121,7 +121,7 @@ export interface RequestRecord {
   account?: string
   /** The ref of that account, under which everything about it is stored. */
   accountRef?: string
-  /** The model name from the request; absent if the request could not be read. */
+  /** The model name from the request; absent if the request couldn't be read. */
   model?: string
   path: string
   /** Epoch ms. */

@@ -22,7 +22,7 @@ export interface Storage {
   /** Returns the latest value; `undefined` if the key was never set, was deleted, or has expired. */
   get(key: string): Promise<Stored | undefined>
   /**
-   * Writes the value and resolves to its new version, or changes nothing and resolves to `false` if the stored version is not `ifVersion`.
+   * Writes the value and resolves to its new version, or changes nothing and resolves to `false` if the stored version isn't `ifVersion`.
    * `ifVersion: null` means "only if the key does not exist"; without it, the write is unconditional. Every write gets a version the key
    * has never had, even across deletions.
    * `ttlMs` counts from this write; without it, the value never expires. Rejects with a RangeError, changing nothing, unless `ttlMs` is
@@ -31,7 +31,7 @@ export interface Storage {
    * failure may lose the last moments. Adapters may ignore it.
    */
   set(key: string, value: string, options?: SetOptions): Promise<string | false>
-  /** Resolves to `true` if a value was removed; `false` if there was none, or if its version is not `ifVersion`. */
+  /** Resolves to `true` if a value was removed; `false` if there was none, or if its version isn't `ifVersion`. */
   delete(key: string, options?: { ifVersion?: string }): Promise<boolean>
   /**
    * Lists entries whose keys start with the literal `prefix`, in ascending code-unit order (like `<` on strings). `after` skips keys up to and
@@ -57,12 +57,12 @@ export interface Storage {
   /**
    * Atomically adds an integer to a counter and resolves to the new value; a missing counter starts at 0. The value is stored in decimal
    * under a new version. `ttlMs` counts from the call that creates the counter; later calls don't extend it. Rejects, changing nothing, if
-   * the stored value or the sum is not a safe integer, or for a `ttlMs` that `set` rejects.
+   * the stored value or the sum isn't a safe integer, or for a `ttlMs` that `set` rejects.
    */
   increment?(key: string, by: number, options?: { ttlMs?: number }): Promise<number>
   /**
    * Calls `onChange` with each key that another writer changed since this storage was last read or watched, once the new value can be read. Returns a
-   * function that stops it. It may also report this storage's own changes, but must not miss another writer's. Expiry is not a change. If the storage
+   * function that stops it. It may also report this storage's own changes, but must not miss another writer's. Expiry isn't a change. If the storage
    * lost track for a while and can't name every changed key, it calls `onGap`: any key may have changed. Neither callback throws.
    */
   watch?(onChange: (key: string) => void, onGap?: () => void): () => void

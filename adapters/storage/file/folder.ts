@@ -125,7 +125,7 @@ export async function writeDurably(path: string, bytes: Uint8Array): Promise<voi
 
 /** Flushes the folder to the disk, which makes renames in it durable. Throws `STORAGE_UNWRITABLE`. */
 export async function syncFolder({ path }: Folder): Promise<void> {
-  if (process.platform === 'win32') return // Windows cannot open folders
+  if (process.platform === 'win32') return // Windows can't open folders
   try {
     const folder = await open(path, 'r')
     await folder.sync().finally(() => folder.close())

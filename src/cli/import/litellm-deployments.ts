@@ -320,7 +320,7 @@ function readTiers(given: JsonObject): { price: Record<string, number>; names: s
 
 const LONG_PRICE = /^(.+)_above_(\d{1,6})k_tokens$/
 
-/** Reports the fields of `model_info` that are not imported. Lists the model's capabilities in one line. */
+/** Reports the fields of `model_info` that aren't imported. Lists the model's capabilities in one line. */
 function reportInfo(
   place: string,
   info: JsonObject,
@@ -351,7 +351,7 @@ const ACCESS = 'Connections only support keys. Put access keys into the variable
 const ADDRESS = "Signalbox uses api_base or, without it, the cloud's URL for the region."
 const ONE_KEY = 'A connection has one credential, and a different one is used.'
 
-/** The reasons why other fields are not imported. */
+/** The reasons why other fields aren't imported. */
 const PARAM_REASONS: Readonly<Record<string, string>> = {
   rpm: NO_LIMIT,
   tpm: NO_LIMIT,

@@ -33,7 +33,7 @@ export type PlannedValue =
 export interface ImportFinding {
   /** The part's path in that configuration, such as `model_list[0]`. */
   from: string
-  /** What the part is imported as, or why it is not imported. */
+  /** What the part is imported as, or why it isn't imported. */
   to: string
   /** The model name that clients use for the part, if it has one. */
   name?: string
@@ -112,7 +112,7 @@ export class ImportPlan {
   }
 
   /**
-   * Reports the fields of an object that are not imported. `reasons` contains the reasons by name; `done` lists the fields that don't need a report.
+   * Reports the fields of an object that aren't imported. `reasons` contains the reasons by name; `done` lists the fields that don't need a report.
    */
   reportOtherFields(
     place: string,
@@ -126,7 +126,7 @@ export class ImportPlan {
     }
   }
 
-  /** Reports fields of the wrong type, which are not imported. `place` is empty or ends with a dot. */
+  /** Reports fields of the wrong type, which aren't imported. `place` is empty or ends with a dot. */
   reportMistyped(place: string, given: JsonObject, types: Readonly<Record<string, 'list' | 'object'>>): void {
     for (const [name, type] of Object.entries(types)) {
       const value = given[name] ?? undefined

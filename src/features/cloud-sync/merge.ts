@@ -68,7 +68,7 @@ export interface MergeResult {
   registers: Registers
   /** Whose content to keep; `own` if both are equal. */
   content: 'own' | 'other'
-  /** Whether the other state has changes that were not merged. */
+  /** Whether the other state has changes that weren't merged. */
   isConcurrent: boolean
   /** Whose change won in each conflict. */
   kept: readonly Conflict['kept'][]

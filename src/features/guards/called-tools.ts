@@ -79,7 +79,7 @@ export class CallJoiner {
     return this.#close((_, { choice }) => ended.has(choice))
   }
 
-  /** Returns the calls that have not been completed when the stream ends. */
+  /** Returns the calls that haven't been completed when the stream ends. */
   end(): FoundCall[] {
     return this.#close(() => true)
   }

@@ -99,7 +99,7 @@ export interface GuardContext {
   readonly request: GuardedRequest
   /**
    * Calls a model endpoint of this gateway with a JSON body, such as `/v1/moderations`, and resolves to the JSON of its response. The call needs no
-   * key, counts against no limit, and is not guarded. Rejects unless the status is 200.
+   * key, counts against no limit, and isn't guarded. Rejects unless the status is 200.
    */
   callModel(path: string, body: JsonObject): Promise<JsonObject>
   /** The gateway's own `fetch`. Pass it the `signal`. */

@@ -58,7 +58,7 @@ export function createMinter(deps: MintDependencies): (input: unknown) => Promis
   }
 }
 
-/** Checks the origins. A preflight request has no token, so a page of any other origin could not send the token. */
+/** Checks the origins. A preflight request has no token, so a page of any other origin couldn't send the token. */
 function checkOrigins(
   { origins = [] }: TokenSettings,
   { allowedOrigins, publicOrigin }: Pick<MintDependencies, 'allowedOrigins' | 'publicOrigin'>,

@@ -55,7 +55,7 @@ export async function receiveUncommitted(
   return found.isEvents ? receiveEvents(response, expected, call) : receiveObject(response, expected)
 }
 
-/** Reads a body that is not a JSON object: an object in an array, events, or a failure. */
+/** Reads a body that isn't a JSON object: an object in an array, events, or a failure. */
 export async function receiveNonObject(
   bytes: Uint8Array,
   head: UpstreamResponse,

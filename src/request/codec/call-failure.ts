@@ -26,7 +26,7 @@ export interface Failure {
   window?: number | undefined
   /** Whether the provider has no endpoint for the operation, for any model. */
   lacksEndpoint?: true
-  /** Whether the provider was not called, because there was no credential. */
+  /** Whether the provider wasn't called, because there was no credential. */
   lacksCredential?: true
   /** Whether the response is complete, but lacks the requested content. */
   lacksContent?: true

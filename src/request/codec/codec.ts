@@ -49,7 +49,7 @@ export interface Codec {
   followUp?(received: WholeResponse | FailedResponse): Promise<Codec | undefined>
   /** Returns warnings about the translation, such as `dropped:seed`. */
   warnings(): readonly string[]
-  /** Converts the response to the client's format. Throws `UPSTREAM_INVALID` if it cannot be read. */
+  /** Converts the response to the client's format. Throws `UPSTREAM_INVALID` if it can't be read. */
   readWhole(response: WholeResponse): Uint8Array
   /** Reverts the changes made to the request for the target. Absent if there are none. */
   restoreResponse?(response: CanonicalResponse): CanonicalResponse
@@ -135,15 +135,15 @@ export interface EndpointMemory {
 
 /** The codecs that use the canonical format, with the data that they share across requests. */
 export interface Translation {
-  /** Rejects with `INVALID_REQUEST` if the target's format does not support the request, and with `FORMAT_MISMATCH` if it lacks the endpoint. */
+  /** Rejects with `INVALID_REQUEST` if the target's format doesn't support the request, and with `FORMAT_MISMATCH` if it lacks the endpoint. */
   createCodec(request: CodecRequest, target: RouteTarget): Promise<Codec>
   /** Returns whether the gateway must compact the conversation for a target of the client's own format, because the target can't do it itself. */
   needsCompaction(request: CodecRequest, target: RouteTarget): Promise<boolean>
   /** Adds the parameters of combo entries, or the request's `outputLimit`, to a passed-through request. */
   applyOptions(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>
-  /** Returns the output format that the request specifies; `undefined` if it specifies none or cannot be read. */
+  /** Returns the output format that the request specifies; `undefined` if it specifies none or can't be read. */
   getOutputFormat(request: CodecRequest): Promise<OutputFormat | undefined>
-  /** Reads a response as the client will see it; `undefined` if it cannot be read. */
+  /** Reads a response as the client will see it; `undefined` if it can't be read. */
   readAnswer(
     response: Pick<WholeResponse, 'json' | 'bytes' | 'events'>,
     place: ResponseSource,

@@ -36,7 +36,7 @@ interface ResponseConversion {
 
 /**
  * Translates a request for a response or a compaction. If the conversation must be compacted first, this returns the request for a summary; call
- * it again once `memory` has the summary. Rejects with `INVALID_REQUEST` if the target's format does not support the request.
+ * it again once `memory` has the summary. Rejects with `INVALID_REQUEST` if the target's format doesn't support the request.
  */
 export async function translateExchange(
   request: CodecRequest,

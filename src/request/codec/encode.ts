@@ -15,7 +15,7 @@ import { type ModelCall, replaceModelName, shouldSendArray } from './model-call.
 
 /**
  * Returns the codec of a request for a target: pass-through if the target supports the client's format, otherwise a translation. Rejects with
- * `INVALID_REQUEST` or `FORMAT_MISMATCH` if the target's format does not support the request.
+ * `INVALID_REQUEST` or `FORMAT_MISMATCH` if the target's format doesn't support the request.
  */
 export async function encodeRequest(request: CodecRequest, routeTarget: RouteTarget): Promise<Codec> {
   const { call, context, format } = request

@@ -12,7 +12,7 @@ const fetched = new WeakMap<ModelCall, { allowance: { left: number }; images: Ma
 
 /**
  * Downloads the images at these URLs, each once per request: only over HTTPS from public host names, without credentials, and at most 50 MiB in total.
- * Rejects with `INVALID_REQUEST` if one cannot be downloaded. If a request is only explained, URLs are only checked.
+ * Rejects with `INVALID_REQUEST` if one can't be downloaded. If a request is only explained, URLs are only checked.
  */
 export async function fetchImages(
   urls: readonly string[],

@@ -19,7 +19,7 @@ import type { FailedResponse } from './response.ts'
 
 /**
  * Returns the codec of a request whose kind has its own formats for clients and targets. Rejects with `INVALID_REQUEST` if the request is malformed
- * or the target does not support it.
+ * or the target doesn't support it.
  */
 export async function createKindCodec(request: CodecRequest, target: RouteTarget): Promise<Codec> {
   const { call, context, format } = request

@@ -33,7 +33,7 @@ const MAX_MEDIA = 20
 const MAX_AT_ONCE = 4
 
 /**
- * Replaces the URLs of `parts` with the downloaded bytes. Each URL is downloaded once per request and declared media type. Rejects a part that cannot
+ * Replaces the URLs of `parts` with the downloaded bytes. Each URL is downloaded once per request and declared media type. Rejects a part that can't
  * be downloaded, naming its path. If a request is only explained, URLs are only checked.
  */
 export async function fetchMedia(

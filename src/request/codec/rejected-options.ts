@@ -67,7 +67,7 @@ export const isBadRequest = ({ head }: FailedResponse): boolean => head?.status 
 export function findUnknownFields(failed: FailedResponse, fields: readonly string[]): string[] {
   if (!isBadRequest(failed)) return []
   const { failure } = failed
-  const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message // a body that is not JSON is quoted in the message
+  const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message // a body that isn't JSON is quoted in the message
   const body = tryParseShallow(text) ?? text
   return findRejectedFields(body, fields)
 }

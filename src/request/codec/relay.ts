@@ -56,7 +56,7 @@ export interface RelayOptions {
 export interface StreamEnd {
   /** The usage that the provider has reported. */
   usage: TokenUsage | undefined
-  /** The estimated output tokens, if the provider has not reported the whole usage. `usage` is then from the start of the stream. */
+  /** The estimated output tokens, if the provider hasn't reported the whole usage. `usage` is then from the start of the stream. */
   estimatedTokens?: number | undefined
   error: StreamError | undefined
   /** Whether the client disconnected before the end. */
@@ -90,7 +90,7 @@ export function relayStream(body: ByteStream, committed: StreamStart, options: P
 /** The last output for the client, once the provider is no longer read. */
 interface LastOutput {
   events: Uint8Array
-  /** The error event to send after `events`, if the stream did not end normally. */
+  /** The error event to send after `events`, if the stream didn't end normally. */
   error?: ErrorFacts
 }
 

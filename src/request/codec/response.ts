@@ -17,7 +17,7 @@ export interface StreamedResponse {
 
 /**
  * The start of a stream: the chunks held back until the first content, and the state of the stream after them. If the stream has ended without
- * content, the state has not `started`.
+ * content, the state hasn't `started`.
  */
 export interface StreamStart {
   head: Uint8Array[]
@@ -44,7 +44,7 @@ export interface FailedResponse {
   failure: Failure
   /** The head of the provider's response, if there was one. */
   head?: UpstreamResponse
-  /** The usage that the provider reported in a whole response that cannot be used. */
+  /** The usage that the provider reported in a whole response that can't be used. */
   usage?: TokenUsage | undefined
   /** The response, if its only defect is that it is empty. */
   empty?: ReceivedResponse

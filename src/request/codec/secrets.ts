@@ -31,7 +31,7 @@ export interface KnownKeysDependencies {
   clock: Clock
 }
 
-/** The credentials of all connections, since a provider may quote any of them. Credentials that cannot be decrypted are omitted. */
+/** The credentials of all connections, since a provider may quote any of them. Credentials that can't be decrypted are omitted. */
 export interface KnownKeys {
   /** Lists them longest first, since one may be the start of another, with their JSON-escaped forms. Waits at most 1 s for the storage. */
   list(): Promise<readonly string[]>

@@ -59,7 +59,7 @@ export function completeEvent(rest: Uint8Array, state: StreamState): Uint8Array 
   return (bare === undefined ? isEvent(text) : isError(bare, state)) ? concatBytes([rest, encodeUtf8('\n\n')]) : NOTHING
 }
 
-/** An event name without data is not an event. */
+/** An event name without data isn't an event. */
 function isEvent(text: string): boolean {
   let isWhole = false
   const parser = createSseParser(({ data }) => {

@@ -50,7 +50,7 @@ export interface TranslatedRequest extends PreparedRequest {
 
 /** Data that translations share across requests, and across the calls of one request. */
 export interface TranslationMemory {
-  /** For clients that do not send back the reasoning that came with tool calls. */
+  /** For clients that don't send back the reasoning that came with tool calls. */
   reasoning: ReasoningMemory
   rejectedOptions: RejectedOptions
   /** The summaries of in-flight requests, so that a conversation is summarized once, even if several targets are tried. */
@@ -72,7 +72,7 @@ export async function setUpTranslation(request: CodecRequest, target: RouteTarge
 
 /**
  * Prepares the parsed request for the target, and downloads media that the target accepts only as bytes. Rejects with `INVALID_REQUEST` if the
- * target's format does not support the request.
+ * target's format doesn't support the request.
  */
 export async function prepareForTarget(
   original: CanonicalRequest,

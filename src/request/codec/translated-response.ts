@@ -14,7 +14,7 @@ import { createParseContext } from './translate-request.ts'
 
 /** Reads requests and responses in the canonical format, whether they are translated or passed through. */
 
-/** Returns the output format that the request specifies; `undefined` if it specifies none or cannot be read. */
+/** Returns the output format that the request specifies; `undefined` if it specifies none or can't be read. */
 export async function getOutputFormat(request: CodecRequest): Promise<OutputFormat | undefined> {
   const { call, format } = request
   const client = await format.loadTranslator()
@@ -26,7 +26,7 @@ export async function getOutputFormat(request: CodecRequest): Promise<OutputForm
   }
 }
 
-/** Reads a response as the client will see it; `undefined` if it cannot be read. */
+/** Reads a response as the client will see it; `undefined` if it can't be read. */
 export async function readAnswer(
   { json, bytes, events }: Pick<WholeResponse, 'json' | 'bytes' | 'events'>,
   place: ResponseSource,

@@ -60,7 +60,7 @@ const MAX_REQUESTED_MS = 60 * 60 * 1_000
 /** The longest message that is kept, in characters. */
 const MAX_MESSAGE = 300
 /**
- * Back-offs are extended by a random fraction of up to this much, so that instances do not probe at the same time. Waits requested by a provider are
+ * Back-offs are extended by a random fraction of up to this much, so that instances don't probe at the same time. Waits requested by a provider are
  * used exactly.
  */
 const JITTER = 0.1
@@ -71,7 +71,7 @@ export const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number): boo
 
 /**
  * Returns whether the next call would certainly fail in the same way: the key or the connection was rejected, or the wait that the provider requested
- * is not over.
+ * isn't over.
  */
 export const isConclusive = ({ class: failure, isCertain, retryAfterMs }: HealthFailure): boolean =>
   isCertain === true || retryAfterMs !== undefined || failureRules[failure].isLasting === true
@@ -136,7 +136,7 @@ export function createCooldowns(
   }
 
   /**
-   * Counts a network failure against the connection as well: one failing model does not affect the whole connection, but network failures of two
+   * Counts a network failure against the connection as well: one failing model doesn't affect the whole connection, but network failures of two
    * models do.
    */
   function countForConnection(target: HealthTarget, failure: FailedCall) {
@@ -161,7 +161,7 @@ export function createCooldowns(
       const level = failure.level ?? rule.level
       const isNetwork = failure.class === 'network'
       const isWide = failureRules[failure.class].affectsProvider === true
-      // Clients may send any name: models that do not exist must not replace the counts of others.
+      // Clients may send any name: models that don't exist must not replace the counts of others.
       if (failure.class !== 'model-not-found')
         recordCall(
           target,

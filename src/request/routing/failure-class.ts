@@ -3,7 +3,7 @@ import type { HealthTerms } from '../../types.ts'
 
 export type { FailureClass }
 
-/** The level that a failure counts against: the connection, or one model on it. A failing model does not take its connection out of use. */
+/** The level that a failure counts against: the connection, or one model on it. A failing model doesn't take its connection out of use. */
 export type HealthLevel = 'connection' | 'model'
 
 /** The cooldown that failures of one class cause. */
@@ -48,7 +48,7 @@ export const rejectedKeyCooldown = {
 interface FailureRule {
   /** The cause of the failure. */
   fault: 'client' | 'account' | 'model' | 'provider' | 'gateway'
-  /** Absent: such failures do not affect health. */
+  /** Absent: such failures don't affect health. */
   cooldown?: CooldownRule
   /** Whether such failures count against the whole provider if several of its connections have them. */
   affectsProvider?: true

@@ -80,7 +80,7 @@ export interface HealthRecord {
   isCertain?: boolean
   /** The time at which the cooldown began or was extended, as a number in the order of all calls and cooldowns. */
   cooledIn: number
-  /** Whether streams have been cut off. Then the beginning of another stream is not a sign of recovery. */
+  /** Whether streams have been cut off. Then the beginning of another stream isn't a sign of recovery. */
   isCut?: boolean
   /** Whether a probe is in flight. */
   probing: boolean

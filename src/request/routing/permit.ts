@@ -13,7 +13,7 @@ export interface CircuitPermit {
    */
   breakOff(failure: HealthFailure): void
   fail(failure: HealthFailure): void
-  /** Reports an unknown outcome, since the client did not wait for it. */
+  /** Reports an unknown outcome, since the client didn't wait for it. */
   drop(): void
 }
 

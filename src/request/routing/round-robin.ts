@@ -45,7 +45,7 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
     return { last: parseTurn(stored?.value), ifVersion: stored?.version ?? null }
   }
 
-  /** Takes the turns of all waiting requests in one write, so that a slow storage does not limit throughput. */
+  /** Takes the turns of all waiting requests in one write, so that a slow storage doesn't limit throughput. */
   async function serve(label: string, queue: WaitingRequest[]) {
     let retries = 0
     while (queue.length > 0) {

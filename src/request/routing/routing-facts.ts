@@ -33,11 +33,11 @@ export interface EntryFunctions {
   evaluate(group: Group): Promise<void>
 }
 
-/** Finds the first part of an entry's condition that a request does not meet, or `function` for one defined in code; `undefined` if it meets all. */
+/** Finds the first part of an entry's condition that a request doesn't meet, or `function` for one defined in code; `undefined` if it meets all. */
 export const findUnmetPart = (facts: RequestFacts, entry: GroupEntry): string | undefined =>
   facts.functions?.excluded.has(entry) ? 'function' : entry.when && findUnmetCondition(facts, entry.when)
 
-/** Finds the first part of the condition that a request does not meet, such as `tools` or `headers.x-team`; `undefined` if it meets all. */
+/** Finds the first part of the condition that a request doesn't meet, such as `tools` or `headers.x-team`; `undefined` if it meets all. */
 function findUnmetCondition(facts: RequestFacts, condition: Condition): string | undefined {
   const { model, bytes, stream, tools, images, headers, metadata } = condition
   if (model !== undefined && !matches(facts.model, model)) return 'model'

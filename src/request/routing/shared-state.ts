@@ -48,9 +48,9 @@ export function createLocalState(clock: Clock): SharedState {
   }
 }
 
-/** A storage that does not respond within this time counts as failed. */
+/** A storage that doesn't respond within this time counts as failed. */
 const MAX_WAIT_MS = 2_000
-/** A failed storage is not used for this time, since each attempt may take seconds. */
+/** A failed storage isn't used for this time, since each attempt may take seconds. */
 const PAUSE_MS = 1_000
 
 /** Creates state in an `atomic` storage, shared by all its instances. While the storage fails, each instance keeps its own state. */

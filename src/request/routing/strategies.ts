@@ -2,7 +2,7 @@ import { hashText } from '../../lib/hash.ts'
 import type { Strategy } from '../../types.ts'
 import { DEFAULT_STRATEGY, type GroupChoice, type GroupEntry, type GroupOrder, type StrategyInputs } from './group.ts'
 
-/** Returns all entries in the order in which to try them; the list itself is not changed. */
+/** Returns all entries in the order in which to try them; the list itself isn't changed. */
 export type Order = (entries: readonly GroupEntry[], inputs: StrategyInputs) => readonly GroupEntry[]
 
 /** The definition of a strategy. To add one, add a line to the table below. */
@@ -111,7 +111,7 @@ function draw(entries: readonly GroupEntry[], random: number): number {
     point -= weight
     return point < 0
   })
-  return at < 0 ? entries.length - 1 : at // sums of fractions are not exact
+  return at < 0 ? entries.length - 1 : at // sums of fractions aren't exact
 }
 
 /** The fraction of requests that try another entry first, since it may have become faster. */

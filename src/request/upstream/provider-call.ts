@@ -128,7 +128,7 @@ export class ProviderCall implements ByteStream {
 
   /**
    * Cancels the call if a timeout has passed, otherwise sets the next deadline. Silence counts only while a chunk is awaited: the time that a slow
-   * client takes to read is not the provider's fault.
+   * client takes to read isn't the provider's fault.
    */
   #checkTime(): void {
     const { idleTimeoutMs, headersTimeoutMs } = this.#limits

@@ -49,7 +49,7 @@ const parseConnectionHeader = (connection: string | undefined) =>
         .map((name) => name.trim())
 
 /**
- * The provider's headers that are not passed on: hop-by-hop headers, headers about the transfer of the body, headers that clients would mistake for
+ * The provider's headers that aren't passed on: hop-by-hop headers, headers about the transfer of the body, headers that clients would mistake for
  * the gateway's, and names of accounts.
  */
 const withheld = new Set([

@@ -33,7 +33,7 @@ export interface CloudTarget {
   fetch: UpstreamFetch
 }
 
-/** Creates the call to a target in a cloud. Rejects with `UPSTREAM_CREDENTIALS` if the connection's settings or credential are not usable. */
+/** Creates the call to a target in a cloud. Rejects with `UPSTREAM_CREDENTIALS` if the connection's settings or credential aren't usable. */
 export type CloudCall = (request: UpstreamRequest, target: CloudTarget) => Promise<UpstreamCall>
 
 /**

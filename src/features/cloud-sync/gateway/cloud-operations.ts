@@ -15,7 +15,7 @@ export interface CloudOperations<Input = never> {
   get(): Promise<CloudState>
   /**
    * Uploads all data and turns cloud sync on. Creates a key if there is none, because clients need one at the proxy. If cloud sync is already on,
-   * makes both sides equal again. Also resolves if the result could not be verified. If the call rejects, cloud sync stays on or off, as it was. An
+   * makes both sides equal again. Also resolves if the result couldn't be verified. If the call rejects, cloud sync stays on or off, as it was. An
    * `http:` URL of another machine is rejected with `INVALID_REQUEST` unless the gateway has `cloud: { allowHttp: true }`.
    */
   enable(input?: EnableCloud | Input): Promise<EnabledCloud>
@@ -89,7 +89,7 @@ export interface SyncedCloud {
 export interface EnabledCloud extends SyncedCloud {
   /** Whether the proxy responded to `GET {cloudUrl}/v1/models` with a list of models for one of the active keys. */
   verified: boolean
-  /** Why the replica could not be verified. */
+  /** Why the replica couldn't be verified. */
   verifyError?: string
   /** The key that was created because there was none. */
   createdKey?: CreatedKey

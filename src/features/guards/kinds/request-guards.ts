@@ -21,7 +21,7 @@ export function createSizeGuard(options: Pick<Guard, 'name'> & Partial<Guard> & 
   return {
     ...given,
     on: ['request'],
-    older: 'refuse', // removing an older text would not help
+    older: 'refuse', // removing an older text wouldn't help
     isImmediate: true,
     check: ({ parts }) => {
       const characters = parts.reduce((sum, { kind, text }) => sum + (COUNTED.has(kind) ? text.length : 0), 0)

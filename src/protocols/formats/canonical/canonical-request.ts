@@ -5,7 +5,7 @@ import type { CacheBreakpoint, NativeValue } from './canonical-parts.ts'
 import type { Tool, ToolChoice } from './canonical-tools.ts'
 import type { Turn } from './canonical-turns.ts'
 
-/** A model request in the canonical format: everything that clients of any format can request. Absent fields were not set. */
+/** A model request in the canonical format: everything that clients of any format can request. Absent fields weren't set. */
 export interface CanonicalRequest {
   model: string
   stream: boolean

@@ -49,7 +49,7 @@ export function toUsage(
   }
 }
 
-/** Returns a field's value if it is a list, or `undefined` if it is not. */
+/** Returns a field's value if it is a list, or `undefined` if it isn't. */
 export const getList = (json: unknown, name: string): readonly unknown[] | undefined => {
   const list = isObject(json) ? json[name] : undefined
   return Array.isArray(list) ? list : undefined

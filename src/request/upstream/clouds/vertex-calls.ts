@@ -62,7 +62,7 @@ const HEADER: Readonly<Record<string, string>> = {
 /** The beta that Vertex accepts only in the body. */
 const BODY = /^context-1m-/
 
-/** Removes the cache scope, which exists only at Anthropic itself. The pattern cannot match inside a string, where quotes are escaped. */
+/** Removes the cache scope, which exists only at Anthropic itself. The pattern can't match inside a string, where quotes are escaped. */
 const removeScopes = (text: string): string =>
   text.replace(/"cache_control"\s*:\s*\{[^{}]*\}/g, (field) =>
     field.replace(/,\s*"scope"\s*:\s*"[^"]*"|"scope"\s*:\s*"[^"]*"\s*,?\s*/, ''),

@@ -59,7 +59,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
     (await api.value.models.published({ kinds: kind.value })).data.map(({ id }) => id),
   )
   const saving = useAction(async () => {
-    // An undefined field is not sent; null and false change a stored one.
+    // An undefined field isn't sent; null and false change a stored one.
     const input = {
       name: name.value.trim(),
       kind: kind.value,

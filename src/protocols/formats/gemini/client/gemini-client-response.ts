@@ -32,7 +32,7 @@ function writeChoice({ content, finish }: Choice, index: number, context: WriteC
   const queries = content.flatMap((part) => (part.type === 'server-tool' ? [part.query] : []))
   const hasRefused = content.some(({ type }) => type === 'refusal')
   return omitUndefined<WireCandidate>({
-    content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] }, // without content, clients would not see a turn
+    content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] }, // without content, clients wouldn't see a turn
     ...writeFinish(finish, hasRefused, context),
     index,
     groundingMetadata: writeGrounding(texts, queries),
