@@ -58,7 +58,7 @@ test("the key's plan applies only to accounts without their own plan", async () 
   assert.is(await ask(key, 'bob'), '200', 'the plan was not stored')
 })
 
-test('the plan of a key that acts for accounts cannot be deleted', async () => {
+test("the plan of a key that acts for accounts can't be deleted", async () => {
   const { api } = await open()
   const { id: plan } = await api.groups.create({ name: 'free' })
   const { id } = await api.keys.create({ name: 'host', actsFor: { plan } })

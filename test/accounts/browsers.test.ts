@@ -160,7 +160,7 @@ test("the app's own origin keeps its cookies even if it is listed", async () => 
   assert.is((await app.chat({ as: 'alice', headers: { origin: APP } })).status, 200)
 })
 
-test("check 24: responses to a user are not cached, and other sites can't read them", async () => {
+test("check 24: responses to a user aren't cached, and other sites can't read them", async () => {
   const app = await openApp()
   for (const path of ['/v1/account', '/v1/models']) {
     const foreign = await app.send(path, { as: 'alice', headers: { origin: PARTNER, 'sec-fetch-site': 'cross-site' } })

@@ -64,7 +64,7 @@ test('a paused account is rejected even if its identity is cached', async () => 
   assert.is(await outcomeOf(await app.chat({ as: 'alice' })), '403 account_paused')
 })
 
-test('rejections and failures are not cached', async () => {
+test("rejections and failures aren't cached", async () => {
   for (const answer of [null, undefined, { refuse: 'No.' }, {}, 'fail'] as const) {
     let isOk = false
     const app = await open((request, about) => {

@@ -5,7 +5,7 @@ import { getSession, openApp, outcomeOf } from './support/app.ts'
 
 const test = suite('identifying callers')
 
-test('check 1 (bug B3): a header cannot select another account', async () => {
+test("check 1 (bug B3): a header can't select another account", async () => {
   const app = await openApp()
   assert.is(
     await outcomeOf(await app.chat({ as: 'alice', headers: { 'x-signalbox-account': 'bob' } })),
@@ -71,7 +71,7 @@ test("check 6: a key that belongs to no account, or to another one, doesn't work
   )
 })
 
-test('check 8: without an identity, a request needs a known key even if keys are not required', async () => {
+test("check 8: without an identity, a request needs a known key even if keys aren't required", async () => {
   const app = await openApp()
   await app.api.settings.update({ requireApiKey: false })
   const response = await app.chat()
@@ -224,7 +224,7 @@ test('check 13: hostile ids work like any other account id', async () => {
   assert.is(seen.size, ids.length)
 })
 
-test("check 15: the platform's arguments are not an identity", async () => {
+test("check 15: the platform's arguments aren't an identity", async () => {
   const platforms: unknown[] = []
   const app = await openApp({
     identify: (_, { platform }) => {

@@ -113,7 +113,7 @@ test("a Node handler can identify callers by the framework's request", async () 
   assert.equal([statuses, platforms, app.asked.length], [[200, 401, 200], [true, true, true], 0])
 })
 
-test("a Node handler rejects an identify option that conflicts with the gateway's, or that is not a function", async () => {
+test("a Node handler rejects an identify option that conflicts with the gateway's, or that isn't a function", async () => {
   const app = await openApp()
   assert.throws(() => toNodeHandler(app.as({ account: 'alice' }), { identify: () => null }), /already/)
   assert.throws(() => toNodeHandler(app.gateway, { identify: 'alice' as unknown as () => null }), /function/)

@@ -281,7 +281,7 @@ test('check 76: after a rotation, the first secret signs tokens, and old tokens 
   await last.verify(token)
 })
 
-test('check 76: an old secret that is too short for signing is not used to verify tokens', async () => {
+test("check 76: an old secret that is too short for signing isn't used to verify tokens", async () => {
   const short = tokenWorld({
     secret: [
       { version: 'first', value: SECRET },

@@ -137,7 +137,7 @@ test("an explanation applies the rules of a key's account or a given account", a
   assert.is((await api.explain({ model: 'one/m', account: 'alice' })).error?.code, 'ACCOUNT_PAUSED')
 })
 
-test("a group that is an account's plan cannot be deleted", async () => {
+test("a group that is an account's plan can't be deleted", async () => {
   const { api } = await open()
   const { id } = await api.groups.create({ name: 'pro' })
   await api.accounts.put({ id: 'alice', plan: id })

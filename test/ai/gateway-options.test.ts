@@ -39,7 +39,7 @@ for (const [name, ai, path] of clients) {
     return { up, ask, fail, models, api }
   }
 
-  test('applied options are not in the warnings', async () => {
+  test("applied options aren't in the warnings", async () => {
     const { ask, up, api } = await open()
     const { warnings } = await ask({
       ...{

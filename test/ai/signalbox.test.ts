@@ -194,7 +194,7 @@ for (const [way, open] of Object.entries(ways))
       assert.is(up.calls.length, 2)
     })
 
-    test('the AI SDK does not retry a request that the gateway has tried on all targets', async () => {
+    test("the AI SDK doesn't retry a request that the gateway has tried on all targets", async () => {
       const up = fakeUpstream(() => json({ error: { message: 'It broke.' } }, 500))
       const { signalbox } = await opened(up)
       const thrown = await ai.generateText({ model: signalbox('fast'), prompt: 'Hi' }).catch((error: unknown) => error)

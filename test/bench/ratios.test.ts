@@ -34,7 +34,7 @@ test("a busy moment in one round doesn't push a ratio over its budget", () => {
   assert.is(result?.isExceeded, false)
 })
 
-test('a busy moment of the proxy does not hide a regression', () => {
+test("a busy moment of the proxy doesn't hide a regression", () => {
   const [result] = judge([190, 192, 191], [100, 160, 101], 1.6)
   assert.is(result?.ratio, 1.9)
   assert.is(result?.isExceeded, true)
@@ -53,7 +53,7 @@ test('samples taken while the CPU was slow are excluded', () => {
   )
 })
 
-test('a row that was not measured counts as over budget', () => {
+test("a row that wasn't measured counts as over budget", () => {
   for (const [result] of [judge([], [100], 1.6), judge([150], [], 1.6)]) assert.is(result?.isExceeded, true)
 })
 

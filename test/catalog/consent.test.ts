@@ -5,7 +5,7 @@ import { base, changed, findModel, openCatalog } from './world.ts'
 
 const test = suite('consent to a rejected copy of the catalog')
 
-test('consent to a rejected copy does not apply to another copy that the source has since', async () => {
+test("consent to a rejected copy doesn't apply to another copy that the source has since", async () => {
   let gone: Record<string, Price | 'gone'> = { a: 'gone', b: 'gone' }
   const world = await openCatalog(async () => changed(gone))
   await world.ask()

@@ -57,7 +57,7 @@ test('check P4: if the instance that fetches is killed, another one fetches with
   assert.is((await findModel(other, 'a'))?.price?.input, 11)
 })
 
-test('check P5: if the source is unchanged, the stored copy is not written again', async () => {
+test("check P5: if the source is unchanged, the stored copy isn't written again", async () => {
   const etags: Array<string | undefined> = []
   const world = await openCatalog(async ({ etag }) => {
     etags.push(etag)

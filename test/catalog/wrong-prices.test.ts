@@ -4,7 +4,7 @@ import { base, changed, findModel, openCatalog } from './world.ts'
 
 const test = suite('catalog sources with wrong prices')
 
-test('a price of 0 that the catalog did not have is unknown, and not free', async () => {
+test("a price of 0 that the catalog didn't have is unknown, and not free", async () => {
   const [first, second] = [
     { ...base.one?.models?.[0], id: 'a', price: undefined as never },
     { id: 'b', price: { input: 10, output: 20 } },
@@ -59,7 +59,7 @@ for (const [what, price] of Object.entries(highPrices))
     assert.equal((await findModel(world, 'a'))?.price, price)
   })
 
-test('a model with invalid data stays unchanged, and is not retired', async () => {
+test("a model with invalid data stays unchanged, and isn't retired", async () => {
   const world = await openCatalog(async () => changed({ a: { input: 5_000, output: 20 } }))
   await world.ask()
   assert.equal(await findModel(world, 'a'), { id: 'a', price: { input: 10, output: 20 } })

@@ -81,7 +81,7 @@ test('enable saves the URL, sends the enrollment token, and prints the created k
   assert.match(out, /\nClients can now use https:\/\/c\.test\/v1\.\n$/)
 })
 
-test('enable succeeds with a warning if it could not be verified, and prints all warnings', async () => {
+test("enable succeeds with a warning if it couldn't be verified, and prints all warnings", async () => {
   const enable = {
     success: true,
     verified: false,

@@ -102,7 +102,7 @@ for (const [name, content] of [
   })
 }
 
-test('keeps records and fields that the file does not contain', async ({ folder }) => {
+test("keeps records and fields that the file doesn't contain", async ({ folder }) => {
   const { data } = openData()
   const config = await readConfigFile(await write(folder, 'leave.yaml', YAML), env)
   await applyConfig(config, data)
@@ -295,7 +295,7 @@ combos: { fast: [openai/gpt-5], broken: [groq/llama] }
   assert.equal(written(), ['connections/env-groq'])
 })
 
-test('warns about keys, groups, and prices that will not work as intended', async ({ folder }) => {
+test("warns about keys, groups, and prices that won't work as intended", async ({ folder }) => {
   const { data, written } = openData()
   const path = await write(
     folder,

@@ -81,7 +81,7 @@ for (const [what, content, says] of malformed)
     }
   })
 
-test('does not read a file that is too large to be a configuration', async ({ folder }) => {
+test("doesn't read a file that is too large to be a configuration", async ({ folder }) => {
   const path = await written(folder, '.yaml', CONFIG)
   await truncate(path, 40 * 1024 * 1024)
   const { code, err } = await run('litellm', path)

@@ -148,7 +148,7 @@ for (const [params, output] of names)
     assert.match(out, output)
   })
 
-test('does not mistake built-in property names for providers', async ({ folder }) => {
+test("doesn't mistake built-in property names for providers", async ({ folder }) => {
   const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty']
   const path = await written(
     folder,
@@ -248,7 +248,7 @@ test('never prints or writes a possible secret, wherever a LiteLLM configuration
   }
 })
 
-test('reports each field of a deployment that its account does not use', async ({ folder }) => {
+test("reports each field of a deployment that its account doesn't use", async ({ folder }) => {
   const vertex = { model: 'vertex_ai/gemini-2.5-pro', vertex_project: 'p-1', vertex_location: 'us-central1' }
   const aws = { aws_access_key_id: 'AKIA-canary', aws_secret_access_key: 'canary', aws_region_name: 'eu-west-1' }
   const azure = { model: 'azure/m', api_base: 'https://one.openai.azure.com' }

@@ -312,7 +312,7 @@ test('reports a target without a condition, and says where to send metadata', as
   assert.match(output, /conditions on metadata -> They check "metadata" in the request body\. .* x-portkey-metadata/)
 })
 
-test('reports each field of a target that its account does not use', async ({ folder }) => {
+test("reports each field of a target that its account doesn't use", async ({ folder }) => {
   const path = await written(
     folder,
     '.json',

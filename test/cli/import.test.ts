@@ -272,7 +272,7 @@ test('explains the problem with a file without quoting it', async ({ folder }) =
   assert.is(await readFile(good, 'utf8'), LITELLM)
 })
 
-test('rejects a file that is not SQLite, and suggests exporting the data', async ({ folder }) => {
+test("rejects a file that isn't SQLite, and suggests exporting the data", async ({ folder }) => {
   const path = await createFolder(folder)
   await writeFile(join(path, 'db/data.sqlite'), 'no database')
   const { code, err } = await run('9router', path)
@@ -280,7 +280,7 @@ test('rejects a file that is not SQLite, and suggests exporting the data', async
   assert.match(err, /Use "Export" in the settings/)
 })
 
-test('does not give a plain-text key the name of a variable that LiteLLM reads', async ({ folder }) => {
+test("doesn't give a plain-text key the name of a variable that LiteLLM reads", async ({ folder }) => {
   const models = [
     '{ model_name: one, litellm_params: { model: gpt-4o, api_key: sk-canary } }',
     '{ model_name: two, litellm_params: { model: gpt-4o } }',

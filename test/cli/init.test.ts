@@ -181,7 +181,7 @@ test('prints the outcome as JSON, without secrets', async ({ folder }) => {
   })
 })
 
-test('reports the path of a file that cannot be read', async ({ folder }) => {
+test("reports the path of a file that can't be read", async ({ folder }) => {
   await mkdir(join(folder, '.env'))
   const { code, err } = await init(folder)
   assert.equal([code, err], [1, 'signalbox: Cannot read .env (EISDIR).\n'])

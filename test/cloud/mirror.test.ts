@@ -167,7 +167,7 @@ test('a proxy rejects invalid messages, names the error, and changes nothing', a
   assert.is(await data(), before)
 })
 
-test('a proxy waits half a minute for a message, but not if its session does not exist', async () => {
+test("a proxy waits half a minute for a message, but not if its session doesn't exist", async () => {
   const { home, client, clock, door } = await openWorld()
   await home.enable([])
   const { path, headers } = await client.signed('POST', paths.replica, {})

@@ -80,7 +80,7 @@ test('model requests go to the gateway that currently owns their key, even after
   assert.is(await models(world, value), 401)
 })
 
-test('model requests with a cached key do not read the directory', async () => {
+test("model requests with a cached key don't read the directory", async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')

@@ -204,7 +204,7 @@ test('a gateway resumes syncing on a request after the platform dropped its time
   assert.ok(far.calls.slice(before).includes(SYNC))
 })
 
-test("a gateway's sync timers do not keep the process alive", () => {
+test("a gateway's sync timers don't keep the process alive", () => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const before = timers()
   const cancel = startIdleTimer(1e6, () => {})

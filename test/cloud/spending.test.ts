@@ -129,7 +129,7 @@ test('a key deleted on the gateway leaves no counters at the cloud', async () =>
   await ends.close()
 })
 
-test('usage is not sent while no key or group has a limit', async () => {
+test("usage isn't sent while no key or group has a limit", async () => {
   const { ends, api, atCloud } = await opened({})
   assert.is((await atCloud()).status, 200)
   await api.cloud.sync()

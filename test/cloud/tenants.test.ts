@@ -59,7 +59,7 @@ test('an unknown tenant returns NOT_FOUND for every operation', async () => {
   }
 })
 
-test("a tenant cannot claim another tenant's key, not even through the operator", async () => {
+test("a tenant can't claim another tenant's key, not even through the operator", async () => {
   const world = openProxy()
   const [one, other] = [await tenantOf(world), await tenantOf(world)]
   const error = await refusal(other.api.keys.put({ name: 'two', key: one.value }))
@@ -75,7 +75,7 @@ test("a tenant cannot claim another tenant's key, not even through the operator"
   assert.is(await statusOf(world, key), 200)
 })
 
-test('two tenants cannot both claim a key concurrently through two proxies on one storage', async () => {
+test("two tenants can't both claim a key concurrently through two proxies on one storage", async () => {
   for (let attempt = 0; attempt < 20; attempt++) {
     const world = openProxy()
     const one = await tenantOf(world)

@@ -184,7 +184,7 @@ test('check 65: no record, error, header, or log contains the credential', async
   for (const seen of [text, records, errors.map(String).join()]) assert.not(seen.includes(secret))
 })
 
-test('rejects values that are not credentials, without quoting them', async () => {
+test("rejects values that aren't credentials, without quoting them", async () => {
   for (const value of [7, {}, { apiKey: '' }, { accessKeyId: 'AKIAIOSFODNN7EXAMPLE' }, ['a']]) {
     const { ask, errors } = open((() => value) as never)
     assert.is((await ask()).status, 502)
@@ -210,7 +210,7 @@ test('sends AWS access keys only to Bedrock', async () => {
   assert.match(String(errors[0]), /"first" returned AWS access keys, which only Bedrock accepts/)
 })
 
-test('rejects an expiresAt that is not a number, and treats null as no expiry', async () => {
+test("rejects an expiresAt that isn't a number, and treats null as no expiry", async () => {
   for (const expiresAt of [Number.NaN, '2030-01-01', new Date()]) {
     const { ask, errors } = open((() => ({ apiKey: 'a-key-that-expires', expiresAt })) as never)
     assert.is((await ask()).status, 502)

@@ -315,7 +315,7 @@ test('a feature step that changes the model runs before route', async () => {
   assert.equal([models, up.providers], [['renamed'], ['two']])
 })
 
-test('createGateway rejects a route that is not a function, and an unknown onRouteError', () => {
+test("createGateway rejects a route that isn't a function, and an unknown onRouteError", () => {
   const make = (options: object) => () => createGateway({ logger: false, ...options })
   assert.throws(make({ route: 'one/m' }), /route must be a function/)
   assert.throws(make({ onRouteError: 'log' }), /onRouteError must be/)

@@ -193,7 +193,7 @@ export function damagedRecordsTests(
   create: () => Promise<Damageable>,
 ): void {
   for (const prefix of Object.keys(damagedKinds) as DamagedPrefix[])
-    test(`${prefix}: does not affect other records, is reported, and can be removed`, async () => {
+    test(`${prefix}: doesn't affect other records, is reported, and can be removed`, async () => {
       const { storage: opened, destroy } = await create()
       const { watch, ...storage } = opened
       const client = await fillForDamage(storage)

@@ -14,7 +14,7 @@ test('a verdict shows its category, and whether its guard only watches', () => {
   assert.is(describeVerdict({ verdict: 'failed-open' }), 'failed, passed')
 })
 
-test('an unused guard is not shown as enforced', () => {
+test("an unused guard isn't shown as enforced", () => {
   const used = listUsedGuards([{ guards: ['a'] }, {}, { guards: ['b'] }])
   assert.equal(describeState({ name: 'a' }, used), { kind: 'good', label: 'Enforced' })
   assert.equal(describeState({ name: 'b', mode: 'watch' }, used), { kind: 'warn', label: 'Watching' })

@@ -40,7 +40,7 @@ for (const [name, make] of Object.entries(same)) {
   })
 }
 
-test('the bundled boom copies a given error and does not change it', ({ boom }) => {
+test("the bundled boom copies a given error and doesn't change it", ({ boom }) => {
   const RealmError = Object.getPrototypeOf(boom.Boom) as ErrorConstructor
   const cause = new RealmError('broken')
   const made = new boom.Boom(cause, { statusCode: 502 })

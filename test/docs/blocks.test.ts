@@ -51,7 +51,7 @@ test('a test runs or checks each code block, or a comment says why not', () => {
   for (const [, , path] of RUNS) assert.ok(existsSync(root + path), path)
 })
 
-test('each comment before a block says why the block is not run', () => {
+test("each comment before a block says why the block isn't run", () => {
   const odd = blocks.filter((block) => block.note !== undefined && !isLeftOut(block))
   assert.equal(
     odd.map(({ place, note }) => `${place}: ${note}`),

@@ -258,7 +258,7 @@ test('token probabilities, which repeat the text, are removed from edited respon
 })
 
 for (const name of ['openai-chat', 'anthropic-messages', 'openai-responses'])
-  test(`an editor that rejects ends the stream with an error event, and the rest is not sent (${name})`, async () => {
+  test(`an editor that rejects ends the stream with an error event, and the rest isn't sent (${name})`, async () => {
     const rejecting: Feature = {
       name: 'rejecting',
       aroundCall: async (call, next) =>

@@ -7,7 +7,7 @@ import { contexts } from './support/contexts.ts'
 const test = suite('values that are names of built-in object properties')
 
 for (const name of ['constructor', 'toString', '__proto__']) {
-  test(`"${name}" is not an audio format`, () => {
+  test(`"${name}" isn't an audio format`, () => {
     const { warnings } = contexts(chatTranslator)
     const content = [{ type: 'input_audio', input_audio: { format: name, data: 'AAAA' } }]
     const { turns } = chatTranslator.parseRequest({ model: 'm', messages: [{ role: 'user', content }] }, { warnings })
@@ -15,7 +15,7 @@ for (const name of ['constructor', 'toString', '__proto__']) {
     assert.equal(turns, [{ role: 'user', content: [{ type: 'audio', source }] }])
   })
 
-  test(`"${name}" is not a thinking level`, () => {
+  test(`"${name}" isn't a thinking level`, () => {
     const { warnings } = contexts(geminiTranslator)
     const contents = [{ role: 'user', parts: [{ text: 'q' }] }]
     const body = { contents, generationConfig: { thinkingConfig: { thinkingLevel: name } } }

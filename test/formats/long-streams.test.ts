@@ -38,7 +38,7 @@ async function heldBy(translator: Translator, type: 'text' | 'reasoning', charac
   return { writer, responseWarnings, last: () => last, bytes: (await bytesHeld()) - before }
 }
 
-test('text without citations is not buffered for a Gemini client', async () => {
+test("text without citations isn't buffered for a Gemini client", async () => {
   const { bytes } = await heldBy(geminiTranslator, 'text', 4 * MIB)
   assert.ok(bytes < MIB / 2, `${bytes} bytes`)
 })
@@ -80,7 +80,7 @@ test('reasoning is stored for a later turn up to the memory limit', async () => 
   assert.ok(bytes < MIB / 2, `${bytes} bytes`)
 })
 
-test('text from a Responses provider is not buffered, and text that only the final event contains is emitted', async () => {
+test("text from a Responses provider isn't buffered, and text that only the final event contains is emitted", async () => {
   const { read } = contexts(responsesTranslator)
   let text = ''
   let isKept = false

@@ -171,7 +171,7 @@ for (const [config, says] of [
     assert.throws(() => createGateway({ storage: memoryStorage(), catalog, logger: false, ...wrong }), says)
   })
 
-test('a program that can only write to the storage cannot remove the policy of a key or a group', async () => {
+test("a program that can only write to the storage can't remove the policy of a key or a group", async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const gateway = createGateway({ storage, clock, fetch: fakeUpstream(either), catalog, logger: false })

@@ -139,7 +139,7 @@ test('a client that disconnects after a rejection changes nothing', async () => 
   assert.is((await send()).status, 200)
 })
 
-test('check 50: a rejected stream is not tried on the next target, and starts no cooldown', async () => {
+test("check 50: a rejected stream isn't tried on the next target, and starts no cooldown", async () => {
   const upstream = fakeUpstream(() => sse([...SAID, chatChunk({ content: `${WORD} ` })], 'hang'))
   const { world, send } = await open([words({ name: 'w', words: [WORD] })], upstream)
   await world.api.combos.create({ name: 'both', models: ['one/m', 'one/n'] })

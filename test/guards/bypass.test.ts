@@ -94,7 +94,7 @@ for (const stream of [false, true])
     assert.equal(found, [placeholder, placeholder])
   })
 
-test('rejected text in a stream is not kept for later requests', async () => {
+test("rejected text in a stream isn't kept for later requests", async () => {
   const events = [
     chatChunk({ content: 'Hello there, friend. ' }),
     chatChunk({ content: `The word is ${WORD}.` }),

@@ -23,7 +23,7 @@ const events = [
 
 for (const client of clientNames)
   for (const stream of [false, true])
-    test(`tools: a call to a denied tool is not delivered (${client}${stream ? ', stream' : ''})`, async () => {
+    test(`tools: a call to a denied tool isn't delivered (${client}${stream ? ', stream' : ''})`, async () => {
       const { say } = await openWorld([tools({ name: 't', deny: ['shell*'] })], { answer, events })
       const text = await (await say(client, 'Hi', { stream })).text()
       assert.not.match(text, 'shell_run')
@@ -33,7 +33,7 @@ for (const client of clientNames)
     })
 
 for (const names of [['shell', '_run'], [...'shell_run'], ['', 'shell_run']])
-  test(`a call to a denied tool whose name arrives as ${JSON.stringify(names)} is not delivered`, async () => {
+  test(`a call to a denied tool whose name arrives as ${JSON.stringify(names)} isn't delivered`, async () => {
     const [name = '', ...more] = names
     const pieces = [
       chatChunk({ role: 'assistant', content: '' }),

@@ -91,7 +91,7 @@ test('a guard that fails during the call ends it with a 503', async () => {
   assert.is((await say('openai-chat', 'Hi')).status, 503)
 })
 
-test("a provider's error does not wait for the verdict", async () => {
+test("a provider's error doesn't wait for the verdict", async () => {
   const fetch = fakeUpstream(() => json({ error: { message: 'bad' } }, 400))
   const { say } = await openWorld([createGuard(new Promise(() => {}))], { options: { fetch } })
   const response = await say('openai-chat', 'Hi', { body: { max_tokens: -1 } })

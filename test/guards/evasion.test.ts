@@ -206,7 +206,7 @@ for (const [title, [path, body]] of Object.entries(hidden))
     assert.is(upstream.calls.length, 0)
   })
 
-test('known keywords and field names are not checked', async () => {
+test("known keywords and field names aren't checked", async () => {
   const { send } = await openWorld([words({ name: 'w', words: ['user', 'content', 'function', 'search', 'object'] })])
   const response = await send('/v1/chat/completions', {
     ...toChat([{ type: 'text', text: 'Hi' }]),
@@ -222,7 +222,7 @@ test('the error names a duplicate field, even next to fields with numeric names'
   assert.match(await response.text(), 'x\\" appears more than once')
 })
 
-test('an image in a media field is not searched as text', async () => {
+test("an image in a media field isn't searched as text", async () => {
   const { send } = await openWorld([builtIn])
   const url = `data:image/png;base64,AAAA/${WORD}/AAAA`
   const response = await send('/v1/chat/completions', toChat([{ type: 'image_url', image_url: { url } }]))

@@ -60,7 +60,7 @@ test('check 57: a fast rejection cancels the checks that are still running', asy
   assert.ok(isAborted)
 })
 
-test('check 48: empty text is not checked', async () => {
+test("check 48: empty text isn't checked", async () => {
   let calls = 0
   const counting: Guard = {
     name: 'c',

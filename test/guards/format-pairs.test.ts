@@ -185,7 +185,7 @@ for (const [clientAt, client] of wireFormats.entries())
     })
 
     for (const [place, script] of Object.entries(refused))
-      test(`checks 35 to 41: a word in ${place} is not delivered (${client} client, ${provider} provider)`, async () => {
+      test(`checks 35 to 41: a word in ${place} isn't delivered (${client} client, ${provider} provider)`, async () => {
         await sendAll(script, place.includes('tool') ? 'calls' : 'stop', async (text, isStream, placeholders) => {
           assert.equal(findLeaks(text, WORD), [])
           assert.equal(findLeaks(text, 'Afterwards'), [])

@@ -40,7 +40,7 @@ for (const [title, body] of Object.entries({
   })
 
 for (const client of clientNames)
-  test(`the keywords of a format are not searched (${client})`, async () => {
+  test(`the keywords of a format aren't searched (${client})`, async () => {
     const list = ['assistant', 'stop', 'delta', 'response', 'message', 'text', 'chat', 'finish', 'completed']
     const guard = words({ name: 'w', words: list, on: ['answer'] })
     const events = [chatChunk({ role: 'assistant', content: 'Hello ' }), ...ending]
@@ -124,7 +124,7 @@ test('a blocked word with thousands of invisible characters is rejected in a str
   assert.match(text, 'content_filter')
 })
 
-test('a duplicate field in an event is not sent', async () => {
+test("a duplicate field in an event isn't sent", async () => {
   const event = `data: {"choices":[{"index":0,"delta":{"content":"${WORD} ","content":"two"}}]}\n\n`
   const { say } = await openWorld([builtIn], { events: [chatChunk({ content: 'One ' }), event, ...ending] })
   const text = await (await say('openai-chat', 'Hi', { stream: true })).text()

@@ -105,7 +105,7 @@ for (const [name, { create }] of Object.entries(clients)) {
   })
 }
 
-test('clients with retries do not retry a rejected request', async () => {
+test("clients with retries don't retry a rejected request", async () => {
   const messages = [{ role: 'user' as const, content: 'Oslo' }]
   const attempts: Record<string, (fetch: typeof globalThis.fetch) => Promise<unknown>> = {
     openai: (fetch) =>

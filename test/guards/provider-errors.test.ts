@@ -18,7 +18,7 @@ const fail = (message: string | ((body: string) => string), status: number) =>
 
 for (const client of clientNames)
   for (const stream of [false, true])
-    test(`a blocked word in an error is not delivered (${client}${stream ? ', stream' : ''})`, async () => {
+    test(`a blocked word in an error isn't delivered (${client}${stream ? ', stream' : ''})`, async () => {
       for (const guard of [w, words({ name: 'w', words: [WORD] })])
         for (const status of [400, 429, 500]) {
           const { say } = await openWorld([guard], { options: { fetch: fail(`No ${WORD} here`, status) } })

@@ -79,7 +79,7 @@ test('check 31: guardsExcept of a key excludes named guards, but not guards that
   assert.is(await getStatus(inCode.say(WORD, { key: exempt.key })), 400)
 })
 
-test('check 29: a client cannot turn off a guard', async () => {
+test("check 29: a client can't turn off a guard", async () => {
   const { gateway, api } = await open()
   await api.settings.update({ guards: ['word'] })
   for (const more of [{ guardrails: [] }, { guards: [] }, { metadata: { guardrails: '[]' } }]) {
@@ -216,7 +216,7 @@ test('guards that change requests or call a service can be stored', async () => 
   await api.guards.create({ name: 'lines', kind: 'judge', model: 'one/m', policy: 'No secrets.\nNo code.' })
 })
 
-test('a guard in use cannot be deleted, and only guards that exist can be named', async () => {
+test("a guard in use can't be deleted, and only guards that exist can be named", async () => {
   const { api } = await open()
   await rejects(api.settings.update({ guards: ['nothing'] }), 400, /there is no such guard/)
   await rejects(api.keys.create({ name: 'k', guardsExcept: ['nothing'] }), 400, /"guardsExcept" names/)
@@ -234,7 +234,7 @@ test('a guard in use cannot be deleted, and only guards that exist can be named'
   )
 })
 
-test('guards in code are listed, and cannot be changed', async () => {
+test("guards in code are listed, and can't be changed", async () => {
   const { api, say } = await open({
     guards: { w, plain: words, more: { kind: 'secrets' } },
     settings: { guards: ['more'] },
@@ -304,7 +304,7 @@ test('requests to a combo with unreadable guards get a 503', async () => {
   }
 })
 
-test('a guard that is invalid or was changed elsewhere cannot be tested, and the error says why', async () => {
+test("a guard that is invalid or was changed elsewhere can't be tested, and the error says why", async () => {
   const { api, storage } = await open()
   const before = await storage.get('guards/word')
   const { record, order } = JSON.parse(before?.value ?? '')

@@ -77,7 +77,7 @@ test('check 42: if one of several choices is rejected, only that choice ends', a
   assert.is(choices[1].message.content, null)
 })
 
-test('check 39: a tool call with a blocked word is not delivered', async () => {
+test("check 39: a tool call with a blocked word isn't delivered", async () => {
   const call = (delta: object) => chatChunk({ tool_calls: [{ index: 0, ...delta }] })
   const events = [
     chatChunk({ role: 'assistant', content: 'Let me see. ' }),

@@ -68,14 +68,14 @@ const split: Record<string, readonly [ClientName, readonly string[]]> = {
 }
 
 for (const [title, [client, events]] of Object.entries(split))
-  test(`a word split across ${title} is not delivered`, async () => {
+  test(`a word split across ${title} isn't delivered`, async () => {
     const { say } = await openWorld([guard], { format: client, events })
     const text = await (await say(client, 'Hi', { stream: true })).text()
     assert.equal(findLeaks(text, WORD), [], text)
     assert.not.match(text, 'AME')
   })
 
-test('a string repeated in each event is not joined', async () => {
+test("a string repeated in each event isn't joined", async () => {
   const repeated = [root({ x: 'echo', choices: [] }), root({ x: 'echo', choices: [] })]
   const { say } = await openWorld([words({ name: 'w', words: ['echoecho'] })], { events: chat(...repeated)[1] })
   assert.match(await (await say('openai-chat', 'Hi', { stream: true })).text(), '"finish_reason":"stop"')

@@ -68,7 +68,7 @@ async function openLive(guard: Guard) {
   }
 }
 
-test('check 44: held text is not sent while the provider is silent, and pings continue', async () => {
+test("check 44: held text isn't sent while the provider is silent, and pings continue", async () => {
   const { send, end, arrived, reading } = await openLive(builtIn)
   assert.match(await arrived(), 'One. ')
   send(chatChunk({ content: 'Say SESA' }))
@@ -102,7 +102,7 @@ test('a custom guard checks held text after 750 ms without a complete sentence',
   await reading
 })
 
-test('check 71: text that cannot begin a match is not held', async () => {
+test("check 71: text that can't begin a match isn't held", async () => {
   const { send, end, arrived, reading } = await openLive(builtIn)
   send(chatChunk({ content: 'Two' }))
   assert.match(await arrived(), '"Two"')

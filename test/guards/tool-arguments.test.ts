@@ -76,7 +76,7 @@ test('no piece of a call reaches an AI SDK client before the last copy of its ar
   }
 })
 
-test('calls to tools without a rule pass, and arguments that are not JSON are rejected', async () => {
+test("calls to tools without a rule pass, and arguments that aren't JSON are rejected", async () => {
   const other = calling('openai-chat', 'other', { to: 'eve@evil.test' })
   const passing = await openWorld([guard], { answer: other.whole })
   assert.match(await (await passing.say('openai-chat', 'Hi')).text(), 'eve@evil.test')

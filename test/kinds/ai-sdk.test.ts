@@ -151,7 +151,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     )
   })
 
-  test('an image that cannot be downloaded is not generated again', async () => {
+  test("an image that can't be downloaded isn't generated again", async () => {
     const { models, up } = await images({
       answer: ({ url }) =>
         url.pathname.includes('images') ? json({ data: [{ url: 'https://10.0.0.1/a.png' }] }) : undefined,
@@ -213,7 +213,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal(lost.sort(), ['instructions', 'providerOptions.elevenlabs.voiceSettings'])
   })
 
-  test('the next vendor is tried if speech is cut off or is not audio', async () => {
+  test("the next vendor is tried if speech is cut off or isn't audio", async () => {
     const cut = () =>
       new Response(samples.mp3.slice(0, 100), { headers: { 'content-type': 'audio/mpeg', 'content-length': '417' } })
     for (const failing of [cut, () => json({ error: { message: 'busy' } }), () => new Response('')]) {
@@ -272,7 +272,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     })
   }
 
-  test('a request to a model without times does not request them', async () => {
+  test("a request to a model without times doesn't request them", async () => {
     const { models, up } = await sounds(hearingVendors)
     const { segments } = await ai.transcribe({ model: models.transcription('openai/gpt-transcribe'), audio: wav })
     assert.equal(segments, [])

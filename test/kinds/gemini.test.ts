@@ -142,7 +142,7 @@ test('an image model gets a request without image options at its own endpoint', 
   assert.is(up.calls.length, 0)
 })
 
-test('a key for chat only cannot generate images, and a budget applies', async () => {
+test("a key for chat only can't generate images, and a budget applies", async () => {
   const { gateway, api, up } = await openImages()
   const callOptions = {
     model: imageVendors.openai.model,

@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the bounds of requests')
 
-test('every operation that is not chat has a bound of its own', () => {
+test("every operation that isn't chat has a bound of its own", () => {
   const operations = new Map(endpoints.map((endpoint) => [endpoint.operation.name, endpoint]))
   operations.delete('generate')
   assert.ok(operations.size >= 13, [...operations.keys()].join())

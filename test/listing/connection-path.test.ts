@@ -99,7 +99,7 @@ test("enabled models replace the catalog's models: nonblank strings, unchanged, 
   assert.equal(await ids({ catalog, connections: [odd] }), ['ac/b', 'ac/a', 'ac/ padded '])
 })
 
-test("enabled models that are empty or not a list do not replace the catalog's models", async () => {
+test("enabled models that are empty or not a list don't replace the catalog's models", async () => {
   for (const value of [[], undefined, null, 'one', { 0: 'one' }]) {
     const connection = acme({ enabledModels: value as string[] }) // as others may have written it
     assert.equal(await ids({ catalog, connections: [connection] }), ['ac/one', 'ac/two'])

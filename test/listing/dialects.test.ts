@@ -66,7 +66,7 @@ test('the @anthropic-ai/sdk package retrieves a model', async () => {
   assert.instance(error, Anthropic.NotFoundError)
 })
 
-test('the list for OpenAI clients is not paginated', async () => {
+test("the list for OpenAI clients isn't paginated", async () => {
   const { body } = await get('/v1/models?limit=1&after_id=ac/b&pageSize=1')
   assert.equal(Object.keys(body), ['object', 'data'])
   assert.is(Array.isArray(body.data) && body.data.length, 5)

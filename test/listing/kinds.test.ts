@@ -73,7 +73,7 @@ test('the catalog also finds a custom model with its prefix', async () => {
   assert.equal(await ids(world), ['acme/x', 'acme/acme/dall-e-chat'])
 })
 
-test('a model of an unknown type is not listed', async () => {
+test("a model of an unknown type isn't listed", async () => {
   assert.equal(await kindOf('film', [{ id: 'film', type: 'video' as Kind }]), []) // a catalog of a later day
 })
 

@@ -26,7 +26,7 @@ for (const [collection, left] of [
   ['customModels', ['team', 'acme/one', 'acme/aliased']],
   ['aliases', ['team', 'acme/one', 'acme/mine']],
 ] as const) {
-  test(`if ${collection} cannot be loaded, they are missing from the listing, and onError gets the failure`, async () => {
+  test(`if ${collection} can't be loaded, they are missing from the listing, and onError gets the failure`, async () => {
     const recorded: unknown[] = []
     const store = { [collection]: broken }
     assert.equal(await ids(world, ['llm'], { store, onError: (error) => recorded.push(error) }), left)
@@ -39,7 +39,7 @@ test('a listing is empty if nothing can be loaded', async () => {
   assert.equal(await ids({}, ['llm'], { store }), [])
 })
 
-test('a failure is not cached, and the next listing tries again', async () => {
+test("a failure isn't cached, and the next listing tries again", async () => {
   let attempts = 0
   const flaky = {
     all: async () => {

@@ -83,7 +83,7 @@ for (const [what, headers, body] of [
   })
 }
 
-test('an upstream is queried once for a model that is not listed, and no request waits longer than one lookup', async () => {
+test("an upstream is queried once for a model that isn't listed, and no request waits longer than one lookup", async () => {
   const never = () => new Promise<Response>(() => {})
   const { gateway, clock, fetch } = open({
     catalog: { 'openai-compatible': { serviceKinds: ['llm', 'image'] } },

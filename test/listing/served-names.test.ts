@@ -73,7 +73,7 @@ test('a model is found by its name with Google’s prefix', async () => {
 })
 
 for (const name of ['nobody/m', 'm', 'lab', 'lab/', 'lost'] as const) {
-  test(`the name "${name}", which does not resolve, returns a 404 from both endpoints`, async () => {
+  test(`the name "${name}", which doesn't resolve, returns a 404 from both endpoints`, async () => {
     const { gateway } = await openServed()
     await gateway.api.aliases.set({ alias: 'lost', model: 'nobody/m' })
     assert.is((await ask(gateway, name)).status, 404)

@@ -48,7 +48,7 @@ test('a model without a type is an llm, and others are listed under their own ki
   for (const type of types) assert.equal(await ids({ catalog }, [type]), [`acme/an-${type}`])
 })
 
-test('kinds are not inferred and services are not listed without connections', async () => {
+test("kinds aren't inferred and services aren't listed without connections", async () => {
   const catalog: World['catalog'] = {
     acme: {
       serviceKinds: ['llm', 'tts', 'embedding', 'webSearch', 'webFetch'],

@@ -69,7 +69,7 @@ test('the timeout of a lookup includes headers and body', async () => {
   assert.is(state.closed, true)
 })
 
-test('a fetch that ignores its signal does not delay the listing', async () => {
+test("a fetch that ignores its signal doesn't delay the listing", async () => {
   const clock = fakeClock()
   const listed = ids({ connections: [connection('deaf')] }, ['llm'], { clock, fetch: never })
   await clock.untilPending()
@@ -118,7 +118,7 @@ test('each listing queries the upstreams again', async () => {
   assert.is(fetch.requests.length, 2)
 })
 
-test('an upstream is queried once for all kinds, and not for kinds that its provider does not serve', async () => {
+test("an upstream is queried once for all kinds, and not for kinds that its provider doesn't serve", async () => {
   const fetch = upstream(http.get('http://a.test/models', () => list('one', 'tts-1')))
   const world: World = { connections: [connection('a')] }
   assert.equal(await ids(world, ['llm', 'image', 'tts'], { fetch }), ['a/one', 'a/tts-1'])

@@ -73,7 +73,7 @@ const unaskable: Array<[what: string, world: World]> = [
   ['a nonempty key', compatible('openai-compatible', BASE, '')],
 ]
 for (const [what, world] of unaskable) {
-  test(`the upstream is not queried without ${what}`, async () => {
+  test(`the upstream isn't queried without ${what}`, async () => {
     const { ids, requests, recorded } = await ask(world)
     assert.equal(ids, [])
     assert.is(requests.length, 0)
@@ -203,7 +203,7 @@ test("onError gets the status of an upstream's error", async () => {
   assert.match(String(recorded[0]), /No models from openai-compatible-lab: The provider returned status 401\./)
 })
 
-test('a key that no header can contain results in an empty list and is not quoted', async () => {
+test("a key that no header can contain results in an empty list and isn't quoted", async () => {
   const recorded: unknown[] = []
   const fetch = upstream()
   const world = compatible('openai-compatible', BASE, 'sec\nret')
@@ -212,7 +212,7 @@ test('a key that no header can contain results in an empty list and is not quote
   assert.not.match(JSON.stringify(recorded[0], Object.getOwnPropertyNames(recorded[0])), /sec.{0,3}ret/)
 })
 
-test('a key that cannot be decrypted results in an empty list', async () => {
+test("a key that can't be decrypted results in an empty list", async () => {
   const recorded: unknown[] = []
   const store = { keyring: () => Promise.reject(new Error('wrong secret')) }
   const fetch = upstream()

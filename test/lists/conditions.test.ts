@@ -325,7 +325,7 @@ test('the client gets keep-alives while a stream is buffered', async () => {
   assert.match(text, /data: \[DONE\]\n\n$/)
 })
 
-test('a stream that the content filter ends before any content falls back, and one that has begun does not', async () => {
+test("a stream that the content filter ends before any content falls back, and one that has begun doesn't", async () => {
   const end = chatChunk({}, 'content_filter')
   const { ask, recorded } = await open(({ provider }, nth) => {
     if (provider === 'two') return sse(chatEvents())

@@ -75,7 +75,7 @@ for (const [option, value, providers] of [
   ['models', ['claude/c'], ['one', 'two', 'three', 'claude']],
   ['models', [], ['one', 'two', 'three']],
 ] as const)
-  test(`${option}: ${JSON.stringify(value)} decides which targets are called, and is not in the warnings`, async () => {
+  test(`${option}: ${JSON.stringify(value)} decides which targets are called, and isn't in the warnings`, async () => {
     const limits = { maxAttempts: 9 }
     const { ask, up } = await open(failing, { limits })
     await ask({ [option]: value })
@@ -214,7 +214,7 @@ for (const [option, tags] of [
   })
 }
 
-test('the error names the data policy if other targets are not in "only"', async () => {
+test('the error names the data policy if other targets aren\'t in "only"', async () => {
   const { ask } = await open()
   const { code } = await refusal(await ask({ only: ['two'], zeroDataRetention: true }))
   assert.is(code, 'no_compliant_target')
@@ -275,7 +275,7 @@ test('serviceTier is sent to the provider', async () => {
   assert.is(JSON.parse(up.calls[0]?.body ?? '').service_tier, 'flex')
 })
 
-test("a key must allow each fallback model, and the gateway's own order cannot reach others", async () => {
+test("a key must allow each fallback model, and the gateway's own order can't reach others", async () => {
   const { post, up, key, gateway, keyId } = await openGate({ models: ['one/m', 'two/m'] })
   assert.ok(key)
   const ask = (options: object) =>

@@ -34,7 +34,7 @@ const bad: Array<[body: BodyInit, status: number, error: string]> = [
   [`{"name":"${'x'.repeat(1_048_576)}"}`, 413, 'The request body is larger than 1048576 bytes.'],
 ]
 for (const { method, path } of writing) {
-  test(`${method} ${path} rejects a body that is not a JSON object or is too large`, async () => {
+  test(`${method} ${path} rejects a body that isn't a JSON object or is too large`, async () => {
     const { send } = openDoor()
     for (const [body, status, error] of bad) {
       const answer = await send(method, path, { headers, body })

@@ -31,7 +31,7 @@ test("a rename can't create a cycle", async () => {
   await expect(200, 'PUT', `/api/combos/${c.id}`, { name: 'b', models: ['x'] })
 })
 
-test('the same combo twice, or along two paths, is not a cycle', async () => {
+test("the same combo twice, or along two paths, isn't a cycle", async () => {
   const { expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'leaf', models: ['x'] })
   await expect(201, 'POST', '/api/combos', { name: 'left', models: ['leaf'] })
@@ -39,7 +39,7 @@ test('the same combo twice, or along two paths, is not a cycle', async () => {
   await expect(201, 'POST', '/api/combos', { name: 'top', models: ['left', 'right', 'left', 'leaf'] })
 })
 
-test("a provider's model is not a combo, even if its last part is a combo name", async () => {
+test("a provider's model isn't a combo, even if its last part is a combo name", async () => {
   const { expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'gpt-5', models: ['openai/gpt-5'] })
 })
@@ -60,7 +60,7 @@ test("an alias can't create a cycle either", async () => {
   await expect(200, 'PUT', '/api/models/aliases', { alias: 'short', model: 'x' })
 })
 
-test('a long chain is not a cycle, and is followed to its end', async () => {
+test("a long chain isn't a cycle, and is followed to its end", async () => {
   const { refuses, expect } = openDoor()
   for (let at = 0; at < 60; at++) await expect(201, 'POST', '/api/combos', { name: `c${at}`, models: [`c${at + 1}`] })
   const answer = await openDoor().call('POST', '/api/combos', { name: 'c60', models: ['c0'] })

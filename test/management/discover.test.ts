@@ -41,7 +41,7 @@ test('creating a connection with "discover" stores the models of its server as e
   for (const { value } of await storage.list('')) assert.not.match(value, 'discover')
 })
 
-test('"discover" is not a field of a synced connection', () => {
+test('"discover" isn\'t a field of a synced connection', () => {
   const at = '2026-01-01T00:00:00.000Z'
   const record = { id: 'lab', provider: lab.provider, name: 'lab', createdAt: at, updatedAt: at }
   assert.equal(parseReplicated('connections', record), record)
@@ -259,7 +259,7 @@ test('waits five seconds for a server that hangs, headers and body together', as
   }
 })
 
-test('omits ids that are not valid in enabledModels, and any beyond 5,000', async () => {
+test("omits ids that aren't valid in enabledModels, and any beyond 5,000", async () => {
   const many = Array.from({ length: 5_001 }, (_, at) => `m${at}`)
   const { api } = open(lists('a\nb', 'x'.repeat(513), ...many))
   const made = await api.connections.create({ ...lab, discover: true })

@@ -123,7 +123,7 @@ test('the client can also manage groups', async () => {
 /** A storage that claims not to be atomic. */
 const loose = (): Storage => ({ ...memoryStorage(), atomic: false })
 
-test('warns about limits on a storage that is not atomic', async () => {
+test("warns about limits on a storage that isn't atomic", async () => {
   const { gateway } = openDoor({ storage: loose(), sharedState: false })
   const { keys, groups } = gateway.api
   const says = /not atomic, so gateways that share it can together exceed a limit/

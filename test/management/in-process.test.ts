@@ -85,7 +85,7 @@ test('gateway.api validates like HTTP, and rejects with an error that has a code
   })
 })
 
-test("an id that is not a string doesn't exist", async () => {
+test("an id that isn't a string doesn't exist", async () => {
   const { api } = openGateway()
   for (const id of [undefined, null, 5, {}] as unknown[] as string[]) {
     // as from JavaScript

@@ -85,7 +85,7 @@ for (const name of ['express', 'express4']) {
     })
   }
 
-  test('a body that a parser has decompressed is not treated as compressed', async () => {
+  test("a body that a parser has decompressed isn't treated as compressed", async () => {
     const app = express()
     app.use(express.json())
     app.use('/ai', toExpressHandler(echo))

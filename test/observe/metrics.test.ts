@@ -182,7 +182,7 @@ test('the endpoint is protected by its own token or the management guard', async
   assert.throws(() => prometheus({ token: 'short' }), /32 ASCII characters/)
 })
 
-test('clients cannot create series through names, errors, or user agents', async () => {
+test("clients can't create series through names, errors, or user agents", async () => {
   const world = await openObserved([prometheus({ token: TOKEN })])
   await read(world.chat({ model: 'one/nobody-knows-this' }))
   await read(world.chat({ model: 'nowhere/first' }))

@@ -46,7 +46,7 @@ test('each request has a span, with a child span per attempt', async () => {
   assert.equal(tree(), ['SERVER POST /v1/chat/completions', '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'])
 })
 
-test('only attempt spans have tokens and cost, so they are not counted twice', async () => {
+test("only attempt spans have tokens and cost, so they aren't counted twice", async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module)], metered({ input: 100, output: 50 }, { tokens: 0 }))
   await read(world.chat())
@@ -72,7 +72,7 @@ test('an interrupted stream is an error of both the attempt and the request', as
   assert.equal(tree(), ['SERVER POST /v1/chat/completions error=cut ERROR', '  CLIENT chat m error=cut ERROR'])
 })
 
-test('a client disconnect is not an error', async () => {
+test("a client disconnect isn't an error", async () => {
   const { module, tree } = sdk()
   const world = await openObserved([otel(module)], () =>
     sse(['data: {"choices":[{"index":0,"delta":{"content":"He"}}]}\n\n'], 'hang'),
@@ -84,7 +84,7 @@ test('a client disconnect is not an error', async () => {
   assert.equal(tree(), ['SERVER POST /v1/chat/completions', '  CLIENT chat m'])
 })
 
-test('a rejection has a span with its code, and is not a server error', async () => {
+test("a rejection has a span with its code, and isn't a server error", async () => {
   const { module, tree } = sdk()
   const world = await openObserved([otel(module)])
   await world.gateway.api.settings.update({ requireApiKey: true })

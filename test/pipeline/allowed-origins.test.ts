@@ -75,7 +75,7 @@ test('origins that differ slightly from allowed ones are rejected', async () => 
   assert.equal(corsOf(await chat({})), {}, 'no page at all')
 })
 
-test('pages on allowed origins cannot manage the gateway', async () => {
+test("pages on allowed origins can't manage the gateway", async () => {
   const { gateway } = await open()
   const response = await gateway.fetch(preflight(APP, '/api/keys'))
   assert.is(response.status, 401)

@@ -94,7 +94,7 @@ test('a JSON array that ends before its last chunk counts as a stream that broke
   }
 })
 
-test('a JSON array without content or chunks is not a response', async () => {
+test("a JSON array without content or chunks isn't a response", async () => {
   for (const text of ['[]', '[1,"{}",[{}]]', '[{},{}]', '[[[[]]]]', '[', `[${'"'}`])
     for (const stream of [false, true])
       for (const type of types)

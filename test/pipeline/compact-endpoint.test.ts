@@ -144,7 +144,7 @@ for (const [name, refuse] of Object.entries(refusals))
     assert.equal(await ask(), ['/v1/responses/compact', '/v1/responses'])
   })
 
-test('a conversation that cannot be summarized by the gateway falls back to the next target', async () => {
+test("a conversation that can't be summarized by the gateway falls back to the next target", async () => {
   const { world, up } = await open(
     (call) => (call.provider === 'openai' ? json(native) : json({ detail: 'Not Found' }, 404)),
     { combos: { chain: [models.responses, 'openai/m'] } },

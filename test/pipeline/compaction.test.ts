@@ -204,7 +204,7 @@ for (const [name, body] of Object.entries({ triggered, managed: managed(40) }))
     assert.is(up.calls[0]?.body, text.replace('openai/m', 'm'))
   })
 
-test('a request for a Responses provider that does not compact passes through below the threshold', async () => {
+test("a request for a Responses provider that doesn't compact passes through below the threshold", async () => {
   const { world, up } = await open()
   const text = JSON.stringify({ model: models.responses, ...managed(100_000) })
   await outputOf(await world.post(PATH, text))

@@ -59,7 +59,7 @@ for (const [output, answer] of Object.entries(answers)) {
   }
 }
 
-test('a body of JSON with 800,000 levels is not a response, and is rejected quickly', async () => {
+test("a body of JSON with 800,000 levels isn't a response, and is rejected quickly", async () => {
   const deep = deepest.slice(5, -1)
   const world = await openWorld({ fetch: fakeUpstream(() => json(deep)), catalog, connections })
   for (const model of ['chat/m', 'responses/m', 'claude/m', 'bedrock/m']) {

@@ -25,6 +25,6 @@ for (const text of [
   'terror',
   'an error',
 ])
-  test(`text that resembles an error marker is not mistaken for one: ${JSON.stringify(text)}`, () => {
+  test(`text that resembles an error marker isn't mistaken for one: ${JSON.stringify(text)}`, () => {
     for (let before = 0; before < 4; before++) assert.is(speaks(`${'x'.repeat(before)}${text}`), false)
   })

@@ -194,7 +194,7 @@ for (const [what, kind, model, uri, why] of [
     assert.is(up.open, 0)
   })
 
-test('audio, videos, and documents by URL are not downloaded if the host app disables downloads', async () => {
+test("audio, videos, and documents by URL aren't downloaded if the host app disables downloads", async () => {
   for (const [kind, model, name, what] of [
     ['video', 'google/g', 'a.mp4', 'video by URL'],
     ['google', 'plain/m', 'a.mp3', 'audio by URL'],

@@ -4,13 +4,13 @@ import { type Answering, bodyOf, never } from './support/upstream.ts'
 
 const test = suite('limits on media downloads')
 
-test('an image whose declared length is too large is not read', async () => {
+test("an image whose declared length is too large isn't read", async () => {
   const { message, up } = await refusal(() => media(PNG, 'image/png', { 'content-length': `${20 * MIB + 1}` }))
   assert.match(message, 'larger than 20 MiB')
   assert.is(up.pulled, 0)
 })
 
-test('an image that turns out to be too large is not read to the end', async () => {
+test("an image that turns out to be too large isn't read to the end", async () => {
   let chunks = 0
   function* endless() {
     for (;;) {

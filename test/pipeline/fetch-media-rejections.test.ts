@@ -13,7 +13,7 @@ const inward = [
   'data:image/png;base64,iVBORw0KGgo=',
 ]
 for (const location of inward) {
-  test(`redirects to ${location} are not followed`, async () => {
+  test(`redirects to ${location} aren't followed`, async () => {
     const { message, fetched } = await refusal(() => redirect(location))
     assert.match(message, /it redirects, but /)
     assert.equal(fetched, [ADDRESS])
@@ -28,7 +28,7 @@ test('at most 3 redirects are followed', async () => {
   assert.is(fetched.length, 4)
 })
 
-test('an image at a private network address is not requested', async () => {
+test("an image at a private network address isn't requested", async () => {
   const { message, fetched } = await refusal(png, image('https://user@127.1/a?token=s3cret'))
   assert.match(message, '"127.0.0.1": URLs with a username or password are not fetched. Send it as base64.')
   assert.not.match(message, 's3cret')
@@ -62,14 +62,14 @@ const wrong: Record<string, Response> = {
   'plain text': media('Hi', 'text/plain'),
 }
 for (const [what, answer] of Object.entries(wrong)) {
-  test(`${what} is not accepted as an image`, async () => {
+  test(`${what} isn't accepted as an image`, async () => {
     const { message } = await refusal(() => answer)
     assert.match(message, /it is not an image|its media type is not supported/)
     assert.not.match(message, /html|svg|json|Hi/)
   })
 }
 
-test('a YouTube page is not an image', async () => {
+test("a YouTube page isn't an image", async () => {
   const { world, sent, fetched } = await openMedia(png)
   const response = await world.chat(requested('google/g', image('https://youtu.be/a')))
   assert.match((await response.json()).error.message, 'the target does not support images by URL.')
@@ -77,7 +77,7 @@ test('a YouTube page is not an image', async () => {
   assert.equal(fetched, [])
 })
 
-test('media are not downloaded if the host app disables downloads', async () => {
+test("media aren't downloaded if the host app disables downloads", async () => {
   const { message, fetched } = await refusal(png, image(), { fetchMedia: false })
   assert.match(message, 'the target does not support images by URL.')
   assert.equal(fetched, [])

@@ -88,7 +88,7 @@ test('two targets in a combo share one download', async () => {
   assert.equal(fetched, [ADDRESS, ADDRESS], 'but each request asks again')
 })
 
-test('a request whose media cannot be downloaded goes to a target that accepts URLs', async () => {
+test("a request whose media can't be downloaded goes to a target that accepts URLs", async () => {
   const combos = { both: ['google/g', 'plain/m'] }
   const { world, sent } = await openMedia(() => new Response('no', { status: 404 }), { combos })
   const messages = [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: ADDRESS } }] }]

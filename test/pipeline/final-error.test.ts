@@ -153,7 +153,7 @@ test("a provider's rejection of our credentials never becomes a 401 for the clie
   }
 })
 
-test('a body that quotes the credential is not passed on, regardless of its status', async () => {
+test("a body that quotes the credential isn't passed on, regardless of its status", async () => {
   for (const status of [400, 429, 500]) {
     const { world } = await chained({ one: fault(status, 'Bad header: Bearer secret-of-one') })
     const response = await world.chat({ model: 'one/m' })

@@ -46,7 +46,7 @@ for (const [what, line] of [
   })
 }
 
-test('pings do not count as the first content of a translated stream', async () => {
+test("pings don't count as the first content of a translated stream", async () => {
   const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(ping), 100))
   const { clock, asked, answer, world } = await after(1_000, drip, ['claude/c', 'one/m'])
   await asked

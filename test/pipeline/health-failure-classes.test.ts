@@ -71,7 +71,7 @@ for (const [what, refusal, reason] of [
   })
 }
 
-test("a client's rejected request does not affect the connection's health, regardless of the status", async () => {
+test("a client's rejected request doesn't affect the connection's health, regardless of the status", async () => {
   const { down, ask, world } = await failing()
   down.one = () => json({ code: 'permission-denied', error: 'Content violates usage guidelines. ' }, 403)
   assert.is(await ask(), '403 one/m=403:client')
@@ -166,7 +166,7 @@ for (const [what, end, reason] of [
   ['ends early', undefined, 'network'],
   ['reports an error', 'data: {"error":{"message":"over","code":503}}\n\n', 'server'],
 ] as const) {
-  test(`a stream that ${what} after its first content is not retried, but counts as a failure`, async () => {
+  test(`a stream that ${what} after its first content isn't retried, but counts as a failure`, async () => {
     const up = fakeUpstream(({ provider }) => {
       const events = chatEvents()
       if (provider === 'two') return sse(events)
@@ -187,7 +187,7 @@ for (const [what, end, reason] of [
   })
 }
 
-test('a stream that the client ends, or that rejects the request, does not affect the health of its target', async () => {
+test("a stream that the client ends, or that rejects the request, doesn't affect the health of its target", async () => {
   const refusal = 'data: {"error":{"message":"no","code":400}}\n\n'
   const up = fakeUpstream(() => sse([...chatEvents().slice(0, 2), refusal]))
   const { world } = await failing({ fetch: up })
@@ -210,7 +210,7 @@ test('an account without credit goes into cooldown like a rejected key, with adv
   assert.match(first?.health?.[0]?.message ?? '', /\(status 429, insufficient_quota\)\. The account is out of credit/)
 })
 
-test('a request that is rejected for its content fails immediately and does not affect the key', async () => {
+test("a request that is rejected for its content fails immediately and doesn't affect the key", async () => {
   const { down, ask, up } = await failing()
   down.one = () => json({ error: { message: 'Rejected', code: 'content_policy_violation' } }, 403)
   for (let times = 0; times < 3; times++) assert.is(await ask(), '403 one/m=403:client')
@@ -250,7 +250,7 @@ for (const [code, takes] of [
 
 const flagged = () => json({ error: { message: 'Your input was flagged as violating our usage policy' } }, 403)
 
-test('a 403 about the prompt is a client error and does not affect the key, even if repeated', async () => {
+test("a 403 about the prompt is a client error and doesn't affect the key, even if repeated", async () => {
   const { down, ask, world } = await failing()
   down.one = flagged
   for (let times = 0; times < 6; times++) assert.is(await ask(), '403 one/m=403:client')
@@ -283,7 +283,7 @@ test('an unexplained 403 falls back to the next target, and cools down the key a
   assert.match(entry?.message ?? '', 'no 403')
 })
 
-test('a 403 without a reason does not count against the key if only one client gets it, or others succeed', async () => {
+test("a 403 without a reason doesn't count against the key if only one client gets it, or others succeed", async () => {
   const { down, askAs, world } = await withKeys()
   down.one = refused(403)
   for (let times = 0; times < 4; times++) await askAs('a')
@@ -302,7 +302,7 @@ for (const [what, headers, metadata, waitMs] of [
   ['with Retry-After', { 'retry-after': '7' }, {}, 7_000],
   ['of OpenRouter about in-flight requests', {}, { limit_source: 'openrouter_in_flight_budget' }, 1_100],
 ] as const)
-  test(`a 402 ${what} starts a cooldown like a 429, and does not count against the key`, async () => {
+  test(`a 402 ${what} starts a cooldown like a 429, and doesn't count against the key`, async () => {
     const { down, ask, pass } = await failing()
     down.one = () => json({ error: { message: 'Try later', code: 402, metadata } }, 402, headers)
     assert.is(await ask(), '200 one/m=402:rate-limit, two/m=200')

@@ -79,7 +79,7 @@ test('a connection with a rejected credential is skipped immediately, and the op
   assert.is(await ask(), '200 one/m=200', 'a new credential is tried at once')
 })
 
-test('a rejected credential does not affect other accounts of the provider', async () => {
+test("a rejected credential doesn't affect other accounts of the provider", async () => {
   const up = fakeUpstream(({ headers }) =>
     headers.get('authorization') === 'Bearer bad-credential' ? refused(401)() : json(chatAnswer()),
   )

@@ -84,7 +84,7 @@ test('a reference to an unknown item fails with a 400 that names the item and su
   assert.match(message, '"store": false')
 })
 
-test('items of a request with store: false are not remembered', async () => {
+test("items of a request with store: false aren't remembered", async () => {
   const { respond } = await open()
   const items = await outputOf(await respond({ model: 'chat/m', store: false, input: [question] }))
   const [call] = items.filter(({ type }) => type === 'function_call')

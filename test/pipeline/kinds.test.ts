@@ -154,7 +154,7 @@ test("the error doesn't mention the kind if the provider has failed for another 
   }
 })
 
-test('the error names the kind if the provider is not connected, or missing from the name', async () => {
+test("the error names the kind if the provider isn't connected, or missing from the name", async () => {
   const { ask } = await open(200)
   assert.match(
     await ask('groq/whisper'),

@@ -110,6 +110,6 @@ for (const address of fetched)
 
 for (const [reason, addresses] of Object.entries(refused))
   for (const address of addresses)
-    test(`the gateway does not download ${address.slice(0, 60)} (${reason})`, () => {
+    test(`the gateway doesn't download ${address.slice(0, 60)} (${reason})`, () => {
       assert.match(findUrlProblem(new URL(address)) ?? 'it does', reason)
     })

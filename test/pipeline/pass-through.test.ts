@@ -163,7 +163,7 @@ test('only client headers that are meaningful to providers are passed through', 
   assert.equal(others, passed)
 })
 
-test('a header that the client names in Connection is not passed through', async () => {
+test("a header that the client names in Connection isn't passed through", async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
   await world.chat({}, { headers: { connection: 'close, Anthropic-Beta', 'anthropic-beta': 'x', 'openai-beta': 'y' } })

@@ -187,7 +187,7 @@ const denied: Refusal[] = [
 ]
 
 for (const [who, status, body] of [...noModel, ...denied])
-  test(`a ${status} from ${who} means that the model does not exist or is not accessible`, async () =>
+  test(`a ${status} from ${who} means that the model doesn't exist or isn't accessible`, async () =>
     assert.is((await recorded(status, body)).class, 'model-not-found'))
 
 const ofAddress: Refusal[] = [
@@ -202,7 +202,7 @@ const ofAddress: Refusal[] = [
 ]
 
 for (const [who, status, body] of ofAddress)
-  test(`a ${status} from ${who} means that the URL does not exist`, async () => {
+  test(`a ${status} from ${who} means that the URL doesn't exist`, async () => {
     const failure = await recorded(status, body)
     assert.is(failure.class, 'content')
     assert.match(failure.message, /status 404: the URL does not exist\. Check the base URL/)

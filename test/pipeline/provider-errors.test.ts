@@ -271,7 +271,7 @@ test('an account without credit is recognized with any status', async () => {
   assert.match((await recorded(400, elsewhere)).message, /not allowed to call from this location/)
 })
 
-test('an account is not out of credit if its router lacks credit at an upstream provider', async () => {
+test("an account isn't out of credit if its router lacks credit at an upstream provider", async () => {
   const raw = JSON.stringify(openai('You exceeded your current quota', { code: 'insufficient_quota' }))
   const body = { error: { code: 429, message: 'Provider returned error', metadata: { raw, provider_name: 'OpenAI' } } }
   assert.is((await recorded(429, body)).class, 'rate-limit')

@@ -227,7 +227,7 @@ test('a response that restarts before its first content falls back to the next t
   }
 })
 
-test('events that restart in an unrequested stream are not a response', async () => {
+test("events that restart in an unrequested stream aren't a response", async () => {
   const [events] = cutTable['in an open call'] ?? [[]]
   const up = fakeUpstream(({ provider }) => (provider === 'claude' ? sse(written(events)) : json(chatAnswer('two'))))
   const { messages } = await openWorld({

@@ -54,7 +54,7 @@ test("if includeStreamUsage is off, stream usage isn't requested, and bytes stay
   assert.is(up.calls[0]?.body, sent().replace('one/m', 'm'))
 })
 
-test('stream usage is requested, counted, and hidden from a client that has not requested it', async () => {
+test("stream usage is requested, counted, and hidden from a client that hasn't requested it", async () => {
   const { up, world } = await open()
   const response = await world.post(chat, sent())
   assert.is(await response.text(), withoutUsage)
@@ -196,7 +196,7 @@ test('a stream that ends early is an error even if it has reported its usage', a
   assert.match(text, /"code":"upstream_cut"/)
 })
 
-test('an error in the same event as the usage, the same chunk, or the next one is not hidden', async () => {
+test("an error in the same event as the usage, the same chunk, or the next one isn't hidden", async () => {
   const error = 'data: {"error":{"message":"Overloaded","code":503}}\n\n'
   const both = `data: {"choices":[],"usage":{"prompt_tokens":7},"error":{"message":"Overloaded","code":503}}\n\n`
   const first = chatChunk({ content: 'Hi' })
@@ -262,7 +262,7 @@ for (const [status, error] of [
     { detail: [{ type: 'extra_forbidden', loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }] },
   ],
 ] as const) {
-  test(`stream usage is not requested for a day after a provider rejected the option: ${JSON.stringify(error)}`, async () => {
+  test(`stream usage isn't requested for a day after a provider rejected the option: ${JSON.stringify(error)}`, async () => {
     const { up, world } = await open(({ body }) =>
       body.includes('include_usage') ? json(error, status) : sse(chatEvents().filter((event) => !isUsage(event))),
     )

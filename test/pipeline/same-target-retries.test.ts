@@ -89,7 +89,7 @@ test('a request retries the same target no more often than its number of attempt
   assert.ok(tookMs <= 250 + 500 + 20, `${tookMs}`)
 })
 
-test('the same target is not retried if the request may have been read', async () => {
+test("the same target isn't retried if the request may have been read", async () => {
   for (const code of ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'CERT_HAS_EXPIRED']) {
     const { up, world } = await lone([unsent(code), well])
     assert.is((await world.chat({})).status, 502)
@@ -97,7 +97,7 @@ test('the same target is not retried if the request may have been read', async (
   }
 })
 
-test('the same target is not retried if the response does not suggest it', async () => {
+test("the same target isn't retried if the response doesn't suggest it", async () => {
   for (const [status, headers] of [
     [500, {}],
     [503, {}],

@@ -105,7 +105,7 @@ test('an attempt settles once if its stream breaks off, or if its client disconn
   )
 })
 
-test('a target that a step rejects is skipped, and the steps around it learn that it was not called', async () => {
+test("a target that a step rejects is skipped, and the steps around it learn that it wasn't called", async () => {
   const events: string[] = []
   const { aroundAttempt } = settling(events)
   const { chat, up } = await openWith({

@@ -22,7 +22,7 @@ const table: Record<string, [sent: string, passed: string]> = {
 }
 
 for (const [name, [sent, passed]] of Object.entries(table)) {
-  test(`stream_options ${name} are not passed on, and everything else is unchanged`, async () => {
+  test(`stream_options ${name} aren't passed on, and everything else is unchanged`, async () => {
     const { world, up } = await open()
     const response = await world.post('/v1/chat/completions', sent)
     assert.equal([response.status, up.calls[0]?.body], [200, passed])

@@ -150,7 +150,7 @@ test("pings and comments are passed on, and don't count as a response", async ()
   assert.is(text, [...events, ...messageEvents().slice(-3)].join(''))
 })
 
-test('the start of a tool call is content, and the start of empty text is not', async () => {
+test("the start of a tool call is content, and the start of empty text isn't", async () => {
   const [start = '', text = ''] = messageEvents()
   const tool = text.replace('"type":"text","text":""', '"type":"tool_use","id":"t1","name":"f","input":{}')
   const over = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'

@@ -74,7 +74,7 @@ test('the tail of a stream is short again after a large event', () => {
   assert.is(kept.at(-1), 501)
 })
 
-test('the tail of a stream does not change when the chunks are overwritten later', () => {
+test("the tail of a stream doesn't change when the chunks are overwritten later", () => {
   const seen: string[] = []
   const tail = new StreamTail(
     { ...createStreamProgress(), observe: ({ data }) => seen.push(data) },

@@ -140,7 +140,7 @@ test("a request that one target can't accept goes to a target that can", async (
   assert.is(response.headers.get('x-signalbox-attempts'), 'claude/c=skipped:format;via=chain:fallback, one/m=200')
 })
 
-test('a warning cannot forge a header', async () => {
+test("a warning can't forge a header", async () => {
   const { world } = await open()
   const response = await world.chat({ model: 'claude/c', messages: hello, 'x\r\nset-cookie: a, b': 1 })
   assert.is(response.status, 200)
@@ -191,7 +191,7 @@ test('tokens are estimated if a provider of another format would have to count t
   assert.is(up.calls.length, 0)
 })
 
-test('a connection whose credential cannot be decrypted is skipped, and the operator is notified', async () => {
+test("a connection whose credential can't be decrypted is skipped, and the operator is notified", async () => {
   const storage = memoryStorage()
   const { up, world } = await open(both, { combos: { chain: ['one/m', 'two/m'] }, storage })
   const [stored] = (await storage.list('connections/')).filter(({ value }) => value.includes('"provider":"one"'))

@@ -113,7 +113,7 @@ test('an unrequested stream is recognized by its events under any content type',
   }
 })
 
-test("a JSON response with a stream's content type is not an unrequested stream", async () => {
+test("a JSON response with a stream's content type isn't an unrequested stream", async () => {
   const text = JSON.stringify(chatAnswer(), null, 1)
   const { ask } = await openChain(() => typed('text/event-stream', ['\n', text]))
   assert.is(await (await ask()).text(), `\n${text}`)

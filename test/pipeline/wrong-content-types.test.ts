@@ -77,7 +77,7 @@ for (const type of [undefined, 'text/event-stream', 'text/plain']) {
   })
 }
 
-test('a web page is not a response with any content type', async () => {
+test("a web page isn't a response with any content type", async () => {
   for (const type of [undefined, 'text/html', 'application/json', 'text/event-stream']) {
     const { world } = await open(() => labelled(type, ['<html>', 'down']))
     const response = await world.chat({ model: 'chain', messages, stream: true })

@@ -70,7 +70,7 @@ test('check 38: when its account fails, a session moves to another account and s
   assert.is(world.recorded.requests.at(-1)?.promptCache?.moved, undefined)
 })
 
-test('check 39: when its account reaches its limit, a session moves and is not rejected', async () => {
+test("check 39: when its account reaches its limit, a session moves and isn't rejected", async () => {
   let limited: string | null | undefined
   const answer: Answering = ({ headers }) =>
     headers.get('x-api-key') === limited

@@ -270,7 +270,7 @@ test('check 28: a key, an entry, and a connection take precedence over the setti
   assert.is(await ask('anthropic/claude-sonnet-4-5', other.key), true)
 })
 
-test('check 29: the header turns prompt caching off, and cannot turn it on', async () => {
+test("check 29: the header turns prompt caching off, and can't turn it on", async () => {
   const ask = async (promptCaching: PromptCaching, value: string) =>
     places(
       (await send({ ...claude, promptCaching, body: agent, headers: { 'x-signalbox-prompt-caching': value } })).sent,

@@ -16,7 +16,7 @@ const body = { ...clientWriters['anthropic-messages'](steps.slice(0, listRequest
 const open = () =>
   openDoor(() => json(whole['anthropic-messages']), { catalog: defaultCatalog, connections: ['anthropic'] })
 
-test('check 48: while prompt caching is off everywhere, its code is not loaded, and no byte changes', async () => {
+test("check 48: while prompt caching is off everywhere, its code isn't loaded, and no byte changes", async () => {
   await open() // loads what every gateway needs
   const loaded = new Set<string>()
   const hooks = registerHooks({

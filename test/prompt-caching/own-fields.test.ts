@@ -62,14 +62,14 @@ for (const [model, { field, ...target }] of Object.entries(others))
     assert.is.not(record?.by, 'gateway')
   })
 
-test('a cache field with the value null is not a breakpoint', async () => {
+test("a cache field with the value null isn't a breakpoint", async () => {
   const body = { ...messages, cache_control: null, model: 'anthropic/claude-sonnet-4-5' }
   const { sent, record } = await send({ path: '/v1/messages', body, answer: () => json(whole['anthropic-messages']) })
   assert.equal(sent.cache_control, { type: 'ephemeral' })
   assert.is(record?.by, 'gateway')
 })
 
-test('a tool parameter with the name of a cache field is not a breakpoint', async () => {
+test("a tool parameter with the name of a cache field isn't a breakpoint", async () => {
   const properties = { cacheControl: { type: 'string', default: 'no-store' }, cachedContent: { type: 'string' } }
   const tools = [{ name: 'upload', input_schema: { type: 'object', properties } }]
   const body = { ...messages, tools, model: 'anthropic/claude-sonnet-4-5' }
@@ -85,7 +85,7 @@ test('instructions stay instructions next to a stored prompt, whose messages the
   assert.equal(sent.input, responses.input)
 })
 
-test('while GPT-5.6 is paused, a retention of the client is not sent with cache options, which would be an error', async () => {
+test("while GPT-5.6 is paused, a retention of the client isn't sent with cache options, which would be an error", async () => {
   const clock = fakeClock()
   const usage = {
     ...{ input_tokens: 10_010, output_tokens: 1, total_tokens: 10_011 },
@@ -123,7 +123,7 @@ test('a cache key that the target rejects is left out, and the request repeated'
   }
 })
 
-test('a request whose own cache fields are rejected does not turn prompt caching off for others', async () => {
+test("a request whose own cache fields are rejected doesn't turn prompt caching off for others", async () => {
   const rejection = { error: { message: 'Invalid prompt_cache_retention: bogus', type: 'invalid_request_error' } }
   const { up, world } = await openDoor(
     ({ body }) => (/bogus/.test(body) ? json(rejection, 400) : json(whole['openai-responses'])),

@@ -129,7 +129,7 @@ for (const client of clientFormats)
   })
 
 for (const client of clientFormats)
-  test(`check 30: the order of the client's fields does not matter, from ${client} clients`, async () => {
+  test(`check 30: the order of the client's fields doesn't matter, from ${client} clients`, async () => {
     const random = createRandom()
     for (const target of targets) {
       const order = <T>(value: T) => shuffleFields(value, random)

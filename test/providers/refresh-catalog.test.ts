@@ -46,7 +46,7 @@ test('refreshing the catalog omits a floating price', () => {
   assert.equal(prices, [{ input: 1 }, undefined])
 })
 
-test('refreshing the catalog distinguishes kinds and omits models that the provider does not serve', () => {
+test("refreshing the catalog distinguishes kinds and omits models that the provider doesn't serve", () => {
   const list = {
     ...model('chat'),
     ...model('paint', { modalities: { input: ['text'], output: ['image'] } }),

@@ -117,7 +117,7 @@ test('"sticky" keeps a session on one of a provider\'s connections, and moves th
   assert.is(await asks(2, { user: 'somebody' }), `${other} ${other}`)
 })
 
-test('a rejected key does not disable its provider', async () => {
+test("a rejected key doesn't disable its provider", async () => {
   for (const strategy of ['fallback', 'round-robin', 'least-busy', 'least-latency', 'random', 'sticky'] as const) {
     const { world, up, down, asks } = await openOne()
     await world.api.providers.update('one', { strategy })
@@ -128,7 +128,7 @@ test('a rejected key does not disable its provider', async () => {
   }
 })
 
-test('a failing model does not disable its key', async () => {
+test("a failing model doesn't disable its key", async () => {
   const { world, up, down, asks } = await openOne()
   down.set('a/m', 404)
   assert.is(await asks(3), 'a>b b b')

@@ -84,7 +84,7 @@ for (const stream of [false, true])
     assert.equal(new Set(up.providers), new Set(['two']))
   })
 
-test('a request for a compliant target in cooldown does not move to other targets', async () => {
+test("a request for a compliant target in cooldown doesn't move to other targets", async () => {
   const { ask, up, clock } = await open(() => json({ error: { message: 'No.' } }, 401))
   for (let times = 0; times < 3; times++) {
     const pending = ask('zdr')
@@ -138,7 +138,7 @@ test('a hedge stays at compliant targets', async () => {
   assert.equal(up.providers, ['two', 'two', 'two'])
 })
 
-test('a session does not stay at a connection that no longer complies', async () => {
+test("a session doesn't stay at a connection that no longer complies", async () => {
   const combos = { pool: { models: ['two/m', 'three/m'], strategy: 'sticky' as const } }
   const { ask, up, api } = await open(either, { combos })
   const headers = { 'x-signalbox-session': 's' }

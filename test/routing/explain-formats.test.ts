@@ -29,7 +29,7 @@ async function cooling(models: string[], seconds: Record<string, number>) {
   return pool
 }
 
-test('a target in cooldown is the last resort if the healthy one before it does not support the request', async () => {
+test("a target in cooldown is the last resort if the healthy one before it doesn't support the request", async () => {
   const { uses, called } = await predicted(await cooling(['claude/c', 'one/m'], { one: 30 }))
   assert.equal([uses, called], [['claude skipped', 'one last-resort'], 'one'])
 })
@@ -49,7 +49,7 @@ test('if no target supports the request, the error says so, regardless of cooldo
   assert.equal([error?.status, response.status, response.headers.get('retry-after')], [400, 400, null])
 })
 
-test('no attempt is reserved for a target that does not support the request', async () => {
+test("no attempt is reserved for a target that doesn't support the request", async () => {
   const connections = ['one', { provider: 'one', name: 'spare' }, { provider: 'one', name: 'third' }, 'claude']
   const pool = await openPool(['one/m', 'claude/c'], { connections, catalog, answer: fault(500, 'down') })
   const { uses, called } = await predicted(pool)

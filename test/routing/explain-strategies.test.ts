@@ -111,7 +111,7 @@ test("under sticky, the reason is the session's own entry, or the entry that the
   assert.match(named[0] ?? '', /the session was re-pinned here/, 'headers of any case')
 })
 
-test('under conditional, an excluded entry is shown with the condition that the request does not meet', async () => {
+test("under conditional, an excluded entry is shown with the condition that the request doesn't meet", async () => {
   const entries = [
     { model: 'one/m', when: { tools: true, headers: { 'X-Team': 'red' } } },
     { model: 'two/m', when: { metadata: { tier: 'gold' }, bytes: { max: 100 } } },

@@ -123,7 +123,7 @@ test('each target has its path through combos and providers, and the reason for 
   )
 })
 
-test('a target whose format does not support the request is skipped, just like in the request', async () => {
+test("a target whose format doesn't support the request is skipped, just like in the request", async () => {
   const connections = ['claude', 'one']
   const pool = await openPool(['claude/c', 'one/m'], { connections, catalog: worldCatalog })
   const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }

@@ -83,7 +83,7 @@ test('moved sessions stay moved on the same instance while the storage fails', a
   for (const { status } of world.recorded.requests) assert.is(status, 200)
 })
 
-test('a combo can be changed and deleted while the state of its turns cannot be stored', async () => {
+test("a combo can be changed and deleted while the state of its turns can't be stored", async () => {
   const { storage, clock, broken } = failingStorage(rejects)
   const { world, asks } = await openPool(turns, { storage, clock })
   for (const method of ['get', 'set', 'delete'] as const) broken.add(method)

@@ -7,7 +7,7 @@ for (const [outcome, end] of [
   ['success', 'succeed'],
   ['client error', 'fail'],
 ] as const) {
-  test(`a late ${outcome} does not end a cooldown that began after its call`, () => {
+  test(`a late ${outcome} doesn't end a cooldown that began after its call`, () => {
     for (const what of ['credentials', 'rate-limit', 'model-not-found'] as const) {
       const { health, fail, waitOf } = open()
       const early = health.begin(target())
@@ -86,7 +86,7 @@ test('the beginning of a stream clears the failures of its target, except those 
   assert.is(waitOf(), undefined)
 })
 
-test('a complete stream does not clear the failures of calls that failed while it ran', () => {
+test("a complete stream doesn't clear the failures of calls that failed while it ran", () => {
   const { health, fail, waitOf } = open()
   const streams = [1, 2, 3, 4, 5].map(() => health.begin(target()))
   for (const stream of streams) stream.beginStream()
@@ -97,7 +97,7 @@ test('a complete stream does not clear the failures of calls that failed while i
   assert.is(waitOf(), 5_000)
 })
 
-test('an old stream that breaks off does not extend a cooldown that began after it', () => {
+test("an old stream that breaks off doesn't extend a cooldown that began after it", () => {
   const { health, fail, waitOf } = open()
   const old = health.begin(target())
   old.beginStream()
@@ -114,7 +114,7 @@ test('a changed connection has no failures', async () => {
   assert.equal(await health.list([connection('a', 'p', '2')]), [])
 })
 
-test('a call that began before its connection was changed does not affect the health of the changed one', () => {
+test("a call that began before its connection was changed doesn't affect the health of the changed one", () => {
   const { health, fail, waitOf } = open()
   const [good, bad] = [health.begin(target()), health.begin(target())]
   fail('credentials', target('a', 'm', '2'))

@@ -34,7 +34,7 @@ for (const [what, failures, firstMs, level] of table) {
 }
 
 for (const what of ['client', 'context-overflow', 'format'] as const) {
-  test(`a ${what} failure does not affect a target's health`, () => {
+  test(`a ${what} failure doesn't affect a target's health`, () => {
     const { fail, waitOf } = open()
     for (let at = 0; at < 10; at++) fail(what)
     assert.is(waitOf(), undefined)
@@ -95,7 +95,7 @@ test('a target with a failure rate of 50% goes into cooldown, even if no two cal
   assert.is(waitOf(), 5_000)
 })
 
-test('failures older than the window do not count', () => {
+test("failures older than the window don't count", () => {
   const { fail, waitOf, pass } = open()
   for (let at = 0; at < 4; at++) fail('server')
   pass(60_000)
@@ -151,7 +151,7 @@ test('only a requested wait, a rejected key, and a missing model are mandatory c
   }
 })
 
-test("failures under a combo's own health terms do not affect other requests, except definitive ones", () => {
+test("failures under a combo's own health terms don't affect other requests, except definitive ones", () => {
   const { health, waitOf } = open()
   const combo = health.withSettings({ ...defaultHealthTerms, minCalls: 2, cooldownMs: 1_000, combo: 'sensitive' })
   combo.begin(target()).fail(failure('server'))
@@ -198,7 +198,7 @@ test('a wait shorter than the first back-off of its class is used once, and then
   assert.equal(waits, [undefined, 2_000, 4_000, 1_500, 16_000])
 })
 
-test('a wait of zero does not start a cooldown that needs several failures', async () => {
+test("a wait of zero doesn't start a cooldown that needs several failures", async () => {
   const { fail, health, waitOf } = open()
   for (let at = 0; at < 4; at++) fail('server', target(), 0)
   const [entry] = (await health.list([connection('a')])).filter(({ level }) => level === 'model')
@@ -238,7 +238,7 @@ test('the cooldown doubles up to its limit', () => {
   )
 })
 
-test("failures of in-flight and last-resort requests do not extend a target's cooldown", () => {
+test("failures of in-flight and last-resort requests don't extend a target's cooldown", () => {
   const { fail, waitOf, pass } = open()
   for (let at = 0; at < 8; at++) fail('server')
   assert.is(waitOf(), 5_000)
@@ -274,7 +274,7 @@ test('network failures of two models put a key in cooldown, but failures of one 
   assert.is(waitOf(target('a', 'good')), 5_000)
 })
 
-test('a model with network failures on every account does not put the provider in cooldown', () => {
+test("a model with network failures on every account doesn't put the provider in cooldown", () => {
   const { fail, waitOf } = open()
   for (let at = 0; at < 20; at++) fail('network', target(at % 2 ? 'a' : 'b', 'bad'))
   assert.is(waitOf(target('a', 'good')), undefined)

@@ -128,7 +128,7 @@ test('a failed attempt no longer counts as load', async () => {
   assert.is(await asks(2), 'one one')
 })
 
-test('a request that no target supports does not count as load', async () => {
+test("a request that no target supports doesn't count as load", async () => {
   const { world, down, asks } = await openPool(pair)
   down.set('one', 401).set('two', 401)
   assert.is(await asks(1), 'one>two')

@@ -97,7 +97,7 @@ test('the latency of the connection that would be used counts, not the latency o
   isMostly(await race(60), 'two')
 })
 
-test('failures are not measured', async () => {
+test("failures aren't measured", async () => {
   const { world, clock, down, race } = await openRace({ one: 200, two: 500, three: 900 })
   down.set('three', 500) // quickly
   await race(9)

@@ -85,7 +85,7 @@ test("a session stays with its entry even if the entry doesn't support one of it
   assert.is(await asks(1, body), 'claude')
 })
 
-test('a faster hedge does not move a session', async () => {
+test("a faster hedge doesn't move a session", async () => {
   const clock = fakeClock()
   let slow = ''
   const { world, up } = await openPool(

@@ -16,7 +16,7 @@ async function createKeys({ world }: Pick<Pool, 'world'>) {
   }
 }
 
-test("a session that moves does not move another caller's session of the same name", async () => {
+test("a session that moves doesn't move another caller's session of the same name", async () => {
   const storage = memoryStorage()
   const pool = await openPool(sticky, { storage })
   const { asks, down } = pool

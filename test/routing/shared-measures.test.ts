@@ -138,7 +138,7 @@ test('the mean is used if instances measure different values', async () => {
   assert.ok(two > 28, 'the first has never seen the third of a second turn into three')
 })
 
-test('load that was published with an average does not count forever', async () => {
+test("load that was published with an average doesn't count forever", async () => {
   const { first, second, clock, race } = await openTwo(fastest, { ms: { one: 50 } })
   await first.world.api.combos.create({ name: 'busy', ...busy })
   assert.equal(await race(first, 1), ['one'])

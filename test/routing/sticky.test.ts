@@ -71,7 +71,7 @@ test('a session name takes precedence over the beginning of the conversation, an
   }
 })
 
-test("blank names and values that aren't strings do not name a session", async () => {
+test("blank names and values that aren't strings don't name a session", async () => {
   const { asks } = await openPool(sticky)
   const messages = [{ role: 'user', content: 'Hello, it is me' }]
   const home = await asks(1, { messages })
@@ -185,7 +185,7 @@ test('two instances on one storage agree on the targets of sessions and moved se
   }
 })
 
-test('the stored state of a moved session does not reveal the session', async () => {
+test("the stored state of a moved session doesn't reveal the session", async () => {
   const storage = memoryStorage()
   const { down, asks } = await openPool(sticky, { storage })
   const body = { user: 'jane.doe@example.test' }

@@ -86,7 +86,7 @@ const inputsOf = fc
   )
 
 for (const strategy of Object.keys(strategies) as Strategy[]) {
-  test(`"${strategy}" returns each entry once, for any inputs, and does not change the list`, () => {
+  test(`"${strategy}" returns each entry once, for any inputs, and doesn't change the list`, () => {
     const property = fc.property(entriesOf, inputsOf, (entries, inputs) => {
       const before = structuredClone(entries)
       const order = strategies[strategy].order(entries, inputs(entries))

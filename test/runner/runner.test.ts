@@ -244,7 +244,7 @@ test('the list of long files contains only existing files, and the default run i
   assert.equal(emptied.toSorted(), ['runtimes', ...single].toSorted())
 })
 
-test('every test in another runtime is listed as long, since the default run does not install the runtimes', async () => {
+test("every test in another runtime is listed as long, since the default run doesn't install the runtimes", async () => {
   const { files } = await discover(`${root}test`, [])
   assert.equal(
     files.filter((path) => path.includes('/test/runtimes/')),

@@ -36,7 +36,7 @@ export function refusesHostileRequests(name: string, start: () => Promise<Served
   })
 
   for (const way of ['chunked', 'with a length'] as const) {
-    test(`a body that is too large is not read further after the 413 (${way})`, async () => {
+    test(`a body that is too large isn't read further after the 413 (${way})`, async () => {
       const { socket, text, answered } = open(served.url)
       const length = way === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${100 * MAX_BYTES}`
       socket.write(head(base, length))

@@ -23,7 +23,7 @@ export function mountGuardsAndCloses(name: string, start: () => Promise<Served>)
     assert.is((await answerTo('127.0.0.1', served.url)).statusCode, 200)
   })
 
-  test('cuts off a stream that does not end in time when closing', async () => {
+  test("cuts off a stream that doesn't end in time when closing", async () => {
     const upstream = await startUpstream()
     try {
       const client = clientOf(served.url)

@@ -44,7 +44,7 @@ export function readsPaths(name: string, start: () => Promise<Served>): void {
     assert.ok(answered > 30, `${answered} are answered`)
   })
 
-  test('paths do not depend on the Host', async () => {
+  test("paths don't depend on the Host", async () => {
     for (const host of hosts) {
       for (const path of ['/nowhere', '/v1/models', '/api/keys']) {
         const { status, text } = await ask(served.url, `${below}${path}`, host)

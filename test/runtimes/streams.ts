@@ -26,7 +26,7 @@ export function streamsAsItComes(test: ReturnType<typeof suite>, stage: () => St
     assert.match(text, /"lo"[\s\S]*data: \[DONE\]\n\n$/)
   })
 
-  test('a stream that the provider cuts off does not end normally', async () => {
+  test("a stream that the provider cuts off doesn't end normally", async () => {
     const response = await stage().client.chat('broken', true)
     const text = await response.text().catch(() => 'cut')
     assert.match(text, /^cut$|"error"/)

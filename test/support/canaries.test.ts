@@ -36,7 +36,7 @@ test('canary credentials are detected in the body and the headers of a response'
   assert.equal(await Response.json({ key: 'another' }).json(), { key: 'another' })
 })
 
-test('strings that could be anything are not canary credentials', () => {
+test("strings that could be anything aren't canary credentials", () => {
   for (const credential of ['short', '123456789012', undefined]) plant(credential)
   assert.is(canaryIn('short 123456789012 undefined', 'the log'), undefined)
 })

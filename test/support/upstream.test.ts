@@ -53,7 +53,7 @@ test('an abort cuts off a body and cancels its source', async () => {
   assert.is(cancelled, 'gone')
 })
 
-test('an abort between two reads is not a normal end', async () => {
+test("an abort between two reads isn't a normal end", async () => {
   const parts = ['first', 'second']
   const body = new ReadableStream({
     pull(controller) {

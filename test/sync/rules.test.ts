@@ -51,7 +51,7 @@ test('a deletion wins over a concurrent pause on either side and is reported onc
   assert.equal(await dataOf(cloud), await dataOf(home))
 })
 
-test('a deletion after a pause is not a conflict', async () => {
+test("a deletion after a pause isn't a conflict", async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const [one, other] = [await home.api.keys.create({ name: 'one' }), await home.api.keys.create({ name: 'other' })]
   await sync()
@@ -197,7 +197,7 @@ test('swapped combo names are swapped on the other side, in both directions', as
   assert.equal((await home.api.combos.get(b.id)).name, 'b')
 })
 
-test('a requireApiKey change on only one side is not a conflict', async () => {
+test("a requireApiKey change on only one side isn't a conflict", async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   await home.api.settings.update({ requireApiKey: true })
   assert.equal((await sync()).conflicts, [])

@@ -134,6 +134,6 @@ test('the recipe for Codex makes Codex switch from WebSocket to HTTP immediately
   ),
 )
 
-test('the page has a recipe for every tested tool, and for Cursor, which is not available as a package', () => {
+test("the page has a recipe for every tested tool, and for Cursor, which isn't available as a package", () => {
   assert.equal([...recipes.keys()].toSorted(), [...Object.keys(tools), 'Cursor'].toSorted())
 })

@@ -135,7 +135,7 @@ test("a call through the host app's fetch that never settles ends when it is can
   assert.is(await rejection(stream.next()), REASON)
 })
 
-test('a call does not keep a returned chunk in memory', async () => {
+test("a call doesn't keep a returned chunk in memory", async () => {
   let left = 1
   const next = () => (left-- > 0 ? Promise.resolve(new Uint8Array(1_000)) : new Promise<undefined>(() => {}))
   const answer = { status: 200, header: () => undefined, headers: () => [], body: { next, cancel() {} } }

@@ -138,7 +138,7 @@ for (const [what, path, mimeType, more, costUsd] of [
   ],
   ['a speech model', 't', 'audio/L16;rate=24000', {}, 20.5],
 ] as const)
-  test(`output that the provider does not distinguish counts as the model's modality: ${what}`, async () => {
+  test(`output that the provider doesn't distinguish counts as the model's modality: ${what}`, async () => {
     const answer = google(mimeType)
     const whole = { ...answer, usageMetadata: { ...answer.usageMetadata, ...more } }
     const body = { contents, generationConfig: { responseModalities: [path === 'i' ? 'IMAGE' : 'AUDIO'] } }

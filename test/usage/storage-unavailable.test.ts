@@ -154,7 +154,7 @@ test('during a long outage, 10,000 requests get records, totals include all, and
   assert.equal(await look(), expected, 'when it is folded')
 })
 
-test("a storage that can't keep up is not reported as unavailable, and totals are written in the meantime", async () => {
+test("a storage that can't keep up isn't reported as unavailable, and totals are written in the meantime", async () => {
   const { clock, storage: inner } = flaky()
   const waiting: (() => void)[] = []
   let isSlow = true

@@ -38,7 +38,7 @@ const isNear = (tokens: number, wanted: number, what: string) =>
   assert.ok(tokens > wanted * 0.7 && tokens < wanted * 1.5, `${what}: ${tokens}, not about ${wanted}`)
 
 for (const { name, speaking, ask } of pairs) {
-  test(`zeros do not count as usage of a long response (${name})`, async () => {
+  test(`zeros don't count as usage of a long response (${name})`, async () => {
     for (const report of [speaking.usage(ZERO), {}])
       for (const stream of [false, true]) {
         const { counts, source, usd } = await usageOf(
@@ -107,7 +107,7 @@ for (const { name, speaking, ask } of pairs) {
   })
 }
 
-test('zeros do not count as usage of an image response', async () => {
+test("zeros don't count as usage of an image response", async () => {
   const url = `data:image/png;base64,${'QUJD'.repeat(400)}`
   const message = { role: 'assistant', content: '', images: [{ type: 'image_url', image_url: { url } }] }
   const made = { type: 'image_generation_call', id: 'i', status: 'completed', result: 'QUJD' }

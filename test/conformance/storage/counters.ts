@@ -36,7 +36,7 @@ export function storageCounters(test: StorageTest): void {
     assert.is((await storage.get('count'))?.value, '60')
   })
 
-  test('rejects a value that is not an integer and leaves it unchanged', async ({ storage }) => {
+  test("rejects a value that isn't an integer and leaves it unchanged", async ({ storage }) => {
     for (const value of ['', 'many', '1.5', '1e3', ' 1', '0x10', 'NaN', '9007199254740991']) {
       const version = await storage.set('text', value)
       assert.ok(await fails(() => add(storage, 'text', 1)), `${JSON.stringify(value)} was incremented`)

@@ -30,7 +30,7 @@ export function storageVersions(test: StorageTest): void {
     assert.type(await storage.set('key', 'third', { ifVersion: null }), 'string')
   })
 
-  test('creates nothing for a version of a key that does not exist', async ({ storage }) => {
+  test("creates nothing for a version of a key that doesn't exist", async ({ storage }) => {
     const version = await storage.set('other', 'value')
     assert.ok(typeof version === 'string')
     assert.is(await storage.set('key', 'value', { ifVersion: version }), false)

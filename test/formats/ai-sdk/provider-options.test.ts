@@ -334,7 +334,7 @@ test('references to a conversation, a container, or content stored by another ve
   }
 })
 
-test('warnings name the options that another vendor does not support', async () => {
+test("warnings name the options that another vendor doesn't support", async () => {
   const providerOptions = { google: { safetySettings: [] }, openai: { truncation: 'auto' } }
   const { warned } = await ask('anthropic-messages', {
     providerOptions,

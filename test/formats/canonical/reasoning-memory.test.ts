@@ -104,7 +104,7 @@ test('reasoning of calls with sequential IDs stays with its own conversation', (
   }
 })
 
-test('reasoning without state is not stored', () => {
+test("reasoning without state isn't stored", () => {
   const memory = createReasoningMemory()
   memory.keep(K, [{ type: 'reasoning', text: 'only words' }, call('c1')])
   assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))

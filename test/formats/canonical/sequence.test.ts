@@ -81,7 +81,7 @@ test('an unreadable event between the start and the finish of a response is an e
   assert.is(last([text(0), finish('stop'), unreadable])?.type, 'end')
 })
 
-test('a stream in which one of several candidates did not finish ends with an error', () => {
+test("a stream in which one of several candidates didn't finish ends with an error", () => {
   const second: ReaderEvent = { type: 'part-start', key: 1, candidate: 1, part: { type: 'text', text: '' } }
   assert.is(last([text(0), second, finish('stop')])?.type, 'error')
 })

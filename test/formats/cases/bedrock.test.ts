@@ -46,7 +46,7 @@ test('consecutive results become one turn with the text after them', async () =>
   assert.ok(sent.toolConfig, 'a history with calls is refused unless tools are declared')
 })
 
-test('fields that only Anthropic supports are not sent', async () => {
+test("fields that only Anthropic supports aren't sent", async () => {
   const body = {
     system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral', scope: 'global' } }],
     messages: [{ role: 'user', content: 'a' }],

@@ -57,7 +57,7 @@ const own: Record<string, Partial<Question>> = {
 
 for (const [what, body] of Object.entries(forms)) {
   for (const [model, question] of Object.entries(others))
-    test(`the billing line does not reach other providers as ${what} (${model})`, async () => {
+    test(`the billing line doesn't reach other providers as ${what} (${model})`, async () => {
       const calls = [1, 2].map((nonce) => {
         const input = { ...body(nonce), messages: hello }
         return ask({ client: 'anthropic-messages', model, body: input, answer: () => json({}), ...question })

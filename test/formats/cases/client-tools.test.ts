@@ -213,7 +213,7 @@ for (const [name, { tool, name: as, required, args, item, output, read }] of Obj
   }
 }
 
-test('a call whose arguments do not fit the tool stays a function call', async () => {
+test("a call whose arguments don't fit the tool stays a function call", async () => {
   for (const stream of [false, true]) {
     const answer = () => calling['openai-chat']('apply_patch', '{"patch":"x"}', stream)
     const body = { tools: [{ type: 'apply_patch' }] }

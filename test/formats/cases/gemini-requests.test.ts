@@ -23,7 +23,7 @@ test('tools sent as one object become the tools of the request', async () => {
   assert.equal([sent.tools, warned], [[{ type: 'function', function: declaration }], []])
 })
 
-test('a function declaration that is not in a list becomes the tool of the request', async () => {
+test("a function declaration that isn't in a list becomes the tool of the request", async () => {
   const { sent } = await sentTo('chat/m', { contents, tools: [{ function_declarations: declaration }] })
   assert.equal(sent.tools, [{ type: 'function', function: declaration }])
 })

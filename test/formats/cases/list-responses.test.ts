@@ -53,7 +53,7 @@ test('a truncated list arrives as its beginning, and other text stays unchanged'
   }
 })
 
-test('a list is requested by a tool if the target does not support schemas', async () => {
+test("a list is requested by a tool if the target doesn't support schemas", async () => {
   const use = { type: 'tool_use', id: 't1', name: 'answer', input: { answer: ['Bern'] } }
   const { sent, response } = await ask({
     ...question,

@@ -192,7 +192,7 @@ for (const [what, body, output] of [
   ['without an envelope', { code: 'InvalidParameter', message: LONG, request_id: 'r' }, LONG],
 ] as const)
   for (const client of wireFormats)
-    test(`recognizes an error ${what} in a body that is not a response (${client} client)`, async () => {
+    test(`recognizes an error ${what} in a body that isn't a response (${client} client)`, async () => {
       for (const status of [200, 400]) {
         const { response } = await ask({ client, model: 'chat/m', answer: () => json(body, status) })
         assert.is(response.status, 400, `${status}`)
@@ -208,7 +208,7 @@ for (const [what, body, output] of [
       assert.ok(String(getError(await getData(response)).message).includes(output))
     })
 
-test("the client's own text is not treated as a reason", async () => {
+test("the client's own text isn't treated as a reason", async () => {
   const error = {
     message: 'Invalid value',
     code: 'invalid_value',

@@ -170,7 +170,7 @@ for (const [model, config, wish] of shown)
     assert.ok(JSON.stringify(await getThinking(model, config)).includes(wish))
   })
 
-test('reasoning that an Anthropic client did not request is not requested', async () => {
+test("reasoning that an Anthropic client didn't request isn't requested", async () => {
   const quiet = [
     { type: 'enabled', budget_tokens: 2_048, display: 'omitted' },
     { type: 'adaptive' },

@@ -164,7 +164,7 @@ for (const client of wireFormats) {
     assert.match(await response.text(), /no luck/)
   })
 
-  test(`a provider that fails within a stream is not replaced by another (${client} client)`, async () => {
+  test(`a provider that fails within a stream isn't replaced by another (${client} client)`, async () => {
     const { response, up } = await ask({
       client,
       model: 'chain',

@@ -63,7 +63,7 @@ for (const [client, target] of pairs) {
     })
 }
 
-test('a joined schema is not strict, because OpenAI would reject it', async () => {
+test("a joined schema isn't strict, because OpenAI would reject it", async () => {
   const { call, warned } = await ask({
     client: 'anthropic-messages',
     model: 'responses/m',

@@ -119,7 +119,7 @@ for (const from of wireFormats) {
   }
 }
 
-test('cached tokens of a response are not input tokens for a Messages client', async () => {
+test("cached tokens of a response aren't input tokens for a Messages client", async () => {
   const usage = {
     input_tokens: 12_000,
     input_tokens_details: { cached_tokens: 11_008 },

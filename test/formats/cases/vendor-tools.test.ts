@@ -211,7 +211,7 @@ test('a search in the same entry as functions is dropped with a warning that nam
   assert.equal(warned.toSorted(), ['dropped:tools[0].codeExecution', 'dropped:tools[0].googleSearch'])
 })
 
-test('a forced search becomes a free choice if the target cannot be forced to search', async () => {
+test("a forced search becomes a free choice if the target can't be forced to search", async () => {
   const client = 'anthropic-messages'
   const body = {
     tools: [{ type: 'web_search_20250305', name: 'web_search' }],

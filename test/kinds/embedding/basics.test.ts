@@ -147,7 +147,7 @@ test('clients of each format can read gateway and provider errors', async () => 
   }
 })
 
-test('a dollar limit counts embeddings at their input price, and an unknown price does not count as free', async () => {
+test("a dollar limit counts embeddings at their input price, and an unknown price doesn't count as free", async () => {
   const priced = {
     openai: {
       baseUrl: 'http://openai.test/v1',

@@ -60,7 +60,7 @@ for (const [what, embeddings] of Object.entries({
     }
   })
 
-test('vectors that are not in the order of their indexes are sorted when they are translated', async () => {
+test("vectors that aren't in the order of their indexes are sorted when they are translated", async () => {
   const { post } = await openWorld({
     fetch: fakeUpstream(() =>
       json({ data: [2, 0, 1].map((index) => ({ index, embedding: [index, 0.5] })), model: 'm', object: 'list' }),

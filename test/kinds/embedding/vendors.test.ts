@@ -126,7 +126,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     })
 
   if (lacks.includes('width'))
-    test(`the error for a vector length names the field, since ${name} does not support it`, async () => {
+    test(`the error for a vector length names the field, since ${name} doesn't support it`, async () => {
       const { ask, up } = await open(vendor)
       for (const client of Object.values(clients)) {
         const { status, text } = await ask(client, TEXTS, { width: 3 })
@@ -159,7 +159,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     assert.equal(seen.flatMap((one) => one.texts).sort(), [...texts].sort())
   })
 
-  test(`the error for token input names the field if ${name} does not support tokens`, async () => {
+  test(`the error for token input names the field if ${name} doesn't support tokens`, async () => {
     const { post, up } = await open(vendor)
     const response = await post('/v1/embeddings', {
       model: `${vendor.connection.provider}/${vendor.model}`,

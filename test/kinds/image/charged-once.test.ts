@@ -83,7 +83,7 @@ test('a 400 ends the request in any combo', async () => {
   assert.equal([status, providers], [400, ['one']])
 })
 
-test('a slow attempt is not hedged', async () => {
+test("a slow attempt isn't hedged", async () => {
   const up = fakeUpstream(async () => good())
   const { post, clock } = await openWorld({
     fetch: up,

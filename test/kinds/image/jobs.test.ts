@@ -51,7 +51,7 @@ const ends: Record<string, { status: string; code: number; asked: string[] }> = 
   'is not found': { status: 'Task not found', code: 502, asked: ['bfl'] },
 }
 for (const [what, { status, code }] of Object.entries(ends))
-  test(`a job that ${what} is not started again, and returns ${code}`, async () => {
+  test(`a job that ${what} isn't started again, and returns ${code}`, async () => {
     const { ask, up } = await openImages({
       combos: { pool: { models: [model, 'openai/gpt-image-2'], kind: 'image' } },
       answer: (call) => (isPoll(call) ? json({ id: 'j', status, result: null }) : undefined),
@@ -101,7 +101,7 @@ const ADDRESSES = [
   'nonsense',
 ]
 for (const address of ADDRESSES)
-  test(`a job at ${address} is not polled`, async () => {
+  test(`a job at ${address} isn't polled`, async () => {
     const { ask, up } = await openImages({
       answer: ({ url }) => (url.href === makes ? json({ id: 'j', polling_url: address }) : undefined),
     })
@@ -145,7 +145,7 @@ const PICTURES = [
   'https://a:b@cdn.test/x.png',
 ]
 for (const address of PICTURES)
-  test(`an image at ${address} is not downloaded, and the client gets its URL with a warning`, async () => {
+  test(`an image at ${address} isn't downloaded, and the client gets its URL with a warning`, async () => {
     const { ask, up } = await openImages({ answer: (call) => (isPoll(call) ? ready(address) : undefined) })
     const response = await ask(model, {})
     assert.is(response.status, 200)
@@ -157,7 +157,7 @@ for (const address of PICTURES)
     )
   })
 
-test('an image over the size limit is not read', async () => {
+test("an image over the size limit isn't read", async () => {
   const { ask } = await openImages({
     limits: { maxImageBytes: 1_000 },
     answer: (call) =>

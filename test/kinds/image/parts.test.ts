@@ -94,7 +94,7 @@ for (const [what, sample] of Object.entries(samples))
     assert.equal(recorded.usages[0]?.units, { image: 1 })
   })
 
-test('a Kontext job that is rejected or fails is not started again', async () => {
+test("a Kontext job that is rejected or fails isn't started again", async () => {
   for (const [status, code] of [
     ['Content Moderated', 400],
     ['Error', 502],

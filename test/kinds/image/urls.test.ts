@@ -94,7 +94,7 @@ for (const [what, address, answer] of [
     assert.equal(recorded.errors, [])
   })
 
-test('a gateway that does not download media rejects URLs', async () => {
+test("a gateway that doesn't download media rejects URLs", async () => {
   const { ask, up } = await openImages({ ...served(), fetchMedia: false })
   const response = await ask(imageVendors.openai.model, { image: ADDRESS }, { path: 'edits' })
   assert.equal([response.status, up.calls.length], [400, 0])

@@ -93,7 +93,7 @@ test('a model without image support never moderates an image: the request falls 
   assert.is(up.calls.length, 1)
 })
 
-test('a field that Mistral does not know is dropped with a warning, and rejected in strict mode', async () => {
+test("a field that Mistral doesn't know is dropped with a warning, and rejected in strict mode", async () => {
   const { world, up } = await open()
   const body = { model: models.mistral, input: 'a walk', user: 'u' }
   const lenient = await world.post('/v1/moderations', body)

@@ -132,7 +132,7 @@ test('a model or combo of another kind fails with a 400 that contains the right 
   }
 })
 
-test('an explanation lists the targets of a rerank request, including targets that cannot handle it', async () => {
+test("an explanation lists the targets of a rerank request, including targets that can't handle it", async () => {
   const { world } = await openVendors({ combos: { rank: comboOf('fallback') } })
   const request = { model: 'rank', path: '/v2/rerank', body: { ...body, max_tokens_per_doc: 9 } }
   const usesOf = async (headers: Record<string, string>) => {

@@ -117,7 +117,7 @@ test('voices are mapped by the combo entry first, then by the connection', async
   assert.equal(await voiceFor('elevenlabs/voice-model'), ['21m00Tcm4TlvDq8ikWAM', null])
 })
 
-test('a voice that a vendor does not support causes a warning, and is rejected in strict mode', async () => {
+test("a voice that a vendor doesn't support causes a warning, and is rejected in strict mode", async () => {
   const cases: ReadonlyArray<readonly [model: string, members: object, sent: string, warning: string | null]> = [
     ['aura-2-thalia-en', { voice: 'orion' }, 'aura-2-thalia-en', 'replaced:voice'],
     ['aura-2-thalia-en', { voice: 'my-own' }, 'aura-2-thalia-en', 'replaced:voice'],
@@ -181,7 +181,7 @@ test('a rejected voice, format, or length falls back to the next target', async 
   }
 })
 
-test('a format that OpenAI does not support is replaced', async () => {
+test("a format that OpenAI doesn't support is replaced", async () => {
   const { post, up } = await open(answering)
   const response = await post(AT, { ...requestOptions, model: 'openai/voice-model', response_format: 'ogg' })
   assert.is(response.headers.get('x-signalbox-warning'), 'replaced:response_format')

@@ -37,7 +37,7 @@ for (const [path, body, calls] of asks) {
     })
   }
 
-  test(`${path} gives up on a vendor that does not respond`, async () => {
+  test(`${path} gives up on a vendor that doesn't respond`, async () => {
     const web = await openWeb({ answer: () => never() })
     const pending = web.post(path, body)
     while (web.up.calls.length < calls) await web.clock.advance(0)
@@ -46,7 +46,7 @@ for (const [path, body, calls] of asks) {
     assert.is(web.up.open, 0)
   })
 
-  test(`${path} rejects bodies that are not a request`, async () => {
+  test(`${path} rejects bodies that aren't a request`, async () => {
     const web = await openWeb()
     const deep = `${'['.repeat(100)}${']'.repeat(100)}`
     for (const [text, status] of [
@@ -96,7 +96,7 @@ for (const [path, body, calls] of asks) {
   })
 }
 
-test("a vendor's redirect is not followed with the key", async () => {
+test("a vendor's redirect isn't followed with the key", async () => {
   const web = await openWeb({
     answer: () => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }),
   })
@@ -125,7 +125,7 @@ test('explaining a search calls no vendor, and shows its targets and dropped fie
   assert.equal(web.up.calls, [])
 })
 
-test('a combo gets a warning for names that do not resolve, but not for provider names', async () => {
+test("a combo gets a warning for names that don't resolve, but not for provider names", async () => {
   const web = await openWeb({ connections: ['tavily'] })
   const good = await web.api.combos.create({ name: 'good', kind: 'webSearch', models: ['tavily'] })
   assert.is(good.warnings, undefined)

@@ -219,7 +219,7 @@ for (const [provider, answerOf] of Object.entries(statuses)) {
 const isOf = (provider: string, url: URL) => url.host.includes(provider)
 const other = (provider: string) => (provider === 'exa' ? 'tavily/fetch' : 'exa/fetch')
 
-test('pages in a list that could not be read are reported', async () => {
+test("pages in a list that couldn't be read are reported", async () => {
   const bad = 'https://found.example/bad'
   const web = await openWeb({
     answer({ url, body }) {
@@ -246,7 +246,7 @@ test('pages in a list that could not be read are reported', async () => {
   }
 })
 
-test('a list of one page falls back to the next target if a vendor cannot read it', async () => {
+test("a list of one page falls back to the next target if a vendor can't read it", async () => {
   for (const provider of ['jina', 'firecrawl', 'tavily', 'exa']) {
     const web = await openWeb({
       answer: ({ url }) => (isOf(provider, url) ? Response.json(statuses[provider]?.(403)) : undefined),

@@ -116,7 +116,7 @@ for (const { path, service, vendors, body } of kinds) {
       }
     })
 
-    test(`body fields cannot change the URL, path, or headers of ${provider}/${service}`, async () => {
+    test(`body fields can't change the URL, path, or headers of ${provider}/${service}`, async () => {
       const web = await openWeb()
       for (const value of evil) {
         const known = new Set(['url', 'urls', 'format', 'query', 'max_results', 'stream', '__proto__'])

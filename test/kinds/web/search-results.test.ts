@@ -88,7 +88,7 @@ for (const { provider } of searchVendors) {
     assert.equal((await response.json()).results, [])
   })
 
-  test(`a response from ${provider} that is not a list of results is a failure`, async () => {
+  test(`a response from ${provider} that isn't a list of results is a failure`, async () => {
     for (const body of [{}, { results: 'none', data: 'none', organic: {}, web: 1 }, { message: 'hello' }]) {
       const web = await openWeb({ answer: () => Response.json(body) })
       const response = await web.post('/v1/search', { model: `${provider}/search`, query: 'q' })
@@ -121,7 +121,7 @@ for (const { provider } of searchVendors) {
   })
 }
 
-test('a charge that a vendor does not report is unknown, never zero', async () => {
+test("a charge that a vendor doesn't report is unknown, never zero", async () => {
   const web = await openWeb({ answer: () => Response.json({ code: 200, data: [] }) })
   await web.post('/v1/search', { model: 'jina/search', query: 'q' })
   assert.equal(web.recorded.usages.at(-1)?.units, { search: 1 })

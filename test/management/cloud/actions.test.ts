@@ -172,7 +172,7 @@ test('a remote http URL gets a 400 that says what to do, unless allowHttp is set
   }
 })
 
-test('cloudUrl cannot be changed while cloud sync is on', async () => {
+test("cloudUrl can't be changed while cloud sync is on", async () => {
   const { act, refuses, expect } = await open()
   await act('enable')
   const error =

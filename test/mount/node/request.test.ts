@@ -41,7 +41,7 @@ test('a Node request has a method, path, query, and headers', async () => {
   assert.equal(await response.json(), ['PATCH', '/v1/models', '?limit=1', 'function'])
 })
 
-test('repeated headers are joined with a comma and cookies with a semicolon, and inherited names are not found', async () => {
+test("repeated headers are joined with a comma and cookies with a semicolon, and inherited names aren't found", async () => {
   const names = ['x-many', 'cookie', 'set-cookie', 'authorization', 'absent', 'constructor', '__proto__', 'tostring']
   const { port } = await serve((exchange) => names.map((name) => exchange.header(name) ?? null))
   const dialled = lab.dial(

@@ -120,7 +120,7 @@ test('a connection without its URL is reported, without its credential', async (
   assert.is(up.calls.length, 0)
 })
 
-test('a key that Azure quotes is not passed on', async () => {
+test("a key that Azure quotes isn't passed on", async () => {
   const answer: Answering = () => json({ error: { message: 'bad azure-key-0123456789' } }, 400)
   const { world } = await open({ resource: 'mine' }, { answer })
   const text = await (await world.chat(hello)).text()

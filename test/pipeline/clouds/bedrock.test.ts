@@ -178,7 +178,7 @@ test('calls to a custom URL are still signed for the region', async () => {
   assert.match(up.calls[0]?.headers.get('authorization') ?? '', /\/eu-west-1\/bedrock\/aws4_request/)
 })
 
-test('a secret that AWS quotes is not shown', async () => {
+test("a secret that AWS quotes isn't shown", async () => {
   const quoted: Answering = ({ headers }) => json({ message: `bad ${headers.get('x-amz-security-token')}` }, 400)
   const { world } = await open({ answer: quoted, apiKey: `${ACCESS}:${TOKEN}` })
   const text = await (await world.chat(hello)).text()

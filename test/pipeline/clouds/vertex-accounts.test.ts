@@ -47,7 +47,7 @@ test('a service account without a token is reported, without its key', async () 
   for (const secret of [sent, keyFile, private_key.slice(40, 80)]) assert.ok(!shown.includes(secret))
 })
 
-test('a token that Google quotes is not passed on', async () => {
+test("a token that Google quotes isn't passed on", async () => {
   const { world } = await open({ answer: () => json({ error: { code: 400, message: `bad ${TOKEN}` } }, 400) })
   const text = await (await world.chat(hello)).text()
   assert.ok(!text.includes(TOKEN), text)

@@ -103,7 +103,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     }
   }
 
-  test("a provider's redirect is not followed, although the browser hides its target", async () => {
+  test("a provider's redirect isn't followed, although the browser hides its target", async () => {
     const { status, text } = await ask('lab/moved')
     assert.is(status, 502)
     assert.match(text, /redirect/)

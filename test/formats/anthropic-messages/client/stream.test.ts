@@ -83,7 +83,7 @@ test('a stream with text has all events from `message_start` to `message_stop`',
   ])
 })
 
-test('the start event estimates the input tokens if the provider has not reported them', () => {
+test("the start event estimates the input tokens if the provider hasn't reported them", () => {
   const turns = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'some '.repeat(800) }] }]
   const [first, last] = write([{ type: 'start' }, { type: 'end', finishes: [{ reason: 'stop' }] }], { turns })
   const { input_tokens } = Object(Object(first?.message).usage)
@@ -127,7 +127,7 @@ test('a thinking block ends with its encrypted signature', () => {
   assert.equal(unsealState(signature, { format: 'anthropic-messages', kind: 'signature' }), state)
 })
 
-test('state without text gets a block, but reasoning without state or text does not', () => {
+test("state without text gets a block, but reasoning without state or text doesn't", () => {
   const recorded = blocks([thought(0), stop(0), thought(1), { type: 'part-state', key: 1, state }, stop(1)])
   assert.equal(
     recorded.map(([type, index]) => [type, index]),

@@ -207,7 +207,7 @@ test('a stream starts once, with the ID, the model, and the input token counts',
   assert.equal(starts, [{ type: 'start', id: 'msg_1', model: 'claude', usage }])
 })
 
-test('later usage counts replace earlier ones, null counts do not, and cached tokens count as input', () => {
+test("later usage counts replace earlier ones, null counts don't, and cached tokens count as input", () => {
   const first = beginOf({ usage: { input_tokens: 10, cache_read_input_tokens: 100 } })
   const counted = (usage: object) => read([first, finish('end_turn', usage), end]).usage
   const expected = { inputTokens: 110, outputTokens: 5, cacheReadTokens: 100, cacheWriteTokens: 0, reasoningTokens: 0 }

@@ -177,7 +177,7 @@ for (const [name, [model, request, body, warnings = []]] of Object.entries(cases
   })
 }
 
-test('tool results follow their calls in one turn, before inputs that results cannot contain', () => {
+test("tool results follow their calls in one turn, before inputs that results can't contain", () => {
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }
   const messages = [
     hello,
@@ -227,7 +227,7 @@ test('documents get unique names and an additional text block', () => {
   ])
 })
 
-test('an input that Converse does not support is rejected with its path', () => {
+test("an input that Converse doesn't support is rejected with its path", () => {
   const image = { type: 'image', source: { type: 'url', url: 'https://x.test/a.png' } }
   assert.throws(
     () => writeRequest(CLAUDE, { messages: [{ role: 'user', content: [image] }] }),

@@ -204,7 +204,7 @@ test('changes to a conversation are reported, and rejected in strict mode', () =
   assert.throws(() => prepare(orphan, { isStrict: true }), /strict mode/)
 })
 
-test('inputs that the target does not support are rejected', () => {
+test("inputs that the target doesn't support are rejected", () => {
   const source = { type: 'url', url: 'https://a/b.png' } as const
   assert.throws(() => prepare({ turns: [user(image)] }, { traits: { inputs: [] } }), /does not support images\./)
   assert.throws(

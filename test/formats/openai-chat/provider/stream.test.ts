@@ -169,7 +169,7 @@ for (const [name, [chunks, parts, finish = 'stop']] of Object.entries(table)) {
   })
 }
 
-test('a complete call closes when text follows, so the text is not held back', () => {
+test("a complete call closes when text follows, so the text isn't held back", () => {
   const { events } = read([call({ index: 0, id: 'a', ...fn('f', '{"a":1}') }), delta({ content: 'b' }), stop])
   assert.equal(
     events.map(({ type }) => type),

@@ -26,14 +26,14 @@ test('a request goes to /responses, stores nothing, and includes encrypted reaso
   assert.is(write({ stream: true }).body.stream, true)
 })
 
-test('a request to a model without reasoning does not request encrypted reasoning', () => {
+test("a request to a model without reasoning doesn't request encrypted reasoning", () => {
   const { reasoning } = responsesTranslator.traits
   const traits = { reasoning: { ...reasoning, by: 'none' } }
   assert.is(write({}, { traits }).body.include, undefined)
   assert.equal(write({ options: { logprobs: 2 } }, { traits }).body.include, ['message.output_text.logprobs'])
 })
 
-test('a request to OpenAI includes the sources of a search, but requests to compatible vendors do not', () => {
+test("a request to OpenAI includes the sources of a search, but requests to compatible vendors don't", () => {
   const tools: Tool[] = [{ type: 'web-search' }]
   assert.match(`${write({ tools }).body.include}`, 'web_search_call.action.sources')
   assert.not.match(`${write({ tools }, { traits: { ownTools: false } }).body.include}`, 'web_search')

@@ -168,7 +168,7 @@ const endings: Record<string, [body: object, reason: FinishReason]> = {
 for (const [name, [body, reason]] of Object.entries(endings))
   test(`parses the finish reason: ${name}`, () => assert.is(parse(body).finish?.reason, reason))
 
-test('the parser throws for a failed response, and for a body that is not a response', () => {
+test("the parser throws for a failed response, and for a body that isn't a response", () => {
   const error = { code: 'rate_limit_exceeded', message: 'slow down' }
   assert.throws(
     () => parse({ status: 'failed', error }),

@@ -223,7 +223,7 @@ test('the reader finds the ID, model, and usage of a stream', () => {
   assert.is(counted?.inputTokens, 3)
 })
 
-test('a response that restarts after its first item ends with an error, and the unfinished call does not end', () => {
+test("a response that restarts after its first item ends with an error, and the unfinished call doesn't end", () => {
   const { events } = read(created, added(call()), args('{"pa'), created, added(call()), args('{}'), completed())
   assert.equal(
     events.map(({ type }) => type),

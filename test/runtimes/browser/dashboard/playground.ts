@@ -31,7 +31,7 @@ async function connect({ gateway }: Served) {
 
 /** Real requests that an operator makes from the dashboard. */
 export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
-  test('an operator can test connections, and see why one does not respond', async ({ browser }) => {
+  test("an operator can test connections, and see why one doesn't respond", async ({ browser }) => {
     const served = await serveDashboard()
     await connect(served)
     const { page, faults, close } = await visit(browser as Browser, served.url)
