@@ -153,7 +153,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   logger?: Logger | false
 }
 
-/** Throws a TypeError for the first invalid option; the message says what to pass instead. */
+/** Throws a TypeError for the first invalid option; the message explains what to pass instead. */
 export function checkOptions(
   options: GatewayOptions,
   maker = 'createGateway',

@@ -44,7 +44,7 @@ export interface ConnectionOperations<Input = never> {
   put(input: OrUnset<ConnectionPut> | Input): Promise<ShownConnection & WithWarnings>
   /**
    * Queries the connection's server for its models and stores them as `enabledModels`, like a change with `discover`. If the server can't
-   * be queried, nothing changes, and `warnings` say what to do.
+   * be queried, nothing changes, and `warnings` explain what to do.
    */
   discover(id: string): Promise<ShownConnection & WithWarnings>
   /**

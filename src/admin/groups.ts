@@ -35,7 +35,7 @@ export interface GroupOperations<Input = never> {
    * nothing would change, so you can call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
   put(input: OrUnset<GroupPut> | Input): Promise<ShownGroup & WithWarnings>
-  /** Rejects with an `INVALID_REQUEST` that says how many keys the group still has, or that it is the plan of an account. */
+  /** Rejects with an `INVALID_REQUEST` that states how many keys the group still has, or that it is an account's plan. */
   delete(id: string): Promise<{ success: true }>
 }
 

@@ -75,7 +75,7 @@ export function createHealthOperations({
 export interface DamagedRecordOperations<Input = never> {
   /** Rejects with `NOT_FOUND` if the record is missing or not damaged. */
   get(key: string): Promise<ShownDamage>
-  /** Replaces it with a complete record. Rejects with an `INVALID_REQUEST` that says what is wrong with the new one. */
+  /** Replaces it with a complete record. Rejects with an `INVALID_REQUEST` that explains what is wrong with the new one. */
   put(key: string, input: { record: object } | Input): Promise<{ success: true }>
   delete(key: string): Promise<{ success: true }>
 }

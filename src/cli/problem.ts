@@ -1,4 +1,4 @@
-/** An error that the user can fix. Its message is one line that says what to do. */
+/** An error that the user can fix. Its message is one line that explains what to do. */
 export interface Problem extends Error {
   readonly name: 'Problem'
   /** 2 for incorrect usage, 1 for everything else. */

@@ -280,7 +280,7 @@ async function checkCredentials(
   return { requireApiKey, isInUse: connections.length > 0 }
 }
 
-/** Converts a startup error to a problem that says what to do. */
+/** Converts a startup error to a problem that explains what to do. */
 export function toStartProblem(
   error: unknown,
   options: Pick<CliOptions, 'port' | 'host' | 'data'>,
@@ -298,7 +298,7 @@ export function toStartProblem(
   return toListenProblem(error, options) ?? problem(`Could not start: ${describeError(error)}`, { cause: error })
 }
 
-/** Finds the storage's own error, which the gateway's error wraps. Its message names the file and says what to do. */
+/** Finds the storage's own error, which the gateway's error wraps. Its message names the file and explains what to do. */
 function findStorageError(error: unknown): Error | undefined {
   for (let at = error; at instanceof Error; at = at.cause) if (at.name === 'StorageError') return at
   return undefined

@@ -157,7 +157,7 @@ function formatCurl(url: string, { flags, headers, body }: ExampleCommand): stri
 const joinBlocks = (parts: string[]) => `\n${parts.join('\n\n')}\n\n`
 
 /**
- * Serves `GET /` as a page for browsers and as text for other clients. The page says which program this is and how to start. Returns `undefined` for
+ * Serves `GET /` as a page for browsers and as text for other clients. The page names the program and explains how to start. Returns `undefined` for
  * other requests, and for tools that request JSON. It needs no credentials, so it doesn't show any data.
  */
 export function serveFrontPage(

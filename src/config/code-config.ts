@@ -145,7 +145,7 @@ export interface CodeSettings extends Defined<SettingsChange> {}
 /** Excludes `null`, which removes a stored value. */
 type Defined<T> = { [Name in keyof T]: Exclude<T[Name], null> }
 
-/** Reads a configuration. Throws a TypeError that names the first invalid part and says what to do. */
+/** Reads a configuration. Throws a TypeError that names the first invalid part and explains what to do. */
 export function readCodeConfig(
   config: CodeConfig & Pick<RouteOptions, 'onRouteError'>,
   { catalog, now }: { catalog: Catalog; now: number },

@@ -5,7 +5,7 @@ export const createFetchBody = (message: Request | Response): FetchBody => new F
 
 const MAX_WHOLE_BYTES = 1024 * 1024
 
-/** A compressed body may be larger than its length says. */
+/** A compressed body may be larger than its length suggests. */
 function isSmallJson({ headers }: Request | Response): boolean {
   const length = headers.get('content-length')
   if (length === null || Number(length) > MAX_WHOLE_BYTES || headers.get('content-encoding') !== null) return false

@@ -88,7 +88,7 @@ export const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 export const describeCooldowns = (cooldownMs: number, maxCooldownMs: number) =>
   `must not be above "health.maxCooldownMs": ${cooldownMs}, ${maxCooldownMs}`
 
-/** Requires at least one field or item; `omission` says how to have none. */
+/** Requires at least one field or item; `omission` explains how to have none. */
 export const describeEmpty = (omission: string) => `must not be empty. For no restriction, ${omission}`
 export const describeLength = (max: number) => `must not be longer than ${max} characters`
 export const describeFields = (max: number) => `must not have more than ${max} fields`
@@ -115,7 +115,7 @@ export function describeNumber({ min, above, max, isWhole }: Omit<NumberShape, '
   return `${what}${least === undefined ? '' : ` of ${least} or more`}${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : ` and up to ${most}`}`
 }
 
-/** Returns the problem with a credential, which is sent as a header. `omission` says how to have none. */
+/** Returns the problem with a credential, which is sent as a header. `omission` explains how to have none. */
 export function findCredentialProblem(text: string, omission: string): string | undefined {
   const credential = text.trim()
   if (credential === '') return `must not be blank. Check that the variable it comes from is set. For none, ${omission}`

@@ -38,7 +38,7 @@ interface ReadRecord<T> {
 }
 
 /**
- * Reads a record that a restore, another program, another release, or a bug may have written. Replaces invalid fields as their descriptions say
+ * Reads a record that a restore, another program, another release, or a bug may have written. Replaces invalid fields as their descriptions specify
  * (types/records), and keeps unknown fields. If the record has no usable identity or models, returns a description of the problem, and the record is
  * skipped.
  */

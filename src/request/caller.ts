@@ -44,7 +44,7 @@ export interface CallerAccount {
   readonly limits?: UsageLimits | undefined
   /** The account's own lists, in addition to its plan's. Each list must allow a request. Absent: all. */
   readonly allowed?: ReadonlyArray<ModelPermissions> | undefined
-  /** Whether its prompts are cached. Absent: as its plan says. */
+  /** Whether its prompts are cached. Absent: as its plan specifies. */
   readonly promptCaching?: PromptCaching | undefined
   /** The data policies of the identity, the account, and the plan. Absent: none. */
   readonly require?: ReadonlyArray<Readonly<DataTags>> | undefined

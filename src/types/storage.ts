@@ -47,7 +47,7 @@ export interface Storage {
   readonly keepsUsage?: false
   /**
    * The maximum number of request records to keep, and approximately their maximum size in bytes; beyond either, the gateway removes the oldest.
-   * Aggregates are kept. Default: all records, for as long as the settings say.
+   * Aggregates are kept. Default: all records, for as long as the settings specify.
    */
   readonly usageRecordLimit?: { readonly records: number; readonly bytes: number }
   /** Largest value in bytes of UTF-8; absent if the gateway can't come near the limit. */

@@ -1,4 +1,4 @@
-/** Loads an optional package. Throws an error that says how to install the package if that fails. */
+/** Loads an optional package. If that fails, throws an error that explains how to install the package. */
 export async function loadPackage<Exports>(name: string, load: () => Promise<Exports>): Promise<Exports> {
   try {
     return await load()

@@ -20,7 +20,7 @@ export function createHostGuard(hostname: string, allowedHosts?: readonly string
   }
 }
 
-/** Returns the error message for a rejected host; `advice` says how to allow it. */
+/** Returns the error message for a rejected host; `advice` explains how to allow it. */
 export const getHostRejection = (host: string, advice = 'To allow it, add it to allowedHosts.'): string =>
   `This gateway does not accept requests for the host "${host}". ${advice}`
 

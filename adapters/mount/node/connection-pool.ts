@@ -76,7 +76,7 @@ function createConnection(
         if (outcome[1]) adopt(outcome[1])
         callback(...outcome)
       })
-      if (connecting instanceof Socket) socket = connecting // undici returns the socket, although its types don't say so
+      if (connecting instanceof Socket) socket = connecting // undici returns the socket, although its types don't declare that
     },
   })
   // A busy client reconnects on its own. An idle client is dropped when its connection ends.

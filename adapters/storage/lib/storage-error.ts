@@ -15,7 +15,7 @@ export type StorageErrorCode =
   | 'STORAGE_UNSUPPORTED'
   | 'STORAGE_UNWRITABLE'
 
-/** An error of a storage adapter. Its message says which store failed, why, and what to do; it never contains a value. */
+/** An error of a storage adapter. Its message states which store failed, why, and what to do; it never contains a value. */
 export interface StorageError extends Error {
   readonly code: StorageErrorCode
 }

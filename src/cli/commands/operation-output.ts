@@ -15,7 +15,7 @@ const describeType = (name: string): JsonObject => convertType(types.get(name) ?
 export const describeOutput = ({ names, output }: NamedOperation): JsonObject =>
   output ? convert(output) : describeType(names.join('.'))
 
-/** How to print a response if the output schema doesn't say enough. */
+/** How to print a response if the output schema isn't enough to decide that. */
 export interface ResultFormat {
   /** Returns the list's rows, if the response contains them in another form. */
   rows?(body: never): readonly object[]

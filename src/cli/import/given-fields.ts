@@ -36,7 +36,7 @@ export const isEmpty = (value: unknown): boolean =>
 /** Splits a string at whitespace. This is a short way to write a list of names. */
 export const splitWords = (text: string): readonly string[] => text.trim().split(/\s+/)
 
-/** Throws a problem that says the file isn't `what`. */
+/** Throws a problem that reports that the file isn't `what`. */
 export function rejectFile(what: string, hint: string): never {
   throw problem(`This is not ${what}. ${hint}`)
 }

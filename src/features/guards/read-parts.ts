@@ -329,7 +329,7 @@ interface ContentHints {
   isMedia?: true
 }
 
-/** Reads what the type or the name of an object says about its content. */
+/** Reads what the type or the name of an object reveals about its content. */
 function readHints(word: string): ContentHints {
   if (word === '') return NO_HINTS
   const known = knownHints.get(word)

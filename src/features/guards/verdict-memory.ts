@@ -32,7 +32,7 @@ class VerdictMemory {
     return { rejection: { verdict: 'refuse', ids, ...(category !== undefined && { category }) }, unknown: [] }
   }
 
-  /** Remembers a verdict on complete parts. A refusal that names no parts says nothing about any of them. */
+  /** Remembers a verdict on complete parts. A refusal that lists no parts is a verdict on none of them. */
   async note(parts: readonly GuardPart[], verdict: GuardVerdict = { verdict: 'pass' }): Promise<void> {
     if (verdict.verdict !== 'pass' && !(verdict.verdict === 'refuse' && verdict.ids)) return
     const until = this.#clock.now() + LIFETIME_MS

@@ -129,7 +129,7 @@ export interface StoredRequest extends UsageCost {
   servedBy?: ServedBy
 }
 
-/** Returns who produced the response if the record doesn't say. */
+/** Returns who produced the response if the record doesn't specify it. */
 export const getDefaultServedBy = (attempts: readonly StoredAttempt[]): ServedBy =>
   attempts.length > 0 ? 'provider' : 'gateway'
 

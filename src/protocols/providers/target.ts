@@ -40,7 +40,7 @@ export interface ProviderTarget<C extends TargetConnection = TargetConnection> {
   voices?: Readonly<Record<string, string>>
   /** Parameters that the combo entries set for the target's requests. */
   params?: Readonly<EntryParams>
-  /** Whether the gateway asks the target to cache prompts, if a combo entry says so. */
+  /** Whether the gateway asks the target to cache prompts, if a combo entry specifies that. */
   promptCaching?: PromptCaching
   /** Other formats that the same base URL supports. */
   alsoSpeaks?: readonly WireFormat[]

@@ -125,7 +125,7 @@ export const toStreamError = ({ status, code = '' }: { status: number; code?: st
   class: classesByCode.get(code) ?? (code.startsWith('UPSTREAM_') ? 'network' : 'internal'),
 })
 
-/** Classifies the error of a stream, which says nothing if the readers of errors aren't loaded. `now`: epoch ms, for the wait that the provider requests. */
+/** Classifies a stream error: as `server` if it has no class and the error readers aren't loaded. `now`: epoch ms, for the requested wait. */
 export function toStreamFailure(error: StreamError, now: number): Pick<Failure, 'class' | 'level' | 'retryAfterMs'> {
   if (error.class) return { class: error.class }
   if (!errorReaders) return { class: 'server' }

@@ -148,7 +148,7 @@ export interface Translation {
     response: Pick<WholeResponse, 'json' | 'bytes' | 'events'>,
     place: ResponseSource,
   ): Promise<CanonicalResponse | undefined>
-  /** Returns whether the first chunks of a stream say that a content filter has ended the response, or that the model refuses. */
+  /** Returns whether the first chunks of a stream indicate that a content filter has ended the response, or that the model refuses. */
   isFiltered(head: readonly Uint8Array[], place: ResponseSource): Promise<boolean>
   /** Returns the codec for a provider that streams although the client requested a whole response. */
   adaptToEvents(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>

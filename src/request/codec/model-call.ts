@@ -25,7 +25,7 @@ export interface ModelCall {
 export interface RouteFields {
   /** The model name, if the path or a header contains it. */
   model?: string | undefined
-  /** Whether to stream, if a header says so. */
+  /** Whether to stream, if a header specifies it. */
   stream?: boolean | undefined
 }
 

@@ -19,7 +19,7 @@ import { mayBeForeign } from './stream-errors.ts'
 interface ScreenedEvents {
   /** The provider's error, which ends the stream. */
   error?: EmbeddedError
-  /** Whether the provider says that nothing follows. */
+  /** Whether the provider indicates that nothing follows. */
   isOver?: boolean
   /** Everything up to the error, and nothing after it that could look like a normal end. */
   bytes: Uint8Array

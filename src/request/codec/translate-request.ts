@@ -111,7 +111,7 @@ const loadMedia = once(() => import('./media-codec.ts'))
 
 /**
  * Requests a summary of the reasoning if the client's format expects one, the provider hides reasoning by default, and the request sets a budget
- * without saying how to show it.
+ * without specifying how to show it.
  */
 function addReasoningSummary(
   options: RequestOptions,

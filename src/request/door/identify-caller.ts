@@ -60,7 +60,7 @@ interface ResolvedIdentity {
 
 /**
  * Finds the callers of requests that your app identifies, before any byte of the body is read. Closed by default: a request that your app doesn't
- * know needs a known key, whatever `requireApiKey` says.
+ * know needs a known key, regardless of `requireApiKey`.
  */
 export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCaller {
   const { identify, accounts, keyStore, publicOrigin, timeoutMs, clock } = options

@@ -49,7 +49,7 @@ async function createErrorReply(request: ModelRequest, targets: Targets): Promis
 const isModelNameError = (rejection: GatewayError | undefined): rejection is GatewayError =>
   rejection?.data.param === 'model'
 
-/** Creates the reply with the gateway's own response, if no target has the endpoint. `x-signalbox-warning` says what it is. */
+/** Creates the reply with the gateway's own response, if no target has the endpoint. `x-signalbox-warning` identifies it. */
 const createGatewayReply = (
   { answer: response, warning }: { answer: object; warning: string },
   { steps }: ModelRequest['log'],

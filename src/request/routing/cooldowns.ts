@@ -65,7 +65,7 @@ const MAX_MESSAGE = 300
  */
 const JITTER = 0.1
 
-/** Returns whether the cooldown began after the call, so that the outcome of the call says nothing about it. */
+/** Returns whether the cooldown began after the call, so that the outcome of the call reveals nothing about it. */
 export const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number): boolean =>
   retryAt !== undefined && cooledIn > began
 

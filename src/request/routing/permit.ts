@@ -9,7 +9,8 @@ export interface CircuitPermit {
   /** Reports the beginning of a stream; `succeed` or `breakOff` follows. */
   beginStream(): void
   /**
-   * Reports that the stream was cut off after it had begun. Counts against the model until another response is complete, unless its class says otherwise.
+   * Reports that the stream was cut off after it began. Counts against the model until another response is complete, unless its
+   * class specifies otherwise.
    */
   breakOff(failure: HealthFailure): void
   fail(failure: HealthFailure): void

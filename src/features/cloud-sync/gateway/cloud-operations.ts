@@ -26,7 +26,7 @@ export interface CloudOperations<Input = never> {
    * deletes the data that a failed `enable` left at a proxy; rejects with `CLOUD_CONFLICT` if there is none.
    */
   disable(input?: DisableCloud | Input): Promise<SyncedCloud>
-  /** Checks that a proxy is running at `cloudUrl`; `message` says so. */
+  /** Checks that a proxy is running at `cloudUrl`; `message` reports the result. */
   check(): Promise<{ message: string }>
   sessions: CloudSessionOperations
 }

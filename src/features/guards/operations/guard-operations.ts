@@ -51,7 +51,7 @@ export interface GuardOperations<Input = never> {
    * call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
   put(input: OrUnset<GuardPut> | Input): Promise<ShownGuard>
-  /** Rejects with an `INVALID_REQUEST` that says where the guard is still used. */
+  /** Rejects with an `INVALID_REQUEST` that states where the guard is still used. */
   delete(name: string): Promise<{ success: true }>
   /** Checks text with guards, and stores nothing. Guards may call models. */
   test(input: GuardTrial | Input): Promise<GuardTestResult>

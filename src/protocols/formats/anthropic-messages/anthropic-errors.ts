@@ -70,7 +70,7 @@ function addCode(parsed: CanonicalError, error: unknown): CanonicalError {
 
 /**
  * Writes an error for Anthropic's clients. They retry on 408, 409, 429, and 5xx unless `x-should-retry` is false. Claude Code shortens the conversation
- * if the message says that the prompt is too long.
+ * if the message states that the prompt is too long.
  */
 export function writeError(error: CanonicalError): {
   status: number

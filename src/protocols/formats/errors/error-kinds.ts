@@ -134,7 +134,7 @@ function classifyUnauthorized(error: ProviderError): ProviderErrorKind {
   return isAccountRejected(error) ? 'permission' : 'authentication'
 }
 
-/** Classifies a 403, which may be about the prompt, the model, the account, or the key. It is `forbidden` if the error doesn't say which. */
+/** Classifies a 403, which may be about the prompt, the model, the account, or the key. It is `forbidden` if the error doesn't specify which. */
 function classifyForbidden(error: ProviderError): ProviderErrorKind {
   if (isContentRejected(error)) return 'content-refused'
   if (isModelDenied(error)) return 'unknown-model'

@@ -24,7 +24,7 @@ const NO_MODEL: readonly RegExp[] = [
 /** Returns whether the URL wasn't found, as opposed to something in the request. Such an error is a web page, or has no code and no field. */
 export const isUnknownPath = (error: ProviderError): boolean => error.param === undefined && isNotFound(error)
 
-/** Returns whether the error only says that the field `model` wasn't found. */
+/** Returns whether the error only reports that the field `model` wasn't found. */
 export const isUnknownModelField = (error: ProviderError): boolean => error.param === 'model' && isNotFound(error)
 
 const isNotFound = ({ text, codes }: ProviderError) => (text === '' && codes.length === 0) || NO_PATH.test(text)
@@ -96,7 +96,7 @@ const FEWER_TOKENS =
 /** The remaining credit. */
 const REMAINING = /\b(?:afford|balance|remaining|available)\b:? *[^\d\s-]{0,3}(-?[\d.]+)/i
 
-/** Returns whether there is credit left. Some messages don't say how much. */
+/** Returns whether there is credit left. Some messages don't state how much. */
 const hasCreditLeft = (found: readonly (string | undefined)[] | null): boolean =>
   found !== null && (found[1] === undefined || Number.parseFloat(found[1]) > 0)
 
@@ -165,7 +165,7 @@ const OVERFLOW: readonly RegExp[] = [
 export const isFileTooLarge = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => TOO_LARGE_CODE.test(code)) || TOO_LARGE.test(text) || SIZE_EXCEEDED.test(text)
 
-/** Returns whether the message of a 413 says only that something is too large. Proxies send a web page, or nothing at all. */
+/** Returns whether the message of a 413 reports only that something is too large. Proxies send a web page, or nothing at all. */
 export const isOnlyTooLarge = ({ text }: ProviderError): boolean =>
   text === '' || /^\s*<|\b(?:large|big|long|size|exceed(?:s|ed)?|limit|max(?:imum)?)\b/i.test(text)
 

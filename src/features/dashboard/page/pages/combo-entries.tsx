@@ -167,7 +167,7 @@ export function toEntryState(entry: ComboModel): Entry {
   }
 }
 
-/** Converts the state to an entry. Sends invalid JSON as a string, so that the gateway's error says what to enter. */
+/** Converts the state to an entry. Sends invalid JSON as a string, so the gateway's error explains what to enter. */
 export function toComboModel({ model, weight, when, params, promptCaching, more }: Entry) {
   const name = model.trim()
   const isPlain = weight.trim() === '' && when.trim() === '' && !hasText(params) && !promptCaching

@@ -45,7 +45,7 @@ export function ConditionFields({ of }: { of: { value: string } }) {
   )
 }
 
-/** Parses JSON. Returns invalid JSON as a string, so that the gateway's error says what to enter. */
+/** Parses JSON. Returns invalid JSON as a string, so the gateway's error explains what to enter. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -6,7 +6,7 @@ import { createUniqueIds } from '../ids.ts'
 /**
  * Puts each result directly after its call: one tool turn for each assistant turn with calls, in the order of the calls. Assistant content between a
  * call and its result joins the turn of the call; user and developer turns in between move after the results. If a call has several results, the last
- * one counts. A result without a call becomes a user turn. A call without a result gets one that says so, except at the very end.
+ * one counts. A result without a call becomes a user turn. A call without a result gets one that reports the missing result, except at the very end.
  */
 export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
   const groups = new Map<AssistantTurn, Map<string, ToolResult>>()
