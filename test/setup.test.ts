@@ -23,7 +23,7 @@ test('the setup lists its commands in one line', async () => {
 })
 
 for (const version of ['16.20.2', '18.20.8', '20.18.0']) {
-  test(`the setup says that Node ${version} is too old before it installs anything`, async ({ folder }) => {
+  test(`the setup reports that Node ${version} is too old before it installs anything`, async ({ folder }) => {
     const pretend = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`
     const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], {
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(pretend)}`,
@@ -45,7 +45,7 @@ for (const [name, value, option] of [
   ['open', 'true', '--open'],
   ['env', '', '--no-env'],
 ] as const) {
-  test(`the setup says that npm has consumed ${option} as its own option`, async ({ folder }) => {
+  test(`the setup reports that npm consumed ${option} as its own option`, async ({ folder }) => {
     const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { [`npm_config_${name}`]: value })
     const [taken] = option.split('=')
     assert.is(stderr, `setup: npm consumed ${taken}. Put a -- before it: npm start -- ${option}\n`)
@@ -53,7 +53,7 @@ for (const [name, value, option] of [
   })
 }
 
-test('the test command says that npm has consumed --all as its own option', async ({ folder }) => {
+test('the test command reports that npm consumed --all as its own option', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['test'], { npm_config_all: 'true' })
   assert.is(stderr, 'setup: npm consumed --all. Put a -- before it: npm test -- --all\n')
   assert.is(code, 1)
@@ -158,13 +158,13 @@ test('the lockfiles contain the hash of each package, including those for other 
   }
 })
 
-test('the setup says in one line that npm is missing', async ({ folder }) => {
+test('the setup reports in one line that npm is missing', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { PATH: dirname(process.execPath) })
   assert.is(stderr, 'setup: cannot run npm: spawn npm ENOENT\n')
   assert.is(code, 1)
 })
 
-test('the setup says in one line why npm fails', async ({ folder }) => {
+test('the setup explains in one line why npm fails', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'])
   assert.match(stderr, /^setup: npm could not install dependencies: .*package-lock\.json.*\n$/)
   assert.is(code, 1)

@@ -170,7 +170,7 @@ test("check P12: a rollback restores the previous copy, and the next refresh doe
   assert.is((await findModel(world, 'a'))?.price?.input, 13)
 })
 
-test('check P13: if the stored copy is damaged, the previous one applies, then the built-in catalog, and the log says so', async () => {
+test('check P13: if the stored copy is damaged, the previous one applies, then the built-in catalog, which the log reports', async () => {
   let price = 11
   const storage = memoryStorage()
   const world = await openCatalog(async () => changed({ a: { input: price, output: 20 } }), { storage })

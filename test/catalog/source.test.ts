@@ -77,7 +77,7 @@ for (const [what, refresh] of Object.entries(functions))
     assert.ok(rejected ?? error)
   })
 
-test('the error of a refresh says why the source failed', async () => {
+test('the error of a refresh explains why the source failed', async () => {
   const key = `sk-${'a1B2'.repeat(12)}`
   const failures: [() => unknown, RegExp][] = [
     [() => JSON.parse('<html>'), /^The catalog source failed: Unexpected token .* is not valid JSON$/],
@@ -101,7 +101,7 @@ test('the error of a refresh says why the source failed', async () => {
   }
 })
 
-test('check P2: without `refresh`, nothing is fetched, and the operations say so', async () => {
+test('check P2: without `refresh`, nothing is fetched, which the operations report', async () => {
   const urls: string[] = []
   const gateway = createGateway({
     ...{ storage: memoryStorage(), clock: fakeClock(), catalog: base, logger: false },

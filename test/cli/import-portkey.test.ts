@@ -287,7 +287,7 @@ test('uses a key only with its own provider', async ({ folder }) => {
   )
 })
 
-test('reports a target without a condition, and says where to send metadata', async ({ folder }) => {
+test('reports a target without a condition, and explains where to send metadata', async ({ folder }) => {
   const { combos, output } = await imported(folder, {
     strategy: JSON.parse(`{
       "mode": "conditional",

@@ -198,7 +198,7 @@ test('a proxy rejects records that fail the schemas of /api, and accepts the res
   assert.is((await storage.list('directory/')).length, 1)
 })
 
-test('a proxy without a secret rejects credentials and says so', async () => {
+test('a proxy without a secret rejects credentials and explains why', async () => {
   const world = openProxy({ logger: false })
   const { ownSecret: _, ...storage } = world.storage
   const { home } = await openWorld({ storage, secret: undefined, logger: false } as object)

@@ -35,7 +35,7 @@ test('a gateway needs the enrollment token only to open its first session', asyn
   assert.is(Array.isArray(body.sessions) && body.sessions.length, 2)
 })
 
-test('a proxy without an enrollment token enrolls no new gateway, and the error says so', async () => {
+test('a proxy without an enrollment token enrolls no new gateway, and the error explains why', async () => {
   const { door } = openProxy({ enrollmentToken: undefined } as object)
   const client = await createClient(door)
   const { status, body } = await client.open(ENROLLMENT_TOKEN)

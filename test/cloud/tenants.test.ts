@@ -169,7 +169,7 @@ test("a tenant's secrets are never stored unencrypted", async () => {
   }
 })
 
-test('the error for invalid options says what to pass', () => {
+test('the error for invalid options explains what to pass', () => {
   const storage = memoryStorage()
   for (const [options, says] of [
     [undefined, /createCloudProxy takes an options object/],

@@ -218,7 +218,7 @@ const LOGINS = {
 } as const
 
 for (const [name, [connections, model]] of Object.entries(PACKAGES))
-  test(`the log says how to log in again if "${name}" fails, without showing the error`, async () => {
+  test(`the log explains how to log in again if "${name}" fails, without showing the error`, async () => {
     const known = name as keyof typeof EXPIRED
     const hooks = registerHooks({
       resolve(specifier, context, next) {

@@ -145,7 +145,7 @@ test('discovering the models of a connection in code fails without a call to the
   assert.equal(calls, [])
 })
 
-test('the 409 over HTTP says what to change', async () => {
+test('the 409 over HTTP explains what to change', async () => {
   const { gateway } = open({ management: { token: 'a-token-of-at-least-32-characters' } })
   const response = await gateway.fetch('http://gateway/api/combos/fast', {
     method: 'DELETE',

@@ -23,7 +23,7 @@ test('an explanation contains the models that route returned, and their targets'
   assert.equal([up.calls.length, errors], [0, []])
 })
 
-test('an explanation says that route returned nothing', async () => {
+test('an explanation reports that route returned nothing', async () => {
   const usual = await explain({ route: () => undefined }, { model: 'smart' })
   assert.equal([usual.explanation.route, uses(usual.explanation.targets)], [{}, ['one first', 'two next']])
   const unknown = await explain({ route: () => undefined })
@@ -35,7 +35,7 @@ test('an explanation has no decision without a route function', async () => {
   assert.not.ok('route' in explanation)
 })
 
-test('an explanation says why route failed, and which error the client gets', async () => {
+test('an explanation states why route failed, and which error the client gets', async () => {
   const route = () => {
     throw new Error('no quota service')
   }

@@ -38,7 +38,7 @@ test('the built gateway handles a request', async ({ node }) => {
   assert.is(stdout, '200 object\n')
 })
 
-test('the built CLI runs, or says which Node version it needs', async ({ node }) => {
+test('the built CLI runs, or states which Node version it needs', async ({ node }) => {
   const { stdout: version } = await execute(node, ['--version'])
   const output = await execute(node, ['dist/cli.js', '--help'], { cwd: root }).catch((error) => error)
   if (!version.startsWith('v20.')) assert.match(output.stdout, /signalbox/i)
@@ -49,7 +49,7 @@ test('the built CLI runs, or says which Node version it needs', async ({ node })
     )
 })
 
-test('the built file store opens, or says which Node version it needs', async ({ node }) => {
+test('the built file store opens, or states which Node version it needs', async ({ node }) => {
   const { stdout: version } = await execute(node, ['--version'])
   const folder = await mkdtemp(join(tmpdir(), 'own-node-'))
   const script = `

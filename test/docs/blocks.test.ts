@@ -36,7 +36,7 @@ const READ: Record<string, (text: string) => unknown> = { json: JSON.parse, yaml
 
 const test = suite('the code in the documentation')
 
-test('a test runs or checks each code block, or a comment says why not', () => {
+test('a test runs or checks each code block, or a comment explains why not', () => {
   assert.ok(blocks.length > 70, `only ${blocks.length} blocks were found`)
   const unknown = blocks.filter((block) => {
     const isRun =
@@ -51,7 +51,7 @@ test('a test runs or checks each code block, or a comment says why not', () => {
   for (const [, , path] of RUNS) assert.ok(existsSync(root + path), path)
 })
 
-test("each comment before a block says why the block isn't run", () => {
+test("each comment before a block explains why the block isn't run", () => {
   const odd = blocks.filter((block) => block.note !== undefined && !isLeftOut(block))
   assert.equal(
     odd.map(({ place, note }) => `${place}: ${note}`),

@@ -94,7 +94,7 @@ test('a request whose step replies with a Response ends with the last byte, stre
   )
 })
 
-test('a provider stream that a step wraps is charged, and its record says how it ended', async () => {
+test('a provider stream that a step wraps is charged, and its record states how it ended', async () => {
   for (const isCut of [false, true]) {
     const passing: Feature = {
       name: 'passing',

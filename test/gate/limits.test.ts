@@ -144,7 +144,7 @@ test("the error for a used-up token budget names the budget's owner, the usage, 
   assert.is(up.calls.length, 1)
 })
 
-test('a request that might exceed the remaining budget is rejected as too expensive; under a minute limit, the error says when it will fit', async () => {
+test('a request that might exceed the remaining budget is rejected as too expensive; under a minute limit, the error states when to retry', async () => {
   const day = await openGate({ limits: { tokens: { day: 3_000 } } })
   const refused = await day.chat({ max_tokens: 3_500 })
   assert.is(refused.headers.get('x-should-retry'), 'false')
@@ -260,7 +260,7 @@ test('concurrent requests are limited, and a failed request frees its slot', asy
   assert.is(await used('requests'), 2)
 })
 
-test('the error for a request that will fit once an in-flight one settles says to retry in a second', async () => {
+test('the error for a request that will fit once an in-flight one settles suggests retrying in a second', async () => {
   const { chat, up } = await openGate({ limits: { tokens: { month: 6_000 } }, answer: never })
   const leaving = new AbortController()
   const first = chat({ max_tokens: 4_000 }, { signal: leaving.signal })

@@ -304,7 +304,7 @@ test('requests to a combo with unreadable guards get a 503', async () => {
   }
 })
 
-test("a guard that is invalid or was changed elsewhere can't be tested, and the error says why", async () => {
+test("a guard that is invalid or was changed elsewhere can't be tested, and the error explains why", async () => {
   const { api, storage } = await open()
   const before = await storage.get('guards/word')
   const { record, order } = JSON.parse(before?.value ?? '')

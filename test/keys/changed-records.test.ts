@@ -61,7 +61,7 @@ const changes = {
 } as const
 
 for (const [what, [prefix, edit, advice]] of Object.entries(changes))
-  test(`${what}: each client gets an error that says whom to ask, and the operator gets one that says what to do`, async () => {
+  test(`${what}: each client gets an error that explains whom to contact, and the operator gets one that explains what to do`, async () => {
     const { change, errors } = await open()
     const call = await change(prefix, edit)
     for (const [path, body] of calls) {

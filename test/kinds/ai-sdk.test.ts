@@ -106,7 +106,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal([response.status, up.calls.length], [400, 0])
   })
 
-  test('a request for more images than one call can return fails with a 400 that says how to get them', async () => {
+  test('a request for more images than one call can return fails with a 400 that explains how to get them', async () => {
     const { models, up } = await images()
     const callOptions = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 25, maxRetries: 0 }
     const thrown = await ai.generateImage(callOptions).catch((error: unknown) => error)

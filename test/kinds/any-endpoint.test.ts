@@ -63,7 +63,7 @@ for (const { at, body } of requested) {
     for (const { url } of up.calls) assert.is(url.host, 'one.test')
   })
 
-  test(`${at} falls back to a combo's next provider, and the response says which one responded`, async () => {
+  test(`${at} falls back to a combo's next provider, and the response states which one responded`, async () => {
     const given = answering()
     const endpoint = endpoints.find(({ path }) => path.replace('{model}', MODEL) === at)
     const isPaid = endpoint?.operation.isPaidOnAcceptance ?? false

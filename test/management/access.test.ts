@@ -22,7 +22,7 @@ test('the tests cover every route in the table', () => {
     assert.ok(listed.has(`${method} ${path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'nobody')}`), names.join('.'))
 })
 
-test('without the `management` option, everything under /api is closed, and the response says what to do', async () => {
+test('without the `management` option, everything under /api is closed, and the response explains what to do', async () => {
   const { gateway } = openDoor()
   const closed = createGateway({ storage: memoryStorage(), logger: false })
   const elsewhere = ['/api', '/api/', '/api/nothing', '/api/keys/', '/api/sync/cloud'].map((path) => ({
@@ -103,7 +103,7 @@ test('a wrong token and a missing one get different errors', async () => {
   assert.is(wrong, 'This is not the admin token. Send the admin token as "Authorization: Bearer <token>".')
 })
 
-test('the error for a client key says which routes accept client keys', async () => {
+test('the error for a client key states which routes accept client keys', async () => {
   const { send, expect } = openDoor()
   const { key } = await expect(201, 'POST', '/api/keys', { name: 'client' })
   const { body } = await send('GET', '/api/keys', { headers: bearer(key) })

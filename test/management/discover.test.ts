@@ -233,7 +233,7 @@ const problems: Array<[what: string, handler: RequestHandler, warning: string, i
   ],
 ]
 for (const [what, handler, warning, input = {}] of problems) {
-  test(`creates a connection even if its server ${what}, with a warning that says what to do`, async () => {
+  test(`creates a connection even if its server ${what}, with a warning that explains what to do`, async () => {
     const { expect, refuses: _, gateway } = open(handler)
     const made = await expect(201, 'POST', '/api/connections', { ...lab, ...input, discover: true })
     assert.equal(Reflect.get(made, 'warnings'), [warning])

@@ -42,7 +42,7 @@ test("lists the targets that the key doesn't allow", async () => {
   assert.is(up.calls.length, 0)
 })
 
-test('says why the key is rejected', async () => {
+test('explains why the key is rejected', async () => {
   const { api, id, group, ask, clock, send } = await world()
   const code = async () => (await ask()).error?.code
   await api.keys.update(id, { isActive: false })

@@ -57,7 +57,7 @@ test('contains everything but usage if none is stored', async () => {
   })
 })
 
-test('says why the mirror is behind, until the mirror has caught up', async () => {
+test('explains why the mirror is behind, until the mirror has caught up', async () => {
   const { enable, api, after, cut } = openBothEnds()
   await enable()
   await after(2_000)

@@ -58,7 +58,7 @@ test('two gateways that replace the same damaged record keep one of the two', as
   assert.ok(['One', 'Other'].includes(name), name)
 })
 
-test('a group without a signature is confirmed by "isActive", and the error says so', async () => {
+test('a group without a signature is confirmed by "isActive", as the error explains', async () => {
   const storage = memoryStorage()
   await storage.set('groups/team', '{"order":1,"record":{}}')
   const { api } = open(storage)

@@ -199,7 +199,7 @@ test('the function URL handler aborts the response when the body breaks off', as
   assert.not(stream.writableEnded)
 })
 
-test("outside Lambda, the function URL handler's error says where it runs", () => {
+test("outside Lambda, the function URL handler's error states where it runs", () => {
   Reflect.deleteProperty(globalThis, 'awslambda')
   try {
     assert.throws(

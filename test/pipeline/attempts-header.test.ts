@@ -32,7 +32,7 @@ test("a name can't be mistaken for another part of the list", async () => {
 
 const longNames = (count: number) => Array.from({ length: count }, (_, at) => `one/${'long-name-'.repeat(20)}${at}`)
 
-test('the list of attempts is at most 2 kB, and says how many attempts are missing', async () => {
+test('the list of attempts is at most 2 kB, and states how many attempts are missing', async () => {
   const up = fakeUpstream(() => json({ error: { message: 'x'.repeat(500) } }, 500))
   const world = await openWorld({ fetch: up, combos: { chain: longNames(20) }, limits: { maxAttempts: 20 } })
   const response = await world.chat({ model: 'chain' })

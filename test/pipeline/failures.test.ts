@@ -149,7 +149,7 @@ test('the attempts header shows the status of an unusable response', async () =>
   }
 })
 
-test('a redirect is never followed, and the error says what to check', async () => {
+test('a redirect is never followed, and the error suggests what to check', async () => {
   const { up, world } = await failing(unusable['a redirect'] ?? never)
   const response = await world.chat({ model: 'one/m' })
   assert.is(response.status, 502)

@@ -220,7 +220,7 @@ test("Google's own files reach Google from clients of any format", async () => {
     }
 })
 
-test("Google's own files are rejected for other targets, and the error says what to send", async () => {
+test("Google's own files are rejected for other targets, and the error explains what to send", async () => {
   const params: Record<WireFormat, RegExp> = {
     'openai-chat': /^messages\[0\]\.content\[1\]/,
     'openai-responses': /^input\[0\]\.content\[0\]/,

@@ -42,7 +42,7 @@ for (const [what, wait, headers, body] of [
   ['a reset header as a date', 20, { 'anthropic-ratelimit-requests-reset': '2026-01-01T00:00:20Z' }, {}],
   ['a reset header in epoch seconds', 15, { 'x-ratelimit-reset': '1767225615' }, {}],
 ] as const) {
-  test(`a rate limit lasts as long as the provider says: ${what}`, async () => {
+  test(`a rate limit lasts as long as the provider specifies: ${what}`, async () => {
     const { down, ask, pass } = await failing()
     down.one = () => json({ error: { message: 'slow down', ...body } }, 429, headers)
     await ask()

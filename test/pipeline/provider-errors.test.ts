@@ -247,7 +247,7 @@ for (const words of [
   'Sensitive content was found in your messages',
   'Rejected by the safety system',
 ])
-  test(`a 403 that only says "${words}" is a client error`, async () =>
+  test(`a 403 with only the message "${words}" is a client error`, async () =>
     assert.is((await recorded(403, openai(words))).class, 'client'))
 
 test('a 402 from OpenRouter about in-flight requests counts as a rate limit, and one about an expensive request affects only that request', async () => {

@@ -32,7 +32,7 @@ const refused: Array<[what: string, body: string | Uint8Array<ArrayBuffer>, mess
 ]
 
 for (const [what, body, message] of refused) {
-  test(`a request with ${what} gets a 400 that says so in the client's format`, async () => {
+  test(`a request with ${what} gets a 400 that explains it in the client's format`, async () => {
     const { up, world } = await open()
     for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {
       const response = await world.gateway.fetch(new Request(`http://gateway${path}`, { method: 'POST', body }))
@@ -48,7 +48,7 @@ for (const [what, body, message] of refused) {
   })
 }
 
-test('a request without a body gets an error that says so', async () => {
+test('a request without a body gets an error that reports the missing body', async () => {
   const { world } = await open()
   const response = await world.gateway.fetch(new Request('http://gateway/v1/chat/completions', { method: 'POST' }))
   assert.is(response.status, 400)

@@ -26,7 +26,7 @@ test('the retry-after of the final error is the shortest requested wait, in seco
   }
 })
 
-test('the retry-after of the final error says when the first failed target recovers, if none requested a wait', async () => {
+test('the retry-after of the final error reports when the first failed target recovers, if none requested a wait', async () => {
   for (const headers of [{}, { 'retry-after': 'soon' }, { 'retry-after': '-1' }]) {
     const { world } = await chained({ one: fault(429, 'A', headers), two: fault(429, 'B'), three: fault(401, 'C') })
     const response = await world.chat({ model: 'chain' })

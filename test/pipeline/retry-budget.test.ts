@@ -40,7 +40,7 @@ test('at one request per second, each request is tried three times', async () =>
   assert.is((await load(1, 20)).calls, 60)
 })
 
-test('when the budget is used up, the client gets the first failure, which says so and when to retry', async () => {
+test('when the budget is used up, the client gets the first failure, which reports that and when to retry', async () => {
   const { world, up } = await load(1_000, 0.1)
   let before = 0
   let response = new Response()

@@ -51,7 +51,7 @@ for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'U
   })
 }
 
-test("the same target is retried immediately if Deno's message, which has no code, says that nothing was sent", async () => {
+test("the same target is retried immediately if Deno's message, which has no code, reports that nothing was sent", async () => {
   for (const [words, code] of [
     ['tcp connect error: Connection refused (os error 111)', 'ECONNREFUSED'],
     ['dns error: failed to lookup address information: Name or service not known', 'ENOTFOUND'],

@@ -49,7 +49,7 @@ const gates = {
   management: { none: 401, wrong: 401, client: 401, paused: 401, admin: 'through' },
 } as const
 
-test('every route × method × credential is accepted or rejected as the tables say', async () => {
+test('every route × method × credential is accepted or rejected as the tables specify', async () => {
   const { world, key, paused } = await open()
   const credentials = { none: undefined, wrong: 'wrong', client: key, paused, admin: token }
   const paths = new Set(routes.map(({ path }) => path))

@@ -221,7 +221,7 @@ test('the error names a compatible provider that was never connected as it was r
   assert.match(await asked('openai-compatible-lba/m'), /Did you mean "openai-compatible-lab\/m"\? GET/)
 })
 
-test('the error for an alias of an unknown model says so and suggests similar names', async () => {
+test('the error for an alias of an unknown model names the alias and suggests similar names', async () => {
   const { asked } = await routing({ aliases: { quick: 'oter', quicker: 'quick', lost: 'lost-as-well' } })
   for (const name of ['quick', 'quicker'])
     assert.is(
@@ -234,7 +234,7 @@ test('the error for an alias of an unknown model says so and suggests similar na
   )
 })
 
-test('the error for a combo without models says so, even through an alias', async () => {
+test('the error for a combo without models explains it, even through an alias', async () => {
   const { asked } = await routing({ combos: { none: [] }, aliases: { short: 'none' } })
   for (const name of ['none', 'short'])
     assert.is(

@@ -91,7 +91,7 @@ test('a connection may use another format than its provider', async () => {
   assert.is(translated.call?.url.href, 'http://one.test/v1/messages')
 })
 
-test('a connection without a base URL fails with an error that says so, without a call', async () => {
+test('a connection without a base URL fails without a call, and the error reports the missing URL', async () => {
   const { response, up } = await called(
     { connections: [{ provider: 'openai-compatible-a', providerSpecificData: { prefix: 'a' } }] },
     '/v1/chat/completions',

@@ -65,7 +65,7 @@ test("check 51: an explanation gives positions in the provider's request, and th
   assert.equal(await gpt.explain({ body, path }), { marks: [], session: 'prompt_cache_key' })
 })
 
-test("check 51: an explanation says why there are no breakpoints, and doesn't count as a request", async () => {
+test("check 51: an explanation states why there are no breakpoints, and doesn't count as a request", async () => {
   const { explain, world, model } = await open('Claude at Anthropic')
   assert.equal(await explain({ body: { ...body, cache_control: { type: 'ephemeral' } }, path }), {
     ...{ marks: [], stoodDown: 'client' },

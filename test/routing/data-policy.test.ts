@@ -59,7 +59,7 @@ for (const [header, unmet] of [
   })
 
 for (const header of ['', ' ', 'zdr,', ',', '=eu', 'region=', 'two words', 'z=a;b=é', '1st', 'x'.repeat(65)])
-  test(`a malformed header returns a 400 that says what to write: "${header.slice(0, 20)}"`, async () => {
+  test(`a malformed header returns a 400 that explains what to write: "${header.slice(0, 20)}"`, async () => {
     const { ask, up } = await open()
     const { status, message } = await refusal(await ask(header === 'z=a;b=é' ? 'z=a\tb' : header))
     assert.equal([status, up.calls.length], [400, 0])

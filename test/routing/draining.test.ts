@@ -38,7 +38,7 @@ test('a draining target gets no request if the other target fails or is in coold
   assert.is(await asks(6), 'two two two two two two')
 })
 
-test('a request fails with a 503 that says so if all its connections are draining', async () => {
+test('a request whose connections are all draining fails with a 503 that explains it', async () => {
   const { up, drain, world } = await pool(['one/m', 'two/m'])
   for (const provider of ['one', 'two']) await drain(provider)
   for (const [model, attempts] of [

@@ -40,7 +40,7 @@ test('the last resort is the first target to recover that supports the request',
   assert.equal([uses, called], [['claude skipped', 'one skipped', 'two last-resort'], 'two'])
 })
 
-test('if no target supports the request, the error says so, regardless of cooldowns', async () => {
+test('if no target supports the request, the error reports that, regardless of cooldowns', async () => {
   const pool = await cooling(['claude/c', 'claude/d'], { claude: 10 })
   const { uses, called } = await predicted(pool)
   assert.equal([uses, called], [['claude skipped', 'claude skipped'], ''])

@@ -96,7 +96,7 @@ export function testOverHttp(test: Suite<object>, name: string, { front, create,
       assert.is((await other.get('old'))?.value, isRun ? undefined : '1')
     })
 
-    test(`${name}: a change is made, or gets a 503 that says what to do, if the network fails by "${fault}"`, async () => {
+    test(`${name}: a change is made, or gets a 503 that explains what to do, if the network fails by "${fault}"`, async () => {
       const open = create()
       const first = build(open())
       await first.api.combos.create({ name: 'first', models: ['openai/gpt-5'] })

@@ -135,7 +135,7 @@ test('changes during a server outage are reported within 3 s of its end, and wri
   for (const one of [mine, theirs]) await one.end()
 })
 
-test('a missing table that may not be created causes an error that names it and says what to do', async () => {
+test('a missing table that may not be created causes an error that names it and explains what to do', async () => {
   const storage = postgresStorage(pool, { table: 'nowhere', migrate: false })
   const error: { code?: string; message?: string } = await storage.get('key').then(
     () => ({}),
@@ -177,7 +177,7 @@ test("losing an idle connection doesn't crash a process whose pool has no error 
   await bare.end()
 })
 
-test('invalid options are rejected with an error that says what to pass', () => {
+test('invalid options are rejected with an error that explains what to pass', () => {
   const makes =
     (...args: unknown[]) =>
     () =>

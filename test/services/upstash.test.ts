@@ -139,7 +139,7 @@ test("a client sends back the token of its latest write, so that a replica's rea
   assert.ok(sent.at(-1))
 })
 
-test('the environment names the database, and a missing or invalid option says what to set', () => {
+test('the environment names the database, and the error for a missing or invalid option explains what to set', () => {
   assert.throws(() => upstashStorage(), /UPSTASH_REDIS_REST_URL/)
   process.env.KV_REST_API_URL = server.url
   process.env.KV_REST_API_TOKEN = TOKEN

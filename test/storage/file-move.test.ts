@@ -32,7 +32,7 @@ test('moving a file waits no longer than its options allow', async () => {
   assert.is(calls.length, 2)
 })
 
-test("moving a file doesn't wait if the lock was lost, or if its options say so", async () => {
+test("moving a file doesn't wait if the lock was lost, or if its options specify that", async () => {
   for (const [code, attempts] of [
     ['ENOENT', 9],
     ['EPERM', 1],

@@ -33,7 +33,7 @@ for (const [name, given, says] of refused) {
 }
 
 for (const version of ['20.20.2', '22.12.0'])
-  test(`fileStorage on Node ${version} says which version it needs`, () => {
+  test(`fileStorage on Node ${version} states which version it needs`, () => {
     const { versions } = process
     Object.defineProperty(process, 'versions', { value: { ...versions, node: version }, configurable: true })
     try {

@@ -248,7 +248,7 @@ test('an invalid parameter is rejected by name', async () => {
     )
 })
 
-test("rows that don't fit into a stored value lose only their end users, and the response says so", async () => {
+test("rows that don't fit into a stored value lose only their end users, and the response reports it", async () => {
   const clock = fakeClock(at('2026-01-20T12:30:00Z'))
   const storage = { ...memoryStorage({ clock }), largestValueBytes: 10_000 }
   const usage = openInstance(storage, clock)

@@ -288,7 +288,7 @@ test('the error for a combo or model of another kind gives the right endpoint', 
   assert.equal(web.up.calls, [])
 })
 
-test('a provider name without a connection returns a 404 that says so', async () => {
+test('a provider name without a connection returns a 404 that reports the missing connection', async () => {
   const web = await openWeb({ connections: ['tavily'] })
   for (const model of ['exa', 'exa/search']) {
     const response = await web.post('/v1/search', { model, query: 'q' })

@@ -105,7 +105,7 @@ test('sync opens a new session if the proxy has discarded the previous one', asy
 })
 
 for (const gone of ['the mirror', 'everything']) {
-  test(`the error of a sync with a proxy that lost ${gone} says to enable again, which makes both sides equal`, async () => {
+  test(`the error of a sync with a proxy that lost ${gone} suggests enabling cloud sync again, which makes both sides equal`, async () => {
     const { act, proxy, api } = await open()
     const { id } = await api.keys.create({ name: 'mine' })
     await act('enable')
@@ -150,7 +150,7 @@ test("a forced disable turns cloud sync off if the proxy is unreachable, and wit
   }
 })
 
-test('a remote http URL gets a 400 that says what to do, unless allowHttp is set', async () => {
+test('a remote http URL gets a 400 that explains what to do, unless allowHttp is set', async () => {
   for (const [cloudUrl, allowHttp, status] of [
     ['http://cloud.example', false, 400],
     ['http://127.0.0.2.example', false, 400],
@@ -230,7 +230,7 @@ test('if a record is rejected during enable, cloud sync stays off and the proxy 
   }
 })
 
-test('if enable fails after the proxy has received data, the error says so, and disable removes the data', async () => {
+test('if enable fails after the proxy received data, the error reports that, and disable removes the data', async () => {
   const { act, api, proxy } = await open()
   await api.keys.create({ name: 'mine' })
   proxy.failAt('POST /cloud/1/mirror', () => Promise.reject(new TypeError('fetch failed')), { nth: 2 })
@@ -246,7 +246,7 @@ test('if enable fails after the proxy has received data, the error says so, and 
   assert.is((await act('disable')).status, 409)
 })
 
-test("an enable that can't be verified succeeds, and the result says why", async () => {
+test("an enable that can't be verified succeeds, and the result explains why", async () => {
   const failures = [
     [
       () => Promise.resolve(new Response('no', { status: 401 })),

@@ -17,7 +17,7 @@ async function open(answer: Answering, options: Partial<GatewayOptions> = {}) {
 
 const hello: Answering = async () => Response.json({ service: 'signalbox-cloud', protocol: 1, more: true })
 
-test('the cloud action "check" says that the proxy is running, without a credential', async () => {
+test('the cloud action "check" reports that the proxy is running, without a credential', async () => {
   const { expect, gateway, proxy } = await open(hello)
   const message = `The cloud proxy at ${CLOUD} is running.`
   assert.equal(await expect(200, 'POST', '/api/sync/cloud', { action: 'check' }), { message })
@@ -48,7 +48,7 @@ for (const [name, { answer, status, says }] of Object.entries(faults)) {
   })
 }
 
-test('another protocol version gets a 502 that says what to do', async () => {
+test('another protocol version gets a 502 that explains what to do', async () => {
   const { refuses } = await open(async () => Response.json({ service: 'signalbox-cloud', protocol: 2 }))
   const error = `The cloud proxy at ${CLOUD} uses a protocol version other than 1. Run the same release on both sides.`
   await refuses(502, error, ['POST', '/api/sync/cloud', { action: 'check' }])
@@ -85,14 +85,14 @@ const refusals: [body: unknown, error: string][] = [
   ],
 ]
 for (const [body, error] of refusals) {
-  test(`the body ${JSON.stringify(body).slice(0, 60)} gets a 400 that says what to send, without a call to the proxy`, async () => {
+  test(`the body ${JSON.stringify(body).slice(0, 60)} gets a 400 that explains what to send, without a call to the proxy`, async () => {
     const { refuses, proxy } = await open(hello)
     await refuses(400, error, ['POST', '/api/sync/cloud', body])
     assert.is(proxy.calls.length, 0)
   })
 }
 
-test('each action without a cloudUrl gets a 400 that says where to set it', async () => {
+test('each action without a cloudUrl gets a 400 that explains where to set it', async () => {
   const { refuses } = openDoor({ fetch: counting(hello).fetch })
   const error = 'No cloud proxy is set up. Send PATCH /api/settings with its URL as "cloudUrl" first.'
   for (const action of actions) await refuses(400, error, ['POST', '/api/sync/cloud', { action }])
@@ -107,7 +107,7 @@ test('sync, disable, and the sessions get a 409 while cloud sync is off', async 
   assert.is(proxy.calls.length, 0)
 })
 
-test('the state of a gateway without a mirror says so', async () => {
+test('the state of a gateway without a mirror reports that there is none', async () => {
   const { expect, gateway, proxy } = await open(hello)
   const state = { cloudEnabled: false, cloudUrl: CLOUD, lastSuccessAt: null, lagMs: 0, lastError: null, conflicts: [] }
   assert.equal(await expect(200, 'GET', '/api/sync/cloud'), state)

@@ -92,7 +92,7 @@ test("a response with only Azure's filter results is empty", async () => {
   assert.match((await response.json()).error.message, /before it sent any content/)
 })
 
-test('an Azure OpenAI cooldown lasts as long as "retry-after-ms" says', async () => {
+test('an Azure OpenAI cooldown lasts as long as "retry-after-ms" specifies', async () => {
   const error = { error: { code: '429', message: 'slow down' } }
   const answer: Answering = (_, nth) =>
     nth === 1 ? json(error, 429, { 'retry-after-ms': '2500', 'retry-after': '60' }) : json(chatAnswer())
