@@ -31,7 +31,7 @@ export interface ComboOperations<Input = never> {
    * `warnings` about models that don't resolve to a connection yet; absent if all do.
    */
   create(input: NewCombo | Input): Promise<Combo & WithWarnings>
-  /** Changes the given fields; an empty `name` counts as omitted. Resets the rotation even if nothing changes. */
+  /** Changes the given fields; an empty `name` is treated as omitted. Resets the rotation even if nothing changes. */
   update(id: string, input: ComboChange | Input): Promise<Combo & WithWarnings>
   /**
    * Creates the combo with this `id`, or this `name` if there is no id, or changes the given fields; omitted fields stay the same. Writes and resets

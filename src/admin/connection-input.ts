@@ -23,7 +23,7 @@ const topEntries = topLevelMembers.map((name) => [
 ])
 const topLevel = closedObject(Object.fromEntries(topEntries)) as ClosedSchema<TopLevel> // both have the same members
 
-/** The input of `POST /api/connections`; `null` counts as omitted. */
+/** The input of `POST /api/connections`; `null` is treated as omitted. */
 export const newConnection = createInputSchema(connectionFields, 'create')
 
 /** The input of `PUT /api/connections/{id}`; `null` removes a field. Fields that the gateway sets are ignored. */
@@ -84,7 +84,10 @@ export function changeProviderData(
     : checkData(next, top.baseUrl ? 'baseUrl' : 'providerSpecificData.baseUrl')
 }
 
-/** Throws `INVALID_REQUEST` if the base URL already includes a path that the gateway appends; `field` is its name. Drops a blank URL, which counts as not set. */
+/**
+ * Throws `INVALID_REQUEST` if the base URL already includes a path that the gateway appends; `field` is its name. Drops a blank URL, which is treated
+ * as not set.
+ */
 function checkData(data: ProviderSpecificData, field: string): ProviderSpecificData {
   const { baseUrl, ...rest } = data
   if (!baseUrl) return rest

@@ -69,7 +69,7 @@ export interface ShownConnection extends Connection {
  */
 export interface ConnectionChange extends InputOf<typeof connectionFields, 'update'>, TopLevel {}
 
-/** Input to create a connection; `null` counts as omitted. */
+/** Input to create a connection; `null` is treated as omitted. */
 export interface NewConnection extends InputOf<typeof connectionFields, 'create'>, TopLevel {}
 
 /** Input of `put`, which creates or changes a connection. You choose the `id`: letters, digits, `.`, `_`, and `-`. */

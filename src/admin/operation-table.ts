@@ -17,7 +17,7 @@ export interface OperationEntry {
   status?: 201
   /** The schema of the last argument, which HTTP reads from the query for GET and DELETE, and from the body for other methods. Absent: no input. */
   input?: InputSchema
-  /** Whether the body can be missing, which counts as an empty object. */
+  /** Whether the body can be missing, which is treated as an empty object. */
   isBodyOptional?: true
   /** The field of the result that clients can also get as CSV and JSON Lines. */
   exports?: 'rows' | 'requests' | 'request'

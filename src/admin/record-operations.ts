@@ -47,7 +47,7 @@ export function withChange<T extends object, C extends object>(record: T, change
 
 type WithoutNulls<T> = { [Member in keyof T]: Exclude<T[Member], null> }
 
-/** Whether two JSON values are equal, in any order of fields. Fields that are `undefined` count as absent. */
+/** Whether two JSON values are equal, in any order of fields. Fields that are `undefined` are treated as absent. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other))
     return one.length === other.length && one.every((item, at) => isSameJson(item, other[at]))

@@ -47,7 +47,7 @@ export interface ShapeProblem {
 }
 
 interface Options {
-  /** Whether an optional field may be `undefined`, which counts as omitted. */
+  /** Whether an optional field may be `undefined`, which is treated as omitted. */
   allowsUndefined?: boolean
 }
 

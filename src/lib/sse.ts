@@ -15,7 +15,7 @@ export const MAX_EVENT_SIZE = 16 * 1024 * 1024
 
 /**
  * Parses events from chunks of text. Accepts every line ending, even across chunks, and skips comments and a byte order mark. With `bareJson`,
- * JSON without a field name after the first event counts as an event. Linear time. Throws `UPSTREAM_INVALID` if an event exceeds 16 MiB.
+ * JSON without a field name after the first event is treated as an event. Linear time. Throws `UPSTREAM_INVALID` if an event exceeds 16 MiB.
  */
 export function createSseParser(
   onEvent: (event: SseEvent) => void,

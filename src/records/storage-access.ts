@@ -25,7 +25,7 @@ const UNREACHABLE =
 const UNREADABLE = /^STORAGE_(?:CORRUPT|MISSING|NEWER_VERSION|SECRET_INVALID|SECRET_MISSING)$/
 
 /**
- * Returns a handler for rejections of a storage. A failed read never counts as an empty storage, which would admit clients without a key. The
+ * Returns a handler for rejections of a storage. A failed read is never treated as an empty storage, which would admit clients without a key. The
  * handler throws `STORAGE_UNAVAILABLE` if the storage can't be reached or has no room for a write, otherwise `STORAGE_FAILED`.
  */
 export const handleStorageError =
@@ -66,7 +66,7 @@ const getErrorCode = (cause: unknown) =>
 export const isStorageUnavailable = (error: unknown): boolean =>
   isGatewayError(error) && (error.code === 'STORAGE_UNAVAILABLE' || error.data.isAway === true)
 
-/** A failure that takes longer than this counts as a timeout, in ms. */
+/** A failure that takes longer than this is treated as a timeout, in ms. */
 const SLOW_FAILURE_MS = 1_000
 
 /**

@@ -248,7 +248,7 @@ export class AttemptLog {
     this.#settle()
   }
 
-  /** Records that the provider isn't called. Its target counts as skipped, unless the whole request is rejected. */
+  /** Records that the provider isn't called. The target is recorded as skipped, unless the whole request is rejected. */
   recordRejection({ status, message }: GatewayError, scope: RejectedAttempt['scope']): void {
     this.#permit.drop()
     if (scope !== 'request') this.#log.recordSkip(this.route, scope === 'format' ? 'format' : 'refused')

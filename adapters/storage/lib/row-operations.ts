@@ -2,7 +2,7 @@ import type { SetOptions, Stored } from '../../../src/index.ts'
 import { createStorageError } from './storage-error.ts'
 import { checkTtl } from './value-limits.ts'
 
-/** A stored value, and the time (epoch ms) from which it counts as absent. */
+/** A stored value, and the time (epoch ms) from which it is treated as absent. */
 export interface Row extends Stored {
   readonly expiresAt?: number
 }

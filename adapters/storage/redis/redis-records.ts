@@ -15,7 +15,10 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
   const index = `${root}i`
   const stream = `${root}s`
   const writer = crypto.randomUUID()
-  /** How far the server's clock is ahead of this one, or a lower bound of it. It starts so low that the first write counts as late and is sent again. */
+  /**
+   * How far the server's clock is ahead of this one, or a lower bound of it. It starts so low that the first write is treated as late and is sent
+   * again.
+   */
   let clockOffsetMs = -1e15
 
   const learnTime = (serverTime: string) => {

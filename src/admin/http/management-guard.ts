@@ -147,8 +147,8 @@ function rejectForeignChange(exchange: Exchange, publicOrigin?: string): void {
 }
 
 /**
- * Rejects pages whose hostname resolves to this machine (DNS rebinding) and that would otherwise count as local: a browser must use localhost, the IP
- * address, or one of `allowedHosts` as the hostname. Throws `FORBIDDEN`.
+ * Rejects pages whose hostname resolves to this machine (DNS rebinding) and that would otherwise be treated as local: a browser must use localhost,
+ * the IP address, or one of `allowedHosts` as the hostname. Throws `FORBIDDEN`.
  */
 function rejectUnknownHost(exchange: Exchange, allowedHosts: readonly string[]): void {
   if (!isBrowser(exchange)) return

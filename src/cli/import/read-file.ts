@@ -85,7 +85,7 @@ function isTooDeep(value: unknown): boolean {
     if (typeof one !== 'object' || one === null) return 0
     const known = heights.get(one)
     if (known !== undefined || depth > MAX_DEPTH) return known ?? MAX_DEPTH
-    heights.set(one, MAX_DEPTH) // makes a part that refers to itself count as too deep
+    heights.set(one, MAX_DEPTH) // treats a part that refers to itself as too deep
     const height = Object.values(one).reduce((most, inner) => Math.max(most, measureHeight(inner, depth + 1)), 0) + 1
     heights.set(one, height)
     return height

@@ -39,7 +39,7 @@ export function createCatalogCopies(storage: Storage) {
     `${PREFIX}data/${sha256.slice(0, 32)}/${String(part).padStart(4, '0')}`
 
   return {
-    /** Resolves to the state and its version. A damaged state counts as none. */
+    /** Resolves to the state and its version. A damaged state is treated as missing. */
     async readState(): Promise<{ state: CatalogState; version: string | null }> {
       const stored = await storage.get(STATE)
       const value = stored && tryParseJson(stored.value)

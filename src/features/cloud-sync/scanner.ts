@@ -223,7 +223,7 @@ export class Scanner {
     return found[0]
   }
 
-  /** Creates a shadow for a record without one. Settings with default values count as unchanged. */
+  /** Creates a shadow for a record without one. Settings with default values are treated as unchanged. */
   async #createShadow(where: StateId): Promise<Shadow> {
     const hash = where.collection === 'settings' ? await this.hashRecord(where, { requireApiKey: false }) : null
     const isUncertain = this.shadows.hasUncertain()
@@ -274,7 +274,7 @@ interface ChangeOptions {
   atLeast?: number
 }
 
-/** Returns the state of the content. A call that sets the settings to the same values counts as a change, too. */
+/** Returns the state of the content. A call that sets the settings to the same values is also treated as a change. */
 function getContentState(
   shadow: Shadow,
   now: RecordObservation,
@@ -287,7 +287,7 @@ function getContentState(
   return { hash: now.hash, ...advanceRegister(shadow, side, atLeast) }
 }
 
-/** Returns the state of the record's active flag. Recreating the record, or setting the flag to the same value, counts as a change, too. */
+/** Returns the state of the record's active flag. Recreating the record, or setting the flag to the same value, is also treated as a change. */
 function getActiveState(
   { hash, active, applying, edit }: Shadow,
   now: RecordObservation,

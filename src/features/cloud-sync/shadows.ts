@@ -33,7 +33,8 @@ export interface ShadowState extends Registers {
   /** Whether this side may have been restored from an old copy after the other side confirmed a state. */
   isUncertain?: boolean
   /**
-   * Identifies the last call that set the settings, or whether the record is active. A different call counts as a change, even with the same values.
+   * Identifies the last call that set the settings, or whether the record is active. A different call is treated as a change, even with the same
+   * values.
    */
   edit?: string
 }

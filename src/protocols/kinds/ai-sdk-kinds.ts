@@ -11,7 +11,7 @@ import type { ClientWriteContext } from './kind-adapters.ts'
 
 /*
  * The parts of the AI SDK's gateway protocol that all kinds share. The gateway reads the `providerOptions` of every provider, because any target may
- * respond. Options that the target doesn't support count as losses.
+ * respond. Options that the target doesn't support are treated as losses.
  */
 
 /** Returns the options of each provider. Signalbox's own options have been checked before; of those, only the end user concerns models. */

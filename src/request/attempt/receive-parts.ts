@@ -9,7 +9,7 @@ const MAX_CONCURRENT = 4
 /**
  * Receives the responses to the parts of a split request, a few at a time. Resolves to the first one, with the usage of all and with all of them
  * as `parts`, or to the first failure. A failure cancels the other calls, and so does the end of `around`. With `isPartial`, a failure doesn't
- * cancel the calls in flight, and the responses that arrived count as the response.
+ * cancel the calls in flight, and the responses that arrived are treated as the response.
  */
 export async function runConcurrently<Part>(
   parts: readonly Part[],

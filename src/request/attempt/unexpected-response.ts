@@ -98,7 +98,7 @@ interface RecognizedBody {
 
 /**
  * Reads the start of a body with a content type other than a stream's, since some servers send events anyway. With `format`, an array of chunks
- * also counts as a stream if the format has such arrays.
+ * is also treated as a stream if the format has such arrays.
  */
 async function peekBody(body: ByteStream, format?: UpstreamFormat): Promise<RecognizedBody> {
   const seen: Uint8Array[] = []

@@ -20,7 +20,7 @@ interface PendingCompletion extends CompletionOptions {
 
 /**
  * Completes a response: waits for the job that it starts, and downloads its files. Never rejects. A failed job may be charged. If a content filter
- * rejects the job, that counts as an error in the request.
+ * rejects the job, that is treated as an error in the request.
  */
 export async function completeWholeResponse(
   response: WholeResponse,

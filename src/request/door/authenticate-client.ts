@@ -103,7 +103,7 @@ export async function findKey(exchange: Exchange, { settings, keyLookup, addToke
   return { key, isRequired, credentials, addToken }
 }
 
-/** Finds the key that a request in this process acts as. A key that was deleted in the meantime counts as unknown. */
+/** Finds the key that a request in this process acts as. A key that was deleted in the meantime is treated as unknown. */
 async function findActingKey({ keyDigest }: InternalCaller, { keyLookup }: KeyStore) {
   const key = keyDigest === undefined ? undefined : await keyLookup.read?.(keyDigest)
   return { key, isRequired: keyDigest !== undefined, credentials: [], addToken: undefined }

@@ -217,7 +217,7 @@ export function getSubject(
   return { level, provider, connectionId, updatedAt, model, ...of }
 }
 
-/** Returns the key of a subject. A changed connection counts as another one, since earlier calls reveal nothing about it. */
+/** Returns the key of a subject. A changed connection is treated as another one, since earlier calls reveal nothing about it. */
 export function getSubjectKey({ level, provider, connectionId, updatedAt, model, combo }: Subject): string {
   const scope = combo === undefined ? '' : `${combo}:` // ids and times contain no colon before their first space
   if (level === 'provider') return `${scope}provider ${provider}`

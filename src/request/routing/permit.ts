@@ -59,7 +59,7 @@ class TargetPermit implements CircuitPermit {
     for (const record of held) if (!this.#hasBegun || record.isCut) cooldowns.forget(record, this.#target)
   }
 
-  /** The beginning of a stream counts as a success, unless earlier streams have been cut off. */
+  /** The beginning of a stream is treated as a success, unless earlier streams have been cut off. */
   beginStream(): void {
     const { end, cooldowns } = this.#options
     this.#hasBegun = true

@@ -13,7 +13,7 @@ const TTL_MS = 60 * 60 * 1_000
 const PAUSE_MS = 100
 /** How often an instance publishes while it has load, in ms. */
 const HEARTBEAT_MS = 20_000
-/** If an instance hasn't published for this long, in ms, it counts as killed, and its load no longer counts. */
+/** If an instance hasn't published for this long, in ms, it is treated as killed, and its load no longer counts. */
 const MAX_LOAD_AGE_MS = 60_000
 /** An average is published again if it has changed by this fraction, or after `SPEED_MS`. */
 const MIN_CHANGE = 0.1

@@ -62,7 +62,7 @@ export const requiredToCreate = { create: 'required', update: 'optional', put: '
 export const settable = { create: 'optional', update: 'optional', put: 'optional' } as const
 /** A field that can be set and removed. */
 export const removable = { create: 'optional', update: 'removable', put: 'removable' } as const
-/** Like `removable`; for a new record, `null` counts as omitted. */
+/** Like `removable`; for a new record, `null` is treated as omitted. */
 export const removableAnywhere = { create: 'removable', update: 'removable', put: 'removable' } as const
 /** A field that is ignored when sent back with a change. */
 export const ignoredInUpdates = { update: 'ignored' } as const

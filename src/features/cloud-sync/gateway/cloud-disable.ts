@@ -56,7 +56,7 @@ export async function removeLeftovers({ replica, pushes }: CloudDependencies, co
 
 /**
  * Applies changes from the cloud, then removes the replica with all sessions. A replica that no longer exists, for example after a lost response,
- * counts as removed.
+ * is treated as removed.
  */
 async function removeCloudReplica({ replica }: CloudDependencies, context: ProxyContext): Promise<CloudConflict[]> {
   const last = await replica.exchange(context).catch(ignoreNotFound)

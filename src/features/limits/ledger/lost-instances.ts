@@ -1,7 +1,7 @@
 import { addSlot, type Book, type InstanceEntry, isEmptyEntry, type MinuteSlot } from './book.ts'
 import { getWindowStart, getWindowStarts, type Minute } from './windows.ts'
 
-/** An instance counts as lost once its entry hasn't changed for this long, in ms. It writes every 15 s while it has reservations. */
+/** An instance is treated as lost once its entry hasn't changed for this long, in ms. It writes every 15 s while it has reservations. */
 export const LOST_MS = 45_000
 /** An instance that has been lost for this long, in ms, is assumed not to come back. */
 const GONE_MS = 3_600_000

@@ -8,7 +8,7 @@ import type { Warnings } from '../canonical/canonical-warnings.ts'
 import type { ReadContext, TargetContext } from '../translator.ts'
 import type { WireCacheable, WireCounts, WireStop, WireStopReason, WireUsage } from './anthropic-wire.ts'
 
-/** Maps a provider's `stop_reason` to finish reasons. Any other value counts as a normal stop. */
+/** Maps a provider's `stop_reason` to finish reasons. Any other value is treated as a normal stop. */
 const finishReasons = new Map<string, FinishReason>(
   Object.entries({
     end_turn: 'stop',

@@ -3,7 +3,7 @@ import type { Finish, FinishReason, TokenUsage } from '../canonical/canonical-re
 import { readTokenCount } from '../canonical/canonical-values.ts'
 import type { EmbeddedError } from '../format.ts'
 
-/** Maps `stopReason` to finish reasons. Any other value counts as a normal stop. */
+/** Maps `stopReason` to finish reasons. Any other value is treated as a normal stop. */
 const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
   ['end_turn', 'stop'],
   ['tool_use', 'tool-calls'],

@@ -4,8 +4,8 @@ import type { Warnings } from './canonical-warnings.ts'
 import { isExactNumber } from './exact-json.ts'
 
 /**
- * Reads the fields of an object in a client's request. Rejects a field of the wrong type and names its path. A null field counts as absent. Fields
- * that are never read are unknown to the canonical format.
+ * Reads the fields of an object in a client's request. Rejects a field of the wrong type and names its path. A null field is treated as absent.
+ * Fields that are never read are unknown to the canonical format.
  */
 export interface Fields {
   readonly value: JsonObject
@@ -115,7 +115,7 @@ export function readElementFields(value: unknown, path: string, warnings: Warnin
   return isObject(value) ? readFields(value, path, warnings) : warnings.reject(path, 'must be an object.')
 }
 
-/** Reads the objects in a list. A single object counts as a list of one, because Google accepts that. */
+/** Reads the objects in a list. A single object is treated as a list of one, because Google accepts that. */
 export function readEntries(fields: Fields, name: string, warnings: Warnings): Fields[] {
   const path = fields.path(name)
   const value = fields.any(name)

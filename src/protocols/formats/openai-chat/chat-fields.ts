@@ -34,7 +34,7 @@ export const optionNames: Readonly<Record<OptionName, string>> = {
   verbosity: 'verbosity',
 }
 
-/** Parses the `finish_reason` of OpenAI and compatible vendors. An unknown reason counts as a normal stop. */
+/** Parses the `finish_reason` of OpenAI and compatible vendors. An unknown reason is treated as a normal stop. */
 export const parseFinish = (raw: string): Finish => ({ reason: finishReasons.get(raw) ?? mapGoogleReason(raw), raw })
 
 const finishReasons = new Map<string, FinishReason>(

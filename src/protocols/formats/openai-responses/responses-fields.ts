@@ -105,7 +105,7 @@ export function writeAnnotation(citation: Citation, length: number): WireAnnotat
   return fileId === undefined ? undefined : { type: 'file_citation', file_id: fileId, filename: title, index: end }
 }
 
-/** Parses a `web_search_call` from a client or provider. A page that it opened or searched counts as a result. */
+/** Parses a `web_search_call` from a client or provider. A page that it opened or searched is treated as a result. */
 export function parseSearch({ id, status, action }: { [name: string]: unknown }): ServerToolPart {
   const { query, queries, sources, url } = isObject(action) ? action : {}
   const first = Array.isArray(queries) ? queries[0] : undefined

@@ -53,7 +53,7 @@ export function noteRatioConflict({ size, aspectRatio = '' }: ImageRequest, { wa
   if (size && ratio !== undefined && !isNear(ratio, size.width / size.height)) warnings.noteDropped('aspect_ratio')
 }
 
-/** Whether two ratios are about the same; 1920x1088 counts as 16:9. */
+/** Whether two ratios are about the same; 1920x1088 is treated as 16:9. */
 const isNear = (one: number, other: number) => Math.abs(one / other - 1) < 0.02
 
 /** Chooses a ratio and a tier for vendors that don't support pixels. Reports deviations from the request. */

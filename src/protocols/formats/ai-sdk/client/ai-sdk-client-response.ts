@@ -217,7 +217,7 @@ const writeSpan = ({ start, end, quote }: Citation) => ({
   ...(quote !== undefined && { citedText: quote }),
 })
 
-/** Writes how a response ended. A response with a refusal counts as filtered, even if the provider reported a normal stop. */
+/** Writes how a response ended. A response with a refusal is treated as filtered, even if the provider reported a normal stop. */
 export const writeFinish = ({ reason, raw }: Finish, hasRefusal: boolean): WireFinish => ({
   unified: reason === 'stop' && hasRefusal ? 'content-filter' : finishes[reason],
   ...(raw && { raw }),

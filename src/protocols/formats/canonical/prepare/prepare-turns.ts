@@ -115,7 +115,7 @@ export function isMeaningful(part: Part, needsWords: boolean): boolean {
   return part.type !== 'refusal' || isText(part.text)
 }
 
-/** Returns whether the turn counts as a user turn. Tool results do, because formats with two roles send them as user messages. */
+/** Returns whether the turn is treated as a user turn. Tool results are, because formats with two roles send them as user messages. */
 const isUserTurn = (turn: Turn | undefined): boolean => turn?.role === 'user' || turn?.role === 'tool'
 
 function continueTurn(turn: UserTurn, { traits, warnings }: TargetContext): UserTurn {
