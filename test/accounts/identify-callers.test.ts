@@ -166,7 +166,7 @@ test('check 10: the gateway abandons an identify call that hangs for 5 s, and ab
   assert.is(signals[0]?.aborted, true)
 })
 
-test("a client disconnect aborts the identify call, and doesn't count as a failure", async () => {
+test("a client disconnect aborts the identify call, and isn't treated as a failure", async () => {
   const signals: AbortSignal[] = []
   const app = await openApp({
     identify: (_, { signal }) => {

@@ -49,7 +49,7 @@ test("http: a service for LiteLLM's generic guardrail API works unchanged", asyn
   assert.is(JSON.parse(changed.sent ?? '').messages[0].content, 'Bye')
 })
 
-test('http: an unreadable verdict counts as a failure', async () => {
+test('http: an unreadable verdict is treated as a failure', async () => {
   for (const response of [
     () => new Response('ok'),
     () => json({}),

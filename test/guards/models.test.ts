@@ -68,7 +68,7 @@ test('judge: rejects or allows content based on a JSON verdict', async () => {
   assert.is(refused.status, 400, await refused.text())
 })
 
-test("check 55: a reply that isn't a verdict counts as a failure", async () => {
+test("check 55: a reply that isn't a verdict is treated as a failure", async () => {
   for (const text of ['Sure! allow', 'allow', '{"verdict":"maybe"}', ''])
     assert.is((await openJudged(policy, saying(text)).say('Hi')).status, 503, text)
 })

@@ -17,7 +17,7 @@ const codeOf = (work: Promise<unknown>) =>
   )
 const makeKey = (storage: Storage) => createGateway({ storage, logger: false }).api.keys.create({ name: 'team' })
 
-test('an empty list of secrets counts as no secret', async () => {
+test('an empty list of secrets is treated as a missing secret', async () => {
   for (const version of ['none', 'default', 0]) {
     const storage = withoutSecret()
     const { key } = await makeKey(storage)

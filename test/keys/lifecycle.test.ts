@@ -43,7 +43,7 @@ test('creating, pausing, resuming, and deleting a key takes effect with the next
   assert.is(await status(key), 401)
 })
 
-test('a deleted key that was paused counts as unknown, so it is admitted if no key is required', async () => {
+test('a deleted key that was paused is treated as unknown, so it is admitted if no key is required', async () => {
   const { manage, status } = await open()
   const { key, id } = (await manage('POST', 'keys', { name: 'team' })).body
   await manage('PUT', `keys/${id}`, { isActive: false })

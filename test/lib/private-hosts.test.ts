@@ -14,7 +14,7 @@ test('private addresses are recognized in every spelling, as are names of local 
     assert.ok(isPrivate(`http://${host}/v1`), host)
 })
 
-test("public names and addresses don't count as private", () => {
+test("public names and addresses aren't treated as private", () => {
   for (const host of [
     ...['api.openai.com', 'local.example.com', 'internal.io', '10.example.com', 'example.com.'],
     ...['8.8.8.8', '172.32.0.1', '172.15.0.1', '100.128.0.1', '192.169.0.1', '[2606:4700::1111]', '[::ffff:8.8.8.8]'],

@@ -73,7 +73,7 @@ for (const [what, connection, alias] of [
   })
 }
 
-test('a blank catalog alias counts as missing', async () => {
+test('a blank catalog alias is treated as missing', async () => {
   for (const blank of ['', '  ']) {
     const models = [{ id: 'one' }]
     const world = { connections: [{ provider: 'acme' }] }

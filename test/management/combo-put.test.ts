@@ -66,7 +66,7 @@ test('checks the body first, then the name, then whether the name is taken, then
   await refuses(400, taken, ['PUT', '/api/combos/nobody', { name: 'b' }])
 })
 
-test('an empty name counts as absent', async () => {
+test('an empty name is treated as absent', async () => {
   const { expect, a } = await doorWithCombos()
   const changed = await expect(200, 'PUT', `/api/combos/${a.id}`, { name: '', models: ['z'] })
   assert.is(changed.name, 'a')

@@ -58,7 +58,7 @@ test('accepts prefix, base URL, format, and models at the top level like those i
   assert.is(cleared.providerSpecificData, undefined)
 })
 
-test('null counts as absent when a connection is created', async () => {
+test('null is treated as absent when a connection is created', async () => {
   const { expect } = openDoor()
   const input = { provider: 'openai', priority: null, apiKey: null, providerSpecificData: null }
   const created = await expect(201, 'POST', '/api/connections', input)
@@ -222,7 +222,7 @@ for (const provider of ['anthropic-compatible-x', 'openai-compatible-x', 'mine',
   })
 }
 
-test('a blank base URL counts as not set', async () => {
+test('a blank base URL is treated as not set', async () => {
   const { expect } = openDoor()
   const providerSpecificData = { baseUrl: '  ', prefix: 'p' }
   const created = await expect(201, 'POST', '/api/connections', { provider: 'openai', providerSpecificData })

@@ -103,7 +103,7 @@ test("an id that isn't a string doesn't exist", async () => {
   }
 })
 
-test('an undefined field counts as absent', async () => {
+test('an undefined field is treated as absent', async () => {
   const { api } = openGateway()
   const untyped = <T>(value: unknown) => value as T // as from JavaScript
   const { id } = await api.keys.create({ name: 'a' })

@@ -80,7 +80,7 @@ test('a JSON array with a single element is that element, unchanged', async () =
   assert.equal(await counted.json(), { totalTokens: 7 })
 })
 
-test('a JSON array that ends before its last chunk counts as a stream that broke off', async () => {
+test('a JSON array that ends before its last chunk is treated as a stream that broke off', async () => {
   for (const [pieces, end] of [
     [elements.slice(0, 2), 'close'],
     [[...elements.slice(0, 2), ',{"candidates":[{"fini'], 'close'],
@@ -110,7 +110,7 @@ for (const [status, outcome] of [
   [503, 'server'],
   [400, 'client'],
 ] as const)
-  test(`a JSON array with a ${status} error counts as a ${status}, regardless of the provider's format`, async () => {
+  test(`a JSON array with a ${status} error is treated as a ${status}, regardless of the provider's format`, async () => {
     const error = { code: status, message: 'It is so.', status: 'SO' }
     const text = JSON.stringify([{ error }], null, 1)
     for (const model of ['google/g', 'one/m'])
@@ -137,7 +137,7 @@ test('the elements of a JSON array in a stream event are read, before or after t
   }
 })
 
-test('a JSON array that ends with an error counts as a stream that ends with one', async () => {
+test('a JSON array that ends with an error is treated as a stream that ends with one', async () => {
   const error = { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' }
   const world = await open(() => json(`${elements.slice(0, 2).join('')},${JSON.stringify({ error })}]`))
   const text = await (await world.post(...questions.gemini('google/g', true))).text()

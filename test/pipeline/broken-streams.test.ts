@@ -50,7 +50,7 @@ for (const [error, health] of errors) {
   })
 }
 
-test("an Anthropic provider's rate limit counts as a rate limit, passed through or translated", async () => {
+test("an Anthropic provider's rate limit is treated as a rate limit, passed through or translated", async () => {
   for (const path of ['messages', 'chat'] as const) {
     const events = [...messageEvents().slice(0, 5), messagesError({ type: 'rate_limit_error', message: 'Slow down' })]
     const world = await openWorld({ fetch: fakeUpstream(() => sse(events.join(''))), connections: ['claude'] })
@@ -58,7 +58,7 @@ test("an Anthropic provider's rate limit counts as a rate limit, passed through 
   }
 })
 
-test('a stream that ends early, without an error from the provider, counts as a network failure', async () => {
+test('a stream that ends early, without an error from the provider, is treated as a network failure', async () => {
   for (const path of ['chat', 'messages'] as const) {
     const world = await openWorld({
       fetch: fakeUpstream(() => sse(chatEvents().slice(0, 3).join(''))),

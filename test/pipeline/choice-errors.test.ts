@@ -23,7 +23,7 @@ for (const [what, choice] of Object.entries({
   'with a message': { ...failed, error },
   'with only a finish reason': failed,
 }))
-  test(`an error in a choice counts as a failure of the target: ${what}`, async () => {
+  test(`an error in a choice is treated as a failure of the target: ${what}`, async () => {
     assert.match(String(await attempts(() => json({ choices: [choice] }))), /^one\/m=502:\w+, two\/m=200$/)
   })
 

@@ -64,7 +64,7 @@ test('a response without a summary fails the request, or ends a stream with an e
   assert.not.match(text, /response\.completed/)
 })
 
-test('an empty summary counts as a failure of the target, and is never returned to the client', async () => {
+test('an empty summary is treated as a failure of the target, and is never returned to the client', async () => {
   for (const text of ['', ' ']) {
     const { world } = await open((call) => answerWith(call, text))
     const response = await world.post(PATH, { model: models.chat, ...managed(40) })

@@ -121,7 +121,7 @@ test("if a provider rejects counting a request, the tokens aren't estimated", as
   assert.match(body.error.message, /at least one/)
 })
 
-test('a response without a token count counts as a failure of the target', async () => {
+test('a response without a token count is treated as a failure of the target', async () => {
   const { response } = await count('google', 'claude/m', () => json({ hello: 1 }))
   assert.is(response.status, 502)
 })

@@ -88,7 +88,7 @@ for (const stream of [false, true]) {
     ['an earlier', { one: () => json({ error: { message: 'Down' } }, 503), two: () => blank('b', stream) }],
     ['a later', { one: () => blank('a', stream), two: () => json({ error: { message: 'Down' } }, 503) }],
   ] satisfies [string, Behaviour][])
-    test(`an empty response counts as a failure if ${order} target failed: ${what}`, async () => {
+    test(`an empty response is treated as a failure if ${order} target failed: ${what}`, async () => {
       const { ask, world, standing } = await open(behaviour)
       const response = await ask('pair', stream)
       assert.is(response.status, 502)
@@ -210,7 +210,7 @@ for (const [what, answer] of [
   ['a role and an end marker', () => sse([chatChunk({ role: 'assistant', content: '' }), 'data: [DONE]\n\n'])],
   ['an early end', () => sse([chatChunk({ role: 'assistant', content: '' })])],
 ] satisfies [string, Answering][])
-  test(`a broken response doesn't count as empty: ${what}`, async () => {
+  test(`a broken response isn't treated as empty: ${what}`, async () => {
     for (const stream of [false, true]) {
       const { ask, world } = await open({ one: answer })
       const response = await ask('one/m', stream)

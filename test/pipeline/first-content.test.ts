@@ -33,7 +33,7 @@ for (const [what, line] of [
   ['blank lines', '\n'],
   ['chunks with only the role', chatChunk({ role: 'assistant', content: '' })],
 ] as const) {
-  test(`${what} don't count as the first content, and the next target is tried when the headers timeout expires`, async () => {
+  test(`${what} aren't treated as the first content, and the next target is tried when the headers timeout expires`, async () => {
     const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(line), 100))
     const { up, clock, asked, answer } = await after(999, drip, ['one/m', 'two/m'])
     assert.equal(up.providers, ['one'])
@@ -46,7 +46,7 @@ for (const [what, line] of [
   })
 }
 
-test("pings don't count as the first content of a translated stream", async () => {
+test("pings aren't treated as the first content of a translated stream", async () => {
   const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(ping), 100))
   const { clock, asked, answer, world } = await after(1_000, drip, ['claude/c', 'one/m'])
   await asked

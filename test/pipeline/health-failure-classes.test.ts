@@ -104,7 +104,7 @@ for (const [status, advice] of [
   })
 }
 
-test("a proxy that requires credentials doesn't count as an error of the client or the key", async () => {
+test("a proxy that requires credentials isn't treated as an error of the client or the key", async () => {
   const { down, ask, world } = await failing()
   down.one = refused(407)
   assert.is(await ask(), '200 one/m=407:network, two/m=200')
@@ -166,7 +166,7 @@ for (const [what, end, reason] of [
   ['ends early', undefined, 'network'],
   ['reports an error', 'data: {"error":{"message":"over","code":503}}\n\n', 'server'],
 ] as const) {
-  test(`a stream that ${what} after its first content isn't retried, but counts as a failure`, async () => {
+  test(`a stream that ${what} after its first content isn't retried, but is treated as a failure`, async () => {
     const up = fakeUpstream(({ provider }) => {
       const events = chatEvents()
       if (provider === 'two') return sse(events)

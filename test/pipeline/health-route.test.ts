@@ -132,13 +132,13 @@ test("a gateway whose storage can't be read returns a 503, reports it once, and 
   assert.equal(await (await ask()).json(), ok)
 })
 
-test('damaged settings count as an unreadable storage', async () => {
+test('damaged settings are treated as unreadable storage', async () => {
   const { ask, memory } = await open()
   await memory.set('settings', '{')
   assert.is((await ask()).status, 503)
 })
 
-test('a storage that hangs counts as unreadable after two seconds', async () => {
+test('a storage that hangs is treated as unreadable after two seconds', async () => {
   const { clock, ask, readBy } = await open()
   readBy(never)
   let status = 0

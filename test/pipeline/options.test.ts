@@ -111,7 +111,7 @@ test('a secret for encryption must have 32 characters, and a shorter one may fol
   })
 })
 
-test('explicitly undefined options count as absent', () => {
+test('explicitly undefined options are treated as absent', () => {
   make({
     storage,
     clock: undefined,

@@ -76,7 +76,7 @@ for (const [who, status, body] of [
   test(`a rate limit from ${who} applies to the account`, async () =>
     assert.is((await recorded(status, body)).level, undefined))
 
-test('a 413 with a rate limit code counts as an account limit, which another target may not have', async () => {
+test('a 413 with a rate limit code is treated as an account limit, which another target may not have', async () => {
   const words =
     'Request too large for model `x` in organization `o` on tokens per minute (TPM): Limit 6000, Requested 7000'
   const failure = await recorded(413, openai(words, { type: 'tokens', code: 'rate_limit_exceeded' })) // Groq

@@ -250,7 +250,7 @@ for (const words of [
   test(`a 403 with only the message "${words}" is a client error`, async () =>
     assert.is((await recorded(403, openai(words))).class, 'client'))
 
-test('a 402 from OpenRouter about in-flight requests counts as a rate limit, and one about an expensive request affects only that request', async () => {
+test('a 402 from OpenRouter about in-flight requests is treated as a rate limit, and one about an expensive request affects only that request', async () => {
   const metadata = { limit_source: 'openrouter_in_flight_budget', reason: 'in_flight_budget_exhausted' }
   assert.is((await recorded(402, { error: { code: 402, message: 'Retry later', metadata } })).class, 'rate-limit')
   const tooDear = { limit_source: 'openrouter_credits', reason: 'weight_exceeds_budget' }
@@ -289,4 +289,4 @@ test("a limit that is called a quota doesn't mean that the credit is used up", a
 for (const status of [500, 502, 503, 504, 529])
   test(`a ${status} is a server error`, async () => assert.is((await recorded(status, '')).class, 'server'))
 
-test('a 408 counts as a timeout', async () => assert.is((await recorded(408, '')).class, 'timeout'))
+test('a 408 is treated as a timeout', async () => assert.is((await recorded(408, '')).class, 'timeout'))

@@ -282,7 +282,7 @@ for (const [status, error] of [
   })
 }
 
-test("an unrelated error doesn't count as a rejection of the usage request", async () => {
+test("an unrelated error isn't treated as a rejection of the usage request", async () => {
   const error = { error: { message: 'stream_options is required, messages is empty' } }
   const { up, world } = await open(() => json(error, 400))
   const response = await world.post(chat, sent())

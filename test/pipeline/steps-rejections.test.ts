@@ -95,7 +95,7 @@ test('a forbidden target is skipped, and the client gets the error if all target
   assert.is(up.calls.length, 1)
 })
 
-test("a forbidden target doesn't count as an untried one", async () => {
+test("a forbidden target isn't treated as untried", async () => {
   const { chat, requests } = await openWith({
     aroundRequest: [
       preparing(({ log }) => {

@@ -97,7 +97,7 @@ test('an error mid-stream is passed on once and ends the stream, and no other ta
   assert.is(recorded.requests[0]?.status, 529)
 })
 
-test('an event named error counts as an error, and no end marker follows', async () => {
+test('an event named error is treated as an error, and no end marker follows', async () => {
   for (const data of ['{"message":"Over"}', '{"detail":"Over"}', '{}', 'Over', '""']) {
     const output = [...chatEvents().slice(0, 3), `event: error\ndata: ${data}\n\n`]
     const { text, recorded } = await relayed('chat', [...output, 'data: [DONE]\n\n'])
@@ -144,7 +144,7 @@ test('a connection error after the last event has no effect', async () => {
   }
 })
 
-test("pings and comments are passed on, and don't count as a response", async () => {
+test("pings and comments are passed on, and aren't treated as a response", async () => {
   const events = [': wait\n\n', ...messageEvents().slice(0, 3), ping, ping, ': still\n\n', textDelta('late')]
   const { text } = await relayed('messages', [...events, ...messageEvents().slice(-3)])
   assert.is(text, [...events, ...messageEvents().slice(-3)].join(''))

@@ -33,7 +33,7 @@ test('an unrequested stream without content falls back to the next target', asyn
   assert.is(attemptsOf(await ask()), passed('200:content'))
 })
 
-test('an unrequested stream with an error at its start or in the middle counts as the reported failure', async () => {
+test('an unrequested stream with an error at its start or in the middle is treated as the reported failure', async () => {
   const error = `data: ${JSON.stringify({ error: { message: 'Slow down, secret-of-one', code: 429 } })}\n\n`
   for (const before of [[], chatEvents().slice(0, 3)]) {
     const { up, world, ask } = await openChain(() => sse([...before, error, ...chatEvents()], 'hang'))

@@ -39,7 +39,7 @@ test('a WebSocket upgrade request needs a key first if keys are required', async
   assert.is((await get(gateway, '/v1/responses', { ...upgrade, authorization: `Bearer ${key}` })).status, 426)
 })
 
-test("plain GETs, upgrades to another protocol, and POSTs that offer an upgrade don't count as WebSocket upgrade requests", async () => {
+test("plain GETs, upgrades to another protocol, and POSTs that offer an upgrade aren't treated as WebSocket upgrade requests", async () => {
   const gateway = openGateway()
   assert.is((await get(gateway, '/v1/responses', {})).status, 405)
   assert.is((await get(gateway, '/v1/realtime', {})).status, 404)

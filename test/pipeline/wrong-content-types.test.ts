@@ -67,7 +67,7 @@ for (const type of [undefined, 'text/event-stream', 'text/plain']) {
     assert.match(await response.text(), /"content":"Hello".*data: \[DONE\]\n\n$/s)
   })
 
-  test(`a JSON error with ${type ? `the content type ${type}` : 'no content type'} counts as the failure that it reports`, async () => {
+  test(`a JSON error with ${type ? `the content type ${type}` : 'no content type'} is treated as the failure that it reports`, async () => {
     const recorded = { error: { message: 'n is odd', type: 'invalid_request_error', code: 400 } }
     const { world } = await open(() => labelled(type, [JSON.stringify(recorded)]))
     const response = await world.chat({ model: 'chain', messages, stream: true })
@@ -103,7 +103,7 @@ test('a web page instead of a response is reported as a sign of a wrong base URL
   }
 })
 
-test('endless whitespace counts as a response that is too large', async () => {
+test('endless whitespace is treated as a response that is too large', async () => {
   const blanks = Array.from({ length: 200 }, () => ' '.repeat(1_000))
   const { world } = await open(() => labelled('application/json', blanks, 'hang'), { maxResponseBytes: 100_000 })
   const response = await world.chat({ model: 'chain', messages, stream: true })

@@ -51,7 +51,7 @@ test('only failures of the last resort extend a cooldown, and it keeps its reaso
   assert.is(waitOf(), undefined, 'a success ends it')
 })
 
-test('streams that break off count as failures until a stream completes', async () => {
+test('streams that break off are treated as failures until a stream completes', async () => {
   const { health, waitOf, pass } = open()
   const stream = (end: 'breakOff' | 'succeed') => {
     const trial = health.begin(target())

@@ -110,7 +110,7 @@ test('check P20: a dollar limit rejects an unpriced model, and the log and the e
   assert.ok(targets[0]?.why.endsWith(advice), targets[0]?.why)
 })
 
-test('check P20: without a limit, the cost of an unpriced model is omitted, and the request counts as unpriced', async () => {
+test('check P20: without a limit, the cost of an unpriced model is omitted, and the request is treated as unpriced', async () => {
   const { api, chat, recorded } = await openPriced()
   assert.is((await chat({ model: 'one/unknown' })).status, 200)
   const { totals } = await api.usage.summary()

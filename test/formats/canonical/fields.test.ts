@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('request fields')
 
-test('fields are read by type, and null counts as absent', () => {
+test('fields are read by type, and null is treated as absent', () => {
   const fields = readFields({ a: 'x', b: null, c: { d: 1 } }, '', createWarnings({ isStrict: false }))
   assert.is(fields.string('a'), 'x')
   assert.is(fields.string('b'), undefined)

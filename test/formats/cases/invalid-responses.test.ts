@@ -64,7 +64,7 @@ for (const client of wireFormats) {
 }
 
 for (const reason of ['OTHER', 'NO_IMAGE']) {
-  test(`content before the end ${reason} counts as a response`, async () => {
+  test(`content before the end ${reason} is treated as a response`, async () => {
     const answer = () => getStream('gemini', [geminiChunk([{ text: 'a' }]), broken(reason)])
     for (const client of ['openai-chat', 'gemini'] as const) {
       const { response, world } = await ask({ client, model: 'gemini/m', stream: true, answer })

@@ -139,7 +139,7 @@ test('if the host app ends the response itself, the gateway treats the client as
   await left.promise
 })
 
-test("a connection that closes after a complete response doesn't count as a disconnect: text, a stream, or one followed by a close", async () => {
+test("a connection that closes after a complete response isn't treated as a disconnect: text, a stream, or one followed by a close", async () => {
   const seen: string[] = []
   const { port } = await serve((exchange) => {
     exchange.onAbort(() => seen.push(exchange.path))
