@@ -33,7 +33,7 @@ import { createPipeline } from './request/pipeline.ts'
 
 /**
  * A gateway: a request handler that you can mount, manage, and close. On Cloudflare Workers it is a plain object instead of a function, so
- * that `export default gateway` works there; call `gateway.fetch`.
+ * `export default gateway` works there; call `gateway.fetch`.
  */
 export interface Gateway<Operations = unknown> {
   /** The same as `fetch`. */

@@ -111,7 +111,7 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
    */
   fetchMedia?: boolean
   /**
-   * Requests the token usage of Chat Completions streams even when the client doesn't, so that it can be recorded; default `true`. Those
+   * Requests the token usage of Chat Completions streams even when the client doesn't, so it can be recorded; default `true`. Those
    * clients don't see the extra event, and a target that rejects the field is called again without it. With `false`, the usage of such
    * streams is estimated.
    */

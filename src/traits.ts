@@ -94,7 +94,7 @@ export type VendorSwitch =
   | 'reasoning_config'
 
 /**
- * How a provider or model differs from others with the same wire format, as data, so that translators never check for names. Each format
+ * How a provider or model differs from others with the same wire format, as data, so translators never check for names. Each format
  * has defaults (`Translator.traits`); the entry of a vendor or model overrides individual fields.
  */
 export interface Traits {

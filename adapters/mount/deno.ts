@@ -33,7 +33,7 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
   checkGateway('serveDeno', gateway, 'exchange')
   checkOptions(options, { port: true, hostname: true, allowedHosts: true })
   const { port = 0, hostname = '127.0.0.1', allowedHosts } = options
-  const { Deno } = globalThis as { Deno?: DenoRuntime } // the runtime's global, typed here so that users don't need to install its types
+  const { Deno } = globalThis as { Deno?: DenoRuntime } // the runtime's global, typed here so users don't need to install its types
   if (!Deno) throw new TypeError('serveDeno only runs in Deno.')
   const inFlight = new Set<Promise<void>>()
   let closing: Promise<void> | undefined
@@ -90,7 +90,7 @@ type InternalServer = Server & { _listen2?: (address: string, port: number, fami
 const BACKLOG = 511
 
 /**
- * Starts listening before it returns, so that a request sent immediately afterward reaches the server. First opens and closes Deno's own listener,
+ * Starts listening before it returns, so a request sent immediately afterward reaches the server. First opens and closes Deno's own listener,
  * which resolves the host name, chooses the port, and throws if the port isn't available.
  */
 function listenNow(

@@ -17,7 +17,7 @@ export class ConnectionCredentials {
     return (await this.#store.keyring()).encrypt(getApiKeyContext(to), apiKey)
   }
 
-  /** Resolves to `undefined` for a credential that can't be decrypted, so that the rest of the connection can be shown. */
+  /** Resolves to `undefined` for a credential that can't be decrypted, so the rest of the connection can be shown. */
   async read(record: ConnectionRecord): Promise<string | undefined> {
     if (record.sealedApiKey !== undefined) await this.#store.keyring() // throws if no credential can be decrypted
     return decryptApiKey(this.#store, record).catch(() => undefined)

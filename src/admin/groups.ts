@@ -51,7 +51,7 @@ export const groupInputs = {
   put: createInputSchema(groupFields, 'put'),
 }
 
-/** The lock for deleting groups and for adding keys to them, so that no key gets a deleted group. */
+/** The lock for deleting groups and for adding keys to them, so no key gets a deleted group. */
 export const GROUPS_LOCK = 'groups'
 
 export function createGroupOperations(
@@ -67,7 +67,7 @@ export function createGroupOperations(
   const { groups } = store
   const runInOrder = createMutex() // concurrent calls for one name create one group
 
-  /** Returns the group as the API shows it. Doesn't throw for a group that was changed elsewhere, so that the others can be listed. */
+  /** Returns the group as the API shows it. Doesn't throw for a group that was changed elsewhere, so the others can be listed. */
   async function showGroup(record: GroupRecord): Promise<ShownGroup> {
     const isSigned = await store.isSignedGroup(record.id, record)
     const group = pickShownFields(groupFields, { ...record, isActive: record.isActive !== false })

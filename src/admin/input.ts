@@ -31,7 +31,7 @@ export const emptyInput = closedObject({})
 /** A schema of an object without unknown fields, which outputs a `T`. */
 export type ClosedSchema<T> = v.GenericSchema<unknown, T> & { readonly entries: Entries }
 
-/** Creates a schema for values that match one of these schemas. `shapeOf` chooses the schema for a value, so that messages only mention that one. */
+/** Creates a schema for values that match one of these schemas. `shapeOf` chooses the schema for a value, so messages only mention that one. */
 export function alternatives<const Options extends readonly v.GenericSchema[]>(
   options: Options,
   chooseSchema: (input: unknown) => Options[number],
@@ -102,7 +102,7 @@ export function rejectUndefined(input: unknown, path = ''): void {
   }
 }
 
-/** The input of a `put`. Its optional fields accept `undefined` so that you can pass variables; `put` rejects it when it runs. */
+/** The input of a `put`. Its optional fields accept `undefined` so you can pass variables; `put` rejects it when it runs. */
 export type OrUnset<Input> = {
   [Member in keyof Input]: Partial<Pick<Input, Member>> extends Pick<Input, Member>
     ? Input[Member] | undefined

@@ -92,7 +92,7 @@ function requireSameFields(given: JsonObject, [code, now]: readonly [code: JsonO
 }
 
 /**
- * Returns the fields to store. Omits those defined in code, so that the stored ones apply again without the code. `requireApiKey` repairs the
+ * Returns the fields to store. Omits those defined in code, so the stored ones apply again without the code. `requireApiKey` repairs the
  * settings.
  */
 const pickStored = <T extends object>(given: T, code: JsonObject) =>

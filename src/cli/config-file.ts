@@ -105,7 +105,7 @@ interface Location {
   fail: Fail
 }
 
-/** Returns the error message for a missing variable. Also names the other missing variables, so that the user can set them all at once. */
+/** Returns the error message for a missing variable. Also names the other missing variables, so the user can set them all at once. */
 function describeMissingVariable(name: string, others: readonly string[], env: Variables): string {
   const more = others.length > 0 ? ` Also missing: ${others.join(', ')}.` : ''
   return `needs the environment variable ${name}, which is ${env[name] === '' ? 'empty' : 'not set'}.${more}`
@@ -285,7 +285,7 @@ async function tryConfig(config: ConfigFile, data: DataAccess): Promise<void> {
   await withManagement({ ...data, fetch, storage: await copyRecords(data.storage) }, (api) => apply(config, api))
 }
 
-/** Checks the records like records defined in code, so that a mistake has the same message in both. */
+/** Checks the records like records defined in code, so a mistake has the same message in both. */
 function checkConfig(config: ConfigFile, catalog: Catalog): void {
   try {
     for (const section of configSections) {

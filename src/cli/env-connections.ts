@@ -39,7 +39,8 @@ export interface EnvConnection {
 
 /**
  * Creates the connection `env-<provider>` for each variable with a provider's API key. Removes these connections if their variable is no longer set
- * or used, so that no key is kept unnecessarily. Skips providers that have another connection, or that are in `definedProviders`. Keeps the operator's changes to these connections.
+ * or used, so no key is kept unnecessarily. Skips providers that have another connection, or that are in `definedProviders`. Keeps the operator's
+ * changes to these connections.
  */
 export async function applyEnvironment(
   env: Variables,

@@ -126,7 +126,7 @@ export async function start(
   }
 
   try {
-    const token = await adminToken.mint() // last, so that a failed start doesn't lose the token
+    const token = await adminToken.mint() // last, so a failed start doesn't lose the token
     const openTo = isLoopback(options.host) ? undefined : options.host
     const { demo } = options
     return {
@@ -266,8 +266,8 @@ const createOpenProblem = (host: string) =>
   )
 
 /**
- * Decrypts all other credentials once, so that damage is found now and not by a later request. Reports and keeps credentials that can't be decrypted,
- * so that they can be replaced.
+ * Decrypts all other credentials once, so damage is found now and not by a later request. Reports and keeps credentials that can't be decrypted,
+ * so they can be replaced.
  */
 async function checkCredentials(
   { api }: Gateway,
@@ -340,7 +340,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Rejects if the address isn't available, as listening would. Call it before opening the data folder, so that a failed start creates nothing and
+ * Rejects if the address isn't available, as listening would. Call it before opening the data folder, so a failed start creates nothing and
  * prints only this error.
  */
 export function requireFreePort({ port, host }: { port: number; host: string }): Promise<void> {

@@ -120,7 +120,7 @@ function replaceEntries<T extends object>({ source: { view, stored } }: Records<
   })
 }
 
-/** Returns the new records. Unchanged ones keep their times, so that credentials and health stay known. */
+/** Returns the new records. Unchanged ones keep their times, so credentials and health stay known. */
 function keepUnchanged(given: CodeRecords, before: CodeRecords): CodeRecords {
   const { values, secrets } = given
   const nextValues = new Map<string, string>()

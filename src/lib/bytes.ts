@@ -76,7 +76,7 @@ export function toBase64(bytes: Uint8Array): string {
   return text
 }
 
-/** Bytes per step: a multiple of three, so that only the end is padded, and few enough to pass as arguments on every platform. */
+/** Bytes per step: a multiple of three, so only the end is padded, and few enough to pass as arguments on every platform. */
 const STEP = 24_576
 
 /** Uses the URL-safe alphabet, without padding. */
@@ -162,7 +162,7 @@ function getCrcRemainder(_: unknown, byte: number): number {
   return value
 }
 
-/** Compares in constant time, so that timing doesn't reveal how much of a secret was guessed. */
+/** Compares in constant time, so timing doesn't reveal how much of a secret was guessed. */
 export function isEqualInConstantTime(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length
   for (const [at, byte] of one.entries()) difference |= byte ^ (other[at] ?? 0)

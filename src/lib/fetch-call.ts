@@ -53,7 +53,7 @@ class FetchBody implements ByteStream {
 export const startCall = (fetch: UpstreamFetch, call: UpstreamCall): PendingResponse =>
   fetch.raw ? fetch.raw(call) : fetchCall(fetch, call)
 
-/** Starts a call with `fetch`. `turn` is awaited when the headers have arrived, so that responses are handled in batches. */
+/** Starts a call with `fetch`. `turn` is awaited when the headers have arrived, so responses are handled in batches. */
 export function fetchCall(
   fetch: (url: string, init: RequestInit) => Promise<Response>,
   call: UpstreamCall,

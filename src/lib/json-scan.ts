@@ -16,7 +16,7 @@ export interface Span {
 }
 
 /**
- * Finds the values of the named fields of the outermost object without parsing it, so that they can be replaced without changing any other
+ * Finds the values of the named fields of the outermost object without parsing it, so they can be replaced without changing any other
  * character. Also returns the nesting depth. The text must be valid JSON.
  */
 export function scanTopLevel(text: string, names: readonly string[]): { spans: Span[]; depth: number } {

@@ -1,7 +1,7 @@
 import { concatBytes } from './bytes.ts'
 import { createEventTooLongError, MAX_EVENT_SIZE } from './sse.ts'
 
-/** Regroups the bytes of an event stream so that each chunk ends with an event. */
+/** Regroups the bytes of an event stream so each chunk ends with an event. */
 export interface EventSplitter {
   /** Returns the events that this chunk completes, if any. Throws `UPSTREAM_INVALID` if an event exceeds 16 MiB. */
   take(chunk: Uint8Array): Uint8Array | undefined

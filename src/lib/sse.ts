@@ -168,7 +168,7 @@ export function* findEventEnds(events: Uint8Array, maxEnd: number): Generator<nu
 const LF = 0x0a
 const CR = 0x0d
 
-/** Decodes each byte as one character, so that indexes in the text are indexes in the bytes. */
+/** Decodes each byte as one character, so indexes in the text are indexes in the bytes. */
 const byteByByte = new TextDecoder('latin1')
 
 const EVENT_END = /(?:\r\n|\n|\r(?!\n)){2}/g

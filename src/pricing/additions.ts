@@ -22,7 +22,7 @@ export interface Additions {
 }
 
 /**
- * The first matching family applies. The numbers are rounded up from recorded responses, so that the total is never less than the provider counts
+ * The first matching family applies. The numbers are rounded up from recorded responses, so the total is never less than the provider counts
  * (test/usage/input-bound.test.ts).
  */
 export const modelAdditions: readonly Additions[] = [

@@ -50,13 +50,13 @@ export function createInputEstimate(call: InputRequest, { provider, model }: Mod
   return createTextEstimate(endpoint, text, target)
 }
 
-/** A separate function, so that the closure doesn't keep the parsed body alive. */
+/** A separate function, so the closure doesn't keep the parsed body alive. */
 const createTextEstimate = (endpoint: Endpoint, text: string, target: ModelReference) => () =>
   estimateInput({ endpoint, body: JSON.parse(text) }, target)
 
 /** Bodies up to this length, in characters, are kept during a stream. */
 const MAX_KEPT_LENGTH = 8_192
-/** Lower than for most text, so that the estimate is never too low. */
+/** Lower than for most text, so the estimate is never too low. */
 const BYTES_PER_TOKEN = 3
 const HAS_MEDIA = /;base64,|"(?:data|bytes|file_data)"\s*:/
 

@@ -52,7 +52,7 @@ interface BodyContent {
 /** A cache, because each attempt needs the same counts. */
 const contents = new WeakMap<JsonObject, BodyContent>()
 
-/** Returns whether the body was counted before, so that counting it again costs nothing. */
+/** Returns whether the body was counted before, in which case counting it again costs nothing. */
 export const isCounted = (body: JsonObject): boolean => contents.has(body)
 
 function countContent(body: JsonObject): BodyContent {

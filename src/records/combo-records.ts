@@ -75,7 +75,7 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
     await records.remove(old.name, (current) => isSame(current, old))
   }
 
-  /** Undoes a rename. First gives the old record another revision, so that the renaming process notices its failure if it is still running. */
+  /** Undoes a rename. First gives the old record another revision, so the renaming process notices its failure if it is still running. */
   async function undoRename(pending: ComboRecord, from: string): Promise<void> {
     const old = await records.get(from)
     if (old?.id === pending.id && (old.movedTo !== undefined || !(await put(old, old)))) return

@@ -2,7 +2,7 @@ import type { Keyring } from './keyring.ts'
 import { GUARDS, type StoredGuard } from './record-collections.ts'
 import type { Store } from './store.ts'
 
-/** Signs all fields of a guard, so that a program that can only write to the storage can't weaken it. */
+/** Signs all fields of a guard, so a program that can only write to the storage can't weaken it. */
 export async function signGuard(keyring: Keyring, name: string, record: StoredGuard): Promise<StoredGuard> {
   return { ...record, mac: await keyring.sign(`guards/${name}`, getSignedText(record)) }
 }

@@ -51,7 +51,7 @@ export const KEYRING_BYTES = 2 * 32
 export interface KeyringOptions {
   /** Used instead of WebCrypto. */
   syncCrypto?: SyncCrypto | undefined
-  /** Computes digests from the SHA-256 of client keys, so that a gateway that only knows the SHA-256 can store keys. Default `false`. */
+  /** Computes digests from the SHA-256 of client keys, so a gateway that only knows the SHA-256 can store keys. Default `false`. */
   digestsSha256?: boolean | undefined
 }
 
@@ -106,7 +106,7 @@ export const sha256Hex = async (text: string): Promise<string> =>
 const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const
 const MAC_SHAPE = /^[A-Za-z0-9+/]{43}=$/
 
-/** Derives a separate key for signatures, so that they can't serve any other purpose. */
+/** Derives a separate key for signatures, so they can't serve any other purpose. */
 async function deriveSigningKey(data: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const material = await crypto.subtle.importKey('raw', data, 'HKDF', false, ['deriveBits'])
   const info = encodeUtf8('signalbox record')

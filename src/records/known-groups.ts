@@ -34,7 +34,7 @@ export function createGroupCache({
   return new RecordCache<ClientGroup>({ ...deps, prefix: GROUPS, read })
 }
 
-/** Returns whether the app defines the group with this id in code, so that it needs no signature. */
+/** Returns whether the app defines the group with this id in code, in which case it needs no signature. */
 export const isGroupInCode = ({ records }: CodeLayer, id: string): boolean =>
   records.values.has(GROUPS + encodeURIComponent(id))
 

@@ -86,7 +86,7 @@ const createMissingSettingsError = () =>
 
 /**
  * Replaces the data key of an unencrypted keyring. The new key is stored together with the former one, both encrypted; the gateway that opens this
- * record re-encrypts everything. The lookup key stays the same, so that every key keeps its digest; it neither decrypts nor signs anything.
+ * record re-encrypts everything. The lookup key stays the same, so every key keeps its digest; it neither decrypts nor signs anything.
  */
 async function replaceKeys(
   storage: Storage,

@@ -62,7 +62,7 @@ const NETWORK = /\bE(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_A
 const getErrorCode = (cause: unknown) =>
   typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
 
-/** Whether the storage itself failed, so that stale data may be used. */
+/** Whether the storage itself failed, in which case stale data may be used. */
 export const isStorageUnavailable = (error: unknown): boolean =>
   isGatewayError(error) && (error.code === 'STORAGE_UNAVAILABLE' || error.data.isAway === true)
 

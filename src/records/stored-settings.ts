@@ -24,7 +24,7 @@ export interface StoredSettings extends Omit<Settings, keyof RequestRules> {
 /** The settings, with `false` and the empty string as defaults. */
 export interface SettingsStore {
   /**
-   * Reads the settings. Unsigned settings (keyring.ts) are read as requiring a key, with cloud sync off. Rejects with `STORAGE_FAILED`, so that model
+   * Reads the settings. Unsigned settings (keyring.ts) are read as requiring a key, with cloud sync off. Rejects with `STORAGE_FAILED`, so model
    * requests are rejected, if the settings are missing from a storage that had some, can't be read, or are unsigned and may have had limits.
    */
   read(): Promise<StoredSettings>

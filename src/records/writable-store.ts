@@ -53,7 +53,7 @@ export interface WritableStore extends Store {
 
 const writableStores = new WeakMap<Store, WritableStore>()
 
-/** Returns the same object for the same store, so that all of its writers share their state. */
+/** Returns the same object for the same store, so all of its writers share their state. */
 export function getWritableStore(store: Store, clock: Clock): WritableStore {
   const known = writableStores.get(store) ?? buildWritableStore(store, clock)
   writableStores.set(store, known)
@@ -284,5 +284,5 @@ const createUnavailableError = (why: string) =>
 const pause = (clock: Clock) =>
   new Promise<void>((resolve) => void startDeadline(clock, PAUSE_MS * (0.5 + jitter() / 2), resolve))
 
-/** Returns a random number from 0 to 1, so that waiting processes don't retry in lockstep. */
+/** Returns a random number from 0 to 1, so waiting processes don't retry in lockstep. */
 const jitter = () => (crypto.getRandomValues(new Uint8Array(1))[0] ?? 0) / 255

@@ -5,7 +5,7 @@ import type { Clock } from '../types.ts'
 /** How your functions that route requests are called. */
 export interface DeciderOptions {
   clock: Clock
-  /** Whether a failed function is ignored, so that the request is routed without it. */
+  /** Whether a failed function is ignored, in which case the request is routed without it. */
   ignoresErrors: boolean
   /** Called with each failure. */
   onError(error: unknown): void

@@ -11,7 +11,7 @@ import { formatVia } from './routing/group.ts'
 
 /** What a provider's prompt cache did for an attempt. */
 export interface PromptCacheRecord {
-  /** Who asked for the caching: the gateway, the client with its own breakpoints, or nobody, so that the provider did it on its own. */
+  /** Who asked for the caching: the gateway, the client with its own breakpoints, or nobody, so the provider did it on its own. */
   by: 'gateway' | 'client' | 'provider'
   /** Input tokens read from the cache. */
   read: number
@@ -98,7 +98,7 @@ export interface GuardEntry {
   verdict: 'pass' | 'change' | 'refuse' | 'answer' | 'failed' | 'failed-open'
   /** The category of a refusal. */
   category?: string
-  /** Whether the guard only watches, so that the verdict wasn't enforced. */
+  /** Whether the guard only watches, in which case the verdict wasn't enforced. */
   isWatched?: true
   /** The number of texts that it checked; pieces of a stream count separately. */
   parts: number

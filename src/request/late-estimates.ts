@@ -33,5 +33,5 @@ export class LateEstimates {
   }
 }
 
-/** Lower than for most text, so that an estimate is never too low. */
+/** Lower than for most text, so an estimate is never too low. */
 const BYTES_PER_TOKEN = 3

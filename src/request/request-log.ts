@@ -72,7 +72,7 @@ export class RequestLog {
   readonly nameRules: NameRule[] = []
   /** Labels for the usage record, including the account's. Default: the account's. */
   tags: readonly string[] | undefined = undefined
-  /** Whether a response is refused, so that a combo with the condition `refused` tries its next target. */
+  /** Whether a response is refused, in which case a combo with the condition `refused` tries its next target. */
   readonly responseChecks: Array<(choices: readonly Choice[]) => Promise<boolean>> = []
   /** Set to keep providers' error messages out of records, because they may quote the content. */
   omitsProviderMessages = false

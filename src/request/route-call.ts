@@ -140,7 +140,7 @@ export type ChooseModels = (
 /** The facts about a request, which are computed on demand. */
 export class RouteCallFacts implements RouteCall {
   readonly id: string
-  /** A property, so that functions can destructure it. */
+  /** A property, so functions can destructure it. */
   readonly header: RouteCall['header']
   readonly #source: RouteCallSource
   readonly #facts: RequestFacts

@@ -2,7 +2,7 @@ import type { Effort } from '../traits.ts'
 import type { ClientFormat, Kind, ProviderFormat, WireFormat } from './catalog-types.ts'
 import type { Condition, ResponseCondition, Strategy } from './combo.ts'
 
-/* Values of unions that users write. They are records, so that the compiler requires every member here. */
+/* Values of unions that users write. They are records, so the compiler requires every member here. */
 
 /** Every kind of model. */
 export const kinds = listMembers<Kind>({

@@ -38,7 +38,7 @@ export interface PooledConnection extends Throttle {
   readonly broken: Error | undefined
   /** Reserves the connection for a call. */
   claim(): void
-  /** Ends the call, so that the connection can serve another one. */
+  /** Ends the call, so the connection can serve another one. */
   free(): void
   /** Closes the connection. Can be called at any time, even while it's connecting. */
   drop(): void
@@ -82,7 +82,7 @@ function createConnection(
   // A busy client reconnects on its own. An idle client is dropped when its connection ends.
   client.on('disconnect', () => void (isBusy || drop()))
 
-  /** Called before undici gets the socket, so that the pool's error listener runs first. */
+  /** Called before undici gets the socket, so the pool's error listener runs first. */
   function adopt(connected: Socket) {
     broken = undefined
     throttle = createThrottle(connected)

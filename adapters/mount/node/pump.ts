@@ -30,7 +30,7 @@ export const WRITE_AHEAD = 16 * 1024
 
 /**
  * Writes a stream to a response whose headers are set, as fast as the client reads, each chunk as it arrives. If the client disconnects, cancels
- * the stream. If the stream fails, closes the connection, so that the client doesn't mistake the failure for a normal end.
+ * the stream. If the stream fails, closes the connection, so the client doesn't mistake the failure for a normal end.
  */
 export async function pump(exchange: NodeExchange, res: ServerResponse, body: ByteStream): Promise<void> {
   exchange.onAbort(() => body.cancel())

@@ -11,7 +11,7 @@ const PLAIN_PATH = /^(?:\/(?![/.])(?:[\w~!$&'()*+,=:@.-]|%(?!2[eE]))*)+$/
 const PLAIN_QUERY = /^[\w~!$&()*+,=:@.\-%/?]*$/
 
 /**
- * Splits a request target into the path and query that a Fetch `Request` of the same URL would have, so that authorization and routing use the same
+ * Splits a request target into the path and query that a Fetch `Request` of the same URL would have, so authorization and routing use the same
  * path. Returns `undefined` if the target isn't a path: absolute form, `*`, or a start like `//host`.
  */
 export function parseTarget(target: string): RequestTarget | undefined {

@@ -7,7 +7,7 @@ import { hasTwoHosts } from './node-host.ts'
 import { WRITE_AHEAD } from './pump.ts'
 import { rejectRequest } from './reject-request.ts'
 
-/** Longer than the minute after which load balancers close idle connections, so that the server never closes one while a request is on its way. */
+/** Longer than the minute after which load balancers close idle connections, so the server never closes one while a request is on its way. */
 const KEEP_ALIVE_MS = 65_000
 
 /** The options of a gateway's server, and the functions it calls before the gateway. */

@@ -8,7 +8,7 @@ export interface WholeReply {
   body?: string | Uint8Array
 }
 
-/** Request bodies up to this size are read to the end, so that the connection can be reused. */
+/** Request bodies up to this size are read to the end, so the connection can be reused. */
 const SMALL_BODY = 64 * 1024
 /**
  * How long a client may keep sending its request after the response was sent. If the connection were closed immediately, the client would get a

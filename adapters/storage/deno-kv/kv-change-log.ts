@@ -36,7 +36,7 @@ export class KvChangeLog {
     write.set(name, key, { expireIn: LOG_MS }).sum(this.#counterKey, 1n)
   }
 
-  /** Called before a read, so that watchers added later report the changes since that read. */
+  /** Called before a read, so watchers added later report the changes since that read. */
   async updatePosition(): Promise<void> {
     if (this.watchers.size > 0 && this.#position) return
     const now = await this.#readLastWrite()

@@ -8,7 +8,7 @@ import type { DenoKv, Entry, Key } from './kv-database.ts'
 
 /** How long to retry a write that conflicts with other writers. */
 const RETRY_MS = 4_000
-/** How much later than `clock` Deno KV removes expired entries by its own clock, so that `clock` decides what has expired. */
+/** How much later than `clock` Deno KV removes expired entries by its own clock, so `clock` decides what has expired. */
 const EXPIRY_MARGIN_MS = 60_000
 
 /** The row that a write stores. */
@@ -130,5 +130,5 @@ function parseNewRow(value: unknown): NewRow | undefined {
   return { value: text, ...(typeof expiresAt === 'number' && { expiresAt }) }
 }
 
-/** Whether the database file is locked by another process, so that nothing was written. */
+/** Whether the database file is locked by another process, in which case nothing was written. */
 const isLocked = (cause: unknown) => cause instanceof Error && /database is locked/.test(cause.message)

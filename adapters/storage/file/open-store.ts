@@ -171,7 +171,7 @@ async function requireAccess(path: string): Promise<void> {
   })
 }
 
-/** Reads all records in one snapshot, in parts, so that other work can run in between. */
+/** Reads all records in one snapshot, in parts, so other work can run in between. */
 async function verifyRecords(table: Tables, database: OwnDatabase, wait: LockWait): Promise<void> {
   const state = { after: '', count: 0, total: 0 }
   database.exec('BEGIN')

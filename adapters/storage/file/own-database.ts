@@ -26,7 +26,7 @@ export function requireSqlite(): void {
   if (process.versions.bun === undefined && isOld) throw unsupported()
 }
 
-/** Loads SQLite so that bundlers don't follow the import. */
+/** Loads SQLite without letting bundlers follow the import. */
 function findSqlite(): DatabaseClass | undefined {
   const found: { Database?: unknown; DatabaseSync?: unknown } =
     process.versions.bun === undefined

@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 /** The changes made by other contexts of the site. */
 export interface Feed {
   watch: NonNullable<Storage['watch']>
-  /** Must be called in the transaction of each read, so that watchers added later report the changes after it. */
+  /** Must be called in the transaction of each read, so watchers added later report the changes after it. */
   onRead(changes: IDBObjectStore): Promise<void>
   /** Adds a change to the log, in the transaction that makes it. */
   add(changes: IDBObjectStore, key: string): void

@@ -7,7 +7,7 @@
 const ESCAPED = /[\uE000-\uFFFF\u{10FFFE}\u{10FFFF}]/gu
 const WRITTEN = /\u{10FFFE}([ab])|\u{10FFFF}([\uE000-\uFFFF])/gu
 
-/** Escapes a key, so that a database's byte order of UTF-8 is the order that the contract requires. */
+/** Escapes a key, so a database's byte order of UTF-8 is the order that the contract requires. */
 export const toOrdered = (key: string): string =>
   key.replace(ESCAPED, (char) => {
     if (char === '\u{10FFFE}') return '\u{10FFFE}a'

@@ -24,7 +24,7 @@ export function createRestConnection(
   store: string,
 ): Pick<RedisConnection, 'send' | 'getDeadline'> {
   let isReachable = true
-  /** Identifies this client's latest write, so that reads skip replicas without it. */
+  /** Identifies this client's latest write, so reads skip replicas without it. */
   let syncToken: string | undefined
 
   const getDeadline = () => performance.now() + (isReachable ? COMMAND_TIMEOUT_MS : SHORT_TIMEOUT_MS)

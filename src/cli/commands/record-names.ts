@@ -50,7 +50,7 @@ export async function suggestId(error: unknown, call: ActionCall, place: RecordL
   return createMissingProblem(place.noun, call.words[0] ?? '', ids)
 }
 
-/** Finds the operation that lists records. `isNamed`: whether people name the records, so that a name can replace an ID. */
+/** Finds the operation that lists records. `isNamed`: whether the records have names that can replace an ID. */
 function findLister({ collection, operations }: RecordLookup) {
   const operation = operations.find(({ method, path }) => method === 'GET' && path === collection)
   if (!operation) return undefined

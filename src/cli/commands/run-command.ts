@@ -163,7 +163,7 @@ async function connect(
 const readSecret = (value: string, source: Source) =>
   Promise.resolve(createSecretOption('', '').read(value, source)).then(String)
 
-/** Wraps `stdin` so that it can be read only once, because only one option can take its value from there. */
+/** Wraps `stdin` so it can be read only once, because only one option can take its value from there. */
 function readOnce(stdin: () => Promise<string>): () => Promise<string> {
   let isTaken = false
   return async () => {

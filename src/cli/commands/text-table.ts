@@ -72,5 +72,5 @@ const NARROW = /^[\x20-\x7e…]*$/
 const MARK = /\p{M}/u
 const WIDE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u
 
-/** Removes control characters and line breaks, so that names chosen by other people can't control the terminal. */
+/** Removes control characters and line breaks, so names chosen by other people can't control the terminal. */
 export const toPrintable = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')

@@ -38,7 +38,7 @@ export const demoCatalog: Catalog = {
   [DEMO_MESSAGES]: { ...shared, name: 'Demo for Anthropic clients', format: 'anthropic-messages' },
 }
 
-/** Prices in USD per million tokens, so that budgets have something to count. */
+/** Prices in USD per million tokens, so budgets have something to count. */
 const PRICES = {
   [STORYTELLER]: { input: 2, output: 8 },
   [FLAKY]: { input: 1, output: 4 },
@@ -53,7 +53,7 @@ export async function withDemoRecords(
   clock?: Clock,
 ): Promise<Storage> {
   const demo = await createDemoRecords(clock)
-  // Keys are encrypted with the user's secret, so that the gateway can decrypt them; only demo keys are written.
+  // Keys are encrypted with the user's secret, so the gateway can decrypt them; only demo keys are written.
   await writeHistory(overlayStorage(demo, base, { isInTop: (key) => key !== KEYRING && key !== SETTINGS }))
   for (const { key } of await demo.list('combos/')) {
     if (await base.get(key))

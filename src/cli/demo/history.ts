@@ -10,7 +10,7 @@ const REQUESTS_BY_HOUR = [1, 0, 0, 0, 0, 1, 1, 2, 4, 5, 6, 5, 3, 4, 6, 5, 4, 3, 
 const WHOLE = { messages: [{ role: 'user', content: 'Tell me about a signal box and the trains that pass it.' }] }
 
 /**
- * Writes groups, keys, an alias, and a week of requests to `storage`, so that every dashboard page has something to show. The data comes from actual
+ * Writes groups, keys, an alias, and a week of requests to `storage`, so every dashboard page has something to show. The data comes from actual
  * requests to a gateway whose clock starts several days in the past. The same `now` always produces the same requests.
  */
 export async function writeHistory({

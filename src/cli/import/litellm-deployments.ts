@@ -124,7 +124,7 @@ export function readDeployments(config: JsonObject, router: JsonObject, plan: Im
   return { groups, wildcards }
 }
 
-/** Returns whether a name simply means its model, so that it needs neither an alias nor a combo. */
+/** Returns whether a name simply means its model and needs neither an alias nor a combo. */
 const isPlain = (name: string, params: JsonObject): boolean =>
   params.model === name && Object.keys(params).every((member) => PLAIN.includes(member) || LONG_PRICE.test(member))
 

@@ -164,7 +164,7 @@ export class ImportPlan {
     return createReference(name)
   }
 
-  /** Reserves the name of a variable that the other program reads, so that no plain-text secret gets the name. Call it before `addSecret`. */
+  /** Reserves the name of a variable that the other program reads, so no plain-text secret gets the name. Call it before `addSecret`. */
   reserveVariable(name: string): void {
     this.#reserved.add(name)
   }

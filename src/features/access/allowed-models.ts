@@ -40,7 +40,7 @@ export class Access {
     return this.#kinds.every((list) => list.includes(kind))
   }
 
-  /** Whether every list contains the name of the model, combo, or alias, so that the caller may use all its targets. */
+  /** Whether every list contains the name of the model, combo, or alias, in which case the caller may use all its targets. */
   allowsName(model: string): boolean {
     return this.#models.every((list) => matchesAny(list, model))
   }

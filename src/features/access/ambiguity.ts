@@ -3,7 +3,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { scanTopLevel } from '../../lib/json-scan.ts'
 
 /**
- * Creates the error for a body that providers may parse differently, so that its model and its worst case are uncertain. Either a field occurs twice
+ * Creates the error for a body that providers may parse differently, so its model and its worst case are uncertain. Either a field occurs twice
  * (some parsers use the first occurrence), or a field differs from a known one only in case (servers in Go ignore case).
  */
 export function createAmbiguityError({ body, text }: { body: JsonObject; text: string }): GatewayError | undefined {

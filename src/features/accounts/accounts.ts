@@ -216,7 +216,7 @@ export function createAccounts({
   }
 }
 
-/** Whether both have the same fields with identical values, so that an account created from one also fits the other. */
+/** Whether both have the same fields with identical values, which means that an account created from one also fits the other. */
 function isSameIdentity(one: Identity | undefined, other: Identity): boolean {
   const members = Object.keys(other) as Array<keyof Identity> // an identity has no other fields
   return (

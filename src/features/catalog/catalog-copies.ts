@@ -82,6 +82,6 @@ export function createCatalogCopies(storage: Storage) {
 export const hash = async (text: string): Promise<string> =>
   toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text))))
 
-/** Escapes all other characters, so that a part has as many bytes as characters. */
+/** Escapes all other characters, so a part has as many bytes as characters. */
 const toAscii = (json: string): string =>
   json.replace(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

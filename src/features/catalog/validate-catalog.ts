@@ -4,7 +4,7 @@ import { providerFormats } from '../../types/unions.ts'
 import type { CatalogProvider } from '../../types.ts'
 import { checkField, checkModels, findUnknownFields, formatValue, isMember, isText, kinds } from './validate-model.ts'
 
-/* These are records, so that the compiler requires a check for each new field of the type. */
+/* These are records, so the compiler requires a check for each new field of the type. */
 const providerFields: Record<keyof CatalogProvider, true> = {
   alias: true,
   catalogAlias: true,

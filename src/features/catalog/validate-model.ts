@@ -138,7 +138,7 @@ function checkImagePrice(price: unknown): string[] {
 const isPositiveInteger = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 
 /**
- * All kinds. Each is either a kind of model or only a provider's service. This is a record, so that the compiler requires a line for each new kind.
+ * All kinds. Each is either a kind of model or only a provider's service. This is a record, so the compiler requires a line for each new kind.
  */
 export const kinds: Record<Kind, 'model' | 'service'> = {
   llm: 'model',

@@ -3,7 +3,7 @@ import { decryptBytes, encryptBytes, sha256Hex } from '../../records/keyring.ts'
 
 /*
  * The cryptography of the cloud protocol, using only WebCrypto: ECDSA P-256 authenticates a gateway, and ECDH P-256 derives a key per session. Binary
- * values are canonical base64; anything else is rejected, so that each sequence of bytes has only one encoding.
+ * values are canonical base64; anything else is rejected, so each sequence of bytes has only one encoding.
  */
 
 const SIGNING = { name: 'ECDSA', namedCurve: 'P-256' } as const

@@ -9,7 +9,7 @@ import { createIdentity, type Identity, importIdentity } from './cryptography.ts
 const MAX_KEPT = 10
 
 /**
- * Returns this gateway's identity for a proxy URL, creating it on first use. Each URL has a separate identity, so that no proxy can impersonate this
+ * Returns this gateway's identity for a proxy URL, creating it on first use. Each URL has a separate identity, so no proxy can impersonate this
  * gateway to another proxy. An identity that can't be decrypted is replaced, and the gateway must then enroll again. Rejects with `STORAGE_FAILED`.
  */
 export async function getIdentity(

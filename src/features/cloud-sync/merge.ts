@@ -84,7 +84,7 @@ export interface MergeRules {
 /**
  * Merges the other side's newer changes. Only the gateway merges concurrent changes, by these rules: a deletion wins over a change, requiring keys
  * over not requiring them, and paused over active; otherwise, the gateway's change wins. `isUncertain` means that this side may have been restored
- * from an old copy, so that its state is only known to include its base.
+ * from an old copy, so its state is only known to include its base.
  */
 export function mergeRegisters(
   { hash, revision, base, active: ownActive }: Registers,

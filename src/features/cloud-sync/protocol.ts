@@ -28,7 +28,7 @@ export const paths = {
 /** The headers of a signed request. */
 export const headers = {
   session: 'x-signalbox-cloud-session',
-  /** The request's number within its session, starting at 1. It must be larger than the last one, so that requests can't be replayed. */
+  /** The request's number within its session, starting at 1. It must be larger than the last one, so requests can't be replayed. */
   counter: 'x-signalbox-cloud-counter',
   /** The gateway's signature of `getSignedText` in base64. */
   signature: 'x-signalbox-cloud-signature',

@@ -199,7 +199,7 @@ export class Shadows {
   async #loadAll(): Promise<void> {
     const startedAt = this.#clock.now()
     this.#staleKeys = new Set()
-    this.#isLoaded = true // before reading, so that a gap during the read counts
+    this.#isLoaded = true // before reading, so a gap during the read counts
     for (const table of this.#tables.values()) await table.loadAll()
     this.#readAt = startedAt
   }

@@ -41,7 +41,7 @@ export function createSyncTables({
   side,
   validate,
 }: Pick<ReplicaOptions, 'store' | 'side' | 'validate'>): Record<Collection, SyncTable> {
-  /** Validates records before they are sent, so that the other side neither rejects them nor stores them differently. */
+  /** Validates records before they are sent, so the other side neither rejects them nor stores them differently. */
   const withValidation = <Codec extends SyncCodec>(collection: Collection, codec: Codec): Codec => ({
     ...codec,
     read: async (item: SyncItem) => {

@@ -68,7 +68,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
 
   /** Received states to confirm with the next request. */
   let seen: Confirmation[] = []
-  /** All states sent and received in this sync, so that an unchanged state can't keep the sync running forever. */
+  /** All states sent and received in this sync, so an unchanged state can't keep the sync running forever. */
   const exchangedStates = new Set<string>()
   for (;;) {
     signal.throwIfAborted()

@@ -26,7 +26,7 @@ export interface Replica {
   /** Marks states as confirmed by the other side. States that have changed since then stay unconfirmed. */
   confirm(seen: readonly Confirmation[]): Promise<void>
   /**
-   * Marks all states to be sent again. `isDiverged` means that one side was restored from an old copy, so that its changes are concurrent with the
+   * Marks all states to be sent again. `isDiverged` means that one side was restored from an old copy, so its changes are concurrent with the
    * changes it lacks.
    */
   markAllUnseen(options?: { isDiverged?: boolean }): Promise<void>

@@ -184,7 +184,7 @@ export class EventQueue {
         channel.isOver = true
   }
 
-  /** Adds a complete tool call to the first event of a call, so that none of its events is sent before the verdict. */
+  /** Adds a complete tool call to the first event of a call, so none of its events is sent before the verdict. */
   #addCall({ choice, ...call }: FoundCall, last: HeldEvent | undefined) {
     const held = this.#events.find(({ opens }) => opens.length > 0) ?? last ?? this.#events.at(-1)
     if (!held) return

@@ -29,7 +29,7 @@ export interface Guard {
   readonly message?: string
   /**
    * How to handle a refused older turn, that is, one before the model's last turn. `remove` (the default) replaces the text with `[removed by
-   * policy]`, so that the conversation can continue. `refuse` refuses the request.
+   * policy]`, so the conversation can continue. `refuse` refuses the request.
    */
   readonly older?: 'remove' | 'refuse'
   /**

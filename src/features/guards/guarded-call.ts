@@ -190,7 +190,7 @@ type CheckedRequest =
   | { readonly refused: Guard; readonly category: string | undefined }
   | { readonly answered: Guard; readonly text: string }
 
-/** Checks a request. Removes the text of refused older turns, so that the conversation can continue. */
+/** Checks a request. Removes the text of refused older turns, so the conversation can continue. */
 async function checkRequest(
   run: GuardRun,
   parts: readonly ReadPart[],
@@ -327,7 +327,7 @@ const hasTokenArrays = ({ input, prompt }: JsonObject): boolean =>
       value.some((item) => typeof item === 'number' || (Array.isArray(item) && typeof item[0] === 'number')),
   )
 
-/** Wraps a stream so that its text is sent only after it has been checked. */
+/** Wraps a stream so its text is sent only after it has been checked. */
 async function guardStream(
   call: CallRequest,
   stream: RelayedStream,

@@ -96,8 +96,8 @@ function countNames(json: string): number {
 }
 
 /**
- * Visits every string of valid JSON in order, with its position, so that the string can be replaced without changing any other character. Linear time. Throws `code` if an object has two fields with the same name,
- * or a string of a request has an unpaired surrogate: parsers disagree about both.
+ * Visits every string of valid JSON in order, with its position, so the string can be replaced without changing any other character. Linear time.
+ * Throws `code` if an object has two fields with the same name, or a string of a request has an unpaired surrogate: parsers disagree about both.
  */
 export function visitStrings<Place>(
   json: string,

@@ -149,7 +149,7 @@ export class GatedRequest {
         return output
       },
     })
-    let covered = { tokens: 0, usd: 0 } // the usage of the attempt's earlier calls, so that the full worst case is available for the next one
+    let covered = { tokens: 0, usd: 0 } // the usage of the attempt's earlier calls, so the full worst case is available for the next one
     attempt.beforeFollowUp(async (spending) => {
       if (!spending) return
       const spent = sumSpending([spending])

@@ -131,7 +131,7 @@ export function createListing({
       return entries.filter(({ id }) => reader.allowsModel(id))
     },
     async find(id, fetch, reader = UNRESTRICTED) {
-      const cache: LookupCache = new Map() // so that all lists wait only once for a slow upstream
+      const cache: LookupCache = new Map() // so all lists wait only once for a slow upstream
       const stripNames = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
       const lists: ModelEntry[][] = []
       for (const kinds of [LLM, OTHERS]) {

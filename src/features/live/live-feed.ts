@@ -99,7 +99,7 @@ export interface LiveDependencies {
 /** Maximum buffered events for slow and reconnecting readers. */
 const MAX_BUFFERED = 5_000
 const MAX_RUNNING = 1_000
-/** How long events are buffered after the last reader disconnects, in ms, so that it can resume. */
+/** How long events are buffered after the last reader disconnects, in ms, so it can resume. */
 const BUFFERED_MS = 60_000
 
 /** The live events of this instance. Events are buffered while there is a reader and for a minute afterward; otherwise, requests report no events. */

@@ -28,7 +28,7 @@ const isType = (name: string): name is LiveEventType => liveEventTypes.some((kno
 
 /** How often an idle stream sends a comment, in ms. */
 const KEEP_ALIVE_MS = 15_000
-/** Minimum time between two writes to a reader, in ms, so that events are sent in batches. */
+/** Minimum time between two writes to a reader, in ms, so events are sent in batches. */
 const BATCH_MS = 100
 /** Size at which a chunk is sent, in characters. */
 const CHUNK_CHARACTERS = 64 * 1024
@@ -67,7 +67,7 @@ function readQuery(exchange: Exchange): Record<string, string> {
 }
 
 /**
- * Streams live events to one reader as server-sent events. It stores a position in the feed rather than events, so that a slow reader takes up no
+ * Streams live events to one reader as server-sent events. It stores a position in the feed rather than events, so a slow reader takes up no
  * memory. If the feed drops events that the reader hasn't received, a `lost` event reports how many.
  */
 class LiveStream implements ByteStream {

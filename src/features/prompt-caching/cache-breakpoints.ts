@@ -6,7 +6,7 @@ import type { PromptCacheTtl } from '../../types.ts'
 export interface BreakpointOptions {
   /** The lifetime of the tools and the instructions. */
   ttl: PromptCacheTtl | undefined
-  /** Whether the client's own bytes go to the provider, so that only the fields with breakpoints may change. */
+  /** Whether the client's own bytes go to the provider, in which case only the fields with breakpoints may change. */
   isPassThrough: boolean
   /** Whether only the instructions get a breakpoint, because the conversation may never continue. */
   onlyInstructions: boolean
@@ -72,7 +72,7 @@ function findEnds(messages: readonly unknown[], isEligible: (block: unknown) => 
 const toBlocks = (content: unknown): unknown[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : []
 
-/** Changes the blocks at some places. Later places come first, so that added blocks don't move the others. */
+/** Changes the blocks at some places. Later places come first, so added blocks don't move the others. */
 function changeBlocks(
   messages: readonly unknown[],
   places: ReadonlyArray<Place | undefined>,

@@ -42,7 +42,7 @@ export interface CacheMemory {
   readonly prompts: KnownPrompts
   /** The targets that rejected breakpoints or the key in the last hour. */
   readonly rejecting: { get(target: string): true | undefined; set(target: string, value: true): void }
-  /** Hashes the request's session, so that the provider never learns the client's own name for it. */
+  /** Hashes the request's session, so the provider never learns the client's own name for it. */
   createSessionKey(session: string, owner: string): Promise<string>
 }
 

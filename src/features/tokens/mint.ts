@@ -44,7 +44,7 @@ export function createMinter(deps: MintDependencies): (input: unknown) => Promis
     await checkPlan(options)
     const { version, key } = await keys.signing()
     const revokedUntil = await revocations.getRevokedUntil(await findRef(options.account))
-    const issuedAt = Math.max(clock.now(), revokedUntil + 1) // so that an earlier revocation doesn't cover the new token
+    const issuedAt = Math.max(clock.now(), revokedUntil + 1) // so an earlier revocation doesn't cover the new token
     const expiresAt = issuedAt + lifetimeS * 1_000
     const id = newId()
     const jws = await new SignJWT({ ...toClaims(options), iss: TOKEN_ISSUER, aud: audience, jti: id })

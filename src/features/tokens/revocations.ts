@@ -16,7 +16,7 @@ export interface Revocations {
   revoke(ref: string): Promise<void>
 }
 
-/** The single record of all revocations, so that checking a token needs no read. */
+/** The single record of all revocations, so checking a token needs no read. */
 interface RevokedRecord {
   /** Tokens of any account issued up to this time are revoked, in epoch ms. */
   all: number
@@ -105,7 +105,7 @@ const addEntry = ({ all, refs }: RevokedRecord, ref: string, until: number): Rev
 })
 
 /**
- * Drops entries that no longer matter. If there are still too many, drops the older half. `all` moves to the latest dropped entry, so that no revoked
+ * Drops entries that no longer matter. If there are still too many, drops the older half. `all` moves to the latest dropped entry, so no revoked
  * token becomes valid again.
  */
 function dropOldest(

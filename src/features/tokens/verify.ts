@@ -74,7 +74,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
     if (token.length > MAX_TOKEN_LENGTH || !SHAPE.test(token)) throw createTokenError('TOKEN_INVALID')
     const digest = await sha256Hex(token)
     const found = known.get(digest)
-    known.delete(digest) // so that it becomes the last entry
+    known.delete(digest) // so it becomes the last entry
     const verified = found ?? (await readSafely(token))
     checkTimes(verified)
     evictOldest(known, MAX_KNOWN)

@@ -17,7 +17,7 @@ interface AddTotalsOptions {
   storage: Storage
   clock: Clock
   maxCharacters: number
-  /** Yields so that other work can run. */
+  /** Yields to let other work run. */
   nextTurn(): Promise<void>
   onError(error: unknown): void
 }

@@ -23,7 +23,7 @@ export interface KeeperOptions {
   days(): Promise<RetentionDays>
   /** Maximum number of characters in a value. */
   maxCharacters: number
-  /** Yields so that other work can run. */
+  /** Yields to let other work run. */
   nextTurn(): Promise<void>
   onError(error: unknown): void
 }
@@ -32,7 +32,7 @@ export interface KeeperOptions {
 const FOLD_BATCHES = 100
 const FOLD_REQUESTS = 10_000
 const FOLD_MS = 2 * 60 * 1_000
-/** The age, in ms, at which a batch's instance must have been killed, so that other instances fold the batch. */
+/** The age, in ms, at which a batch's instance must have been killed, so other instances fold the batch. */
 const LOST_MS = 10 * 60 * 1_000
 /** How often an instance looks for batches of killed instances, in ms. */
 const LOST_CHECK_MS = 5 * 60 * 1_000

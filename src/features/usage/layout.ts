@@ -72,7 +72,7 @@ export const getUnlistedCursor = (time: number): string => `${getUnlistedKey(Mat
 
 export const REMOVED = 'usage/removed'
 
-/** Storage keys of requests contain reversed times, so that lists start with the newest request. */
+/** Storage keys of requests contain reversed times, so lists start with the newest request. */
 const LAST_TIME = 2 ** 48 - 1
 const TIME_DIGITS = 12
 

@@ -4,7 +4,7 @@ import { decodeRequests } from './usage-codec.ts'
 
 interface RemoveOptions {
   storage: Storage
-  /** Yields so that other work can run. */
+  /** Yields to let other work run. */
   nextTurn(): Promise<void>
 }
 

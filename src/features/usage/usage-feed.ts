@@ -8,7 +8,7 @@ import { decodeBatch } from './batch.ts'
 import { JOURNAL, parseJournalKey } from './layout.ts'
 import type { StoredRequest } from './request-record.ts'
 
-/** How often an idle stream sends a comment, in ms, so that proxies don't close it. */
+/** How often an idle stream sends a comment, in ms, so proxies don't close it. */
 const KEEP_ALIVE_MS = 15_000
 /** Maximum number of requests waiting for a slow reader; further requests are dropped and counted. */
 const MAX_WAITING = 1_000

@@ -17,7 +17,7 @@ const PAGE = 20
 
 /**
  * Reads the batches of all instances that may not have been folded yet: batches in the journal and batches waiting in this process. Read the folded
- * values after this, so that they include batches folded in the meantime. With `keyId`, only requests of that key are needed.
+ * values after this, so they include batches folded in the meantime. With `keyId`, only requests of that key are needed.
  */
 export async function readTail(
   storage: Storage,

@@ -37,7 +37,7 @@ export interface UsageStoreOptions {
   /** Returns the settings with the retention periods. */
   settings(): Promise<RetentionSettings>
   startTimer(ms: number, onTime: () => void): CancelDeadline
-  /** Yields so that other work can run. */
+  /** Yields to let other work run. */
   nextTurn(): Promise<void>
   onError(error: unknown): void
 }

@@ -42,9 +42,9 @@ interface StreamProgress {
   started: boolean
   /** Set if the stream started with its end, without content. */
   isSilent?: boolean
-  /** Whether a finish reason has arrived, so that the stream may end normally. */
+  /** Whether a finish reason has arrived, after which the stream may end normally. */
   ended: boolean
-  /** Whether the format's last event has arrived, so that a connection error no longer matters. */
+  /** Whether the format's last event has arrived, after which a connection error no longer matters. */
   closed: boolean
   error: EmbeddedError | undefined
   /** Set if an event may report an error, but the readers of errors aren't loaded yet. */

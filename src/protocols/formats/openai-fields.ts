@@ -89,7 +89,7 @@ type SingleToken = Omit<TokenLogprob, 'top'>
 
 /** Parses a list of tokens with their log probabilities. Returns `undefined` if it is empty. */
 export const parseTokens = (list: unknown): TokenLogprob[] | undefined =>
-  Array.isArray(list) && list.length > 0 ? parseTokenList(list) : undefined // short, so that engines inline it for each delta
+  Array.isArray(list) && list.length > 0 ? parseTokenList(list) : undefined // short, so engines inline it for each delta
 
 function parseTokenList(list: readonly unknown[]): TokenLogprob[] | undefined {
   const tokens = list.flatMap((entry: unknown): TokenLogprob[] => {

@@ -20,7 +20,7 @@ export function readProviderOptions(body: Fields): readonly Fields[] {
   return Object.keys(options?.value ?? {}).flatMap((name) => options?.fields(name) ?? [])
 }
 
-/** Returns the first value that `read` finds. Reads the options of all providers, so that none of them is reported as a loss. */
+/** Returns the first value that `read` finds. Reads the options of all providers, so none of them is reported as a loss. */
 export const findFirst = <T>(options: readonly Fields[], read: (one: Fields) => T | undefined): T | undefined =>
   options.map(read).find((value) => value !== undefined)
 

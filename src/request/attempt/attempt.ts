@@ -238,7 +238,7 @@ export class Attempt {
     const rejected = this.#apiKey
     if (response.kind !== 'failure' || (status !== 401 && status !== 403) || rejected === undefined || this.#hasRenewed)
       return undefined
-    this.#hasRenewed = true // so that a second rejection counts
+    this.#hasRenewed = true // so a second rejection counts
     const renewing = sourced.renew(this.#use, rejected).catch(this.#request.context.onError)
     const prepared = (await this.#scope.race(renewing)) === undefined ? undefined : await this.#prepare(codec.request)
     return prepared && !('kind' in prepared) ? prepared : undefined

@@ -31,7 +31,7 @@ type JudgedResponse = ReceivedResponse | FailedResponse
 /**
  * Applies the response conditions (`on`) of the combos that led to the target. A response that a content filter cut off, or that isn't JSON
  * matching the request's schema, becomes a failure that keeps the response. For a stream, this only checks the part that arrived with its first
- * content. If the response must be JSON, the stream is held back until it is complete, so that the attempt fails if it breaks off. Rejects as the
+ * content. If the response must be JSON, the stream is held back until it is complete, so the attempt fails if it breaks off. Rejects as the
  * stream's body does, and with `UPSTREAM_CUT` if it ends too early.
  */
 export async function judgeResponse(received: JudgedResponse, options: JudgeOptions): Promise<JudgedResponse> {

@@ -34,7 +34,7 @@ export async function receiveStream(
 }
 
 /**
- * Holds a stream back until its first content, or its end. Before that point, an error event or an early end fails the attempt, so that the next
+ * Holds a stream back until its first content, or its end. Before that point, an error event or an early end fails the attempt, so the next
  * target can be tried; after it, errors go to the client. Rejects like `body`, and with `UPSTREAM_INVALID` if there is no content within 16 MiB.
  */
 async function commitStream(body: ByteStream, options: ReceiveOptions): Promise<StreamStart | UncommittedStream> {

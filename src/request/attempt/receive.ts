@@ -86,7 +86,7 @@ async function receiveEvents(
   return (await loadUnexpected()).receiveUncommitted(received, head, expected, call)
 }
 
-/** Wraps the body, so that it rejects with `UPSTREAM_CUT` if it is shorter than its headers declare, which not every HTTP client notices. */
+/** Wraps the body, so it rejects with `UPSTREAM_CUT` if it is shorter than its headers declare, which not every HTTP client notices. */
 function checkLength(head: UpstreamResponse): ByteStream {
   const { body } = head
   let left = head.header('content-encoding') === undefined ? Number(head.header('content-length') ?? 0) : 0

@@ -77,7 +77,7 @@ const ENCRYPTED_STATE = /signalbox-1:|c2lnbmFsYm94LTE6/
 const requestsCompaction = ({ endpoint: { getCompactionMode }, text, body }: ModelCall): boolean =>
   getCompactionMode !== undefined && text.includes('"compaction') && getCompactionMode(body) !== undefined
 
-/** Uses the same message as for an unknown item, so that it doesn't reveal whether someone else has it. */
+/** Uses the same message as for an unknown item, so it doesn't reveal whether someone else has it. */
 const createUnknownItemError = (id: string) =>
   gatewayError('INVALID_REQUEST', {
     message: `"input": this gateway does not store the item "${id}" or no longer has it. Send the items themselves, as clients do with "store": false.`,

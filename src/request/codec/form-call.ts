@@ -37,7 +37,7 @@ export function parseFormCall(
 }
 
 /**
- * Parses JSON whose field `audio` is base64. The call has the audio as a file instead, so that it is decoded and held in memory only once. Invalid
+ * Parses JSON whose field `audio` is base64. The call has the audio as a file instead, so it is decoded and held in memory only once. Invalid
  * base64 is left for the client's format to reject. Throws the same errors as `parseModelCall`.
  */
 export function parseAudioCall(bytes: Uint8Array, endpoint: Endpoint, routeFields: RouteFields): ModelCall {

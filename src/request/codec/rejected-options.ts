@@ -11,7 +11,7 @@ import type { FailedResponse } from './response.ts'
 export type DroppableOption = OptionName | 'streamUsage'
 
 /**
- * Remembers the options that targets have rejected as unknown fields, so that translated requests omit them. Each instance learns on its own, and
+ * Remembers the options that targets have rejected as unknown fields, so translated requests omit them. Each instance learns on its own, and
  * tries an option again after a day.
  */
 export interface RejectedOptions {

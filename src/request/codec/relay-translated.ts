@@ -22,7 +22,7 @@ interface TranslatedRelayOptions extends RelayOptions {
 }
 
 /**
- * Translates a stream into the client's format. Sends the translation of each read from the provider as one chunk, so that no event waits for
+ * Translates a stream into the client's format. Sends the translation of each read from the provider as one chunk, so no event waits for
  * a later read. A stream that is cut off, ends early, or is silent for too long ends with an error event.
  */
 export const relayTranslatedStream = (
@@ -47,7 +47,7 @@ class TranslatedStream implements RelayedStream {
   #error: StreamError | undefined = undefined
   #gatewayError: GatewayError | undefined = undefined
   #internalError: unknown = undefined
-  /** Whether the provider has ended its response or sent an error, so that no more usage follows. */
+  /** Whether the provider has ended its response or sent an error, after which no more usage follows. */
   #isUsageFinal = false
   #estimatedTokens = 0
   readonly #body: ByteStream
@@ -229,7 +229,7 @@ class TranslatedStream implements RelayedStream {
 type Emit = (event: StreamEvent) => void
 type Stage = (emit: Emit) => Emit
 
-/** Composes stages outside the class, so that no closure of the stream keeps `restore`. */
+/** Composes stages outside the class, so no closure of the stream keeps `restore`. */
 const composeStages =
   (first: Stage, second: Stage, third: Stage): Stage =>
   (emit) =>

@@ -53,7 +53,7 @@ export interface TranslationMemory {
   /** For clients that don't send back the reasoning that came with tool calls. */
   reasoning: ReasoningMemory
   rejectedOptions: RejectedOptions
-  /** The summaries of in-flight requests, so that a conversation is summarized once, even if several targets are tried. */
+  /** The summaries of in-flight requests, so a conversation is summarized once, even if several targets are tried. */
   summaries: WeakMap<ModelCall, string>
 }
 

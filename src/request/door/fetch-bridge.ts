@@ -92,7 +92,7 @@ interface FetchContext {
 /** Returns whether this is the execution context, which Workers pass as the third argument. */
 const isContext = (part: unknown): part is FetchContext => isObject(part) && typeof part.waitUntil === 'function'
 
-/** Returns the request that `fetch` would create from the same arguments, so that the gateway can be a client's `fetch`. */
+/** Returns the request that `fetch` would create from the same arguments, so the gateway can be a client's `fetch`. */
 const toRequest = (input: Request | URL | string, init: unknown): Request =>
   typeof input === 'string' || input instanceof URL ? new Request(input, init as RequestInit | undefined) : input // `Request` checks `init`
 

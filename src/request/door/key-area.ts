@@ -42,7 +42,7 @@ export interface KeyAreaOptions {
 const REQUEST_ID_HEADER = 'x-signalbox-request-id'
 
 /**
- * Creates the function that serves the requests of areas that need client keys. A request is authorized before its route runs, so that no path can
+ * Creates the function that serves the requests of areas that need client keys. A request is authorized before its route runs, so no path can
  * be left unguarded (src/rules.md, Guard before routes). Only `OPTIONS` needs no key (src/rules.md, Client keys). Clients get errors in their own
  * format.
  */

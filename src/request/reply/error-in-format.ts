@@ -50,5 +50,5 @@ function addRemark(body: unknown, remark: string): unknown {
 export const appendRemark = (message: string, remark: string): string =>
   remark === '' ? message : `${endSentence(message)} ${remark}`.trimStart()
 
-/** Ends a message with a period, so that other sentences can follow. */
+/** Ends a message with a period, so other sentences can follow. */
 export const endSentence = (text: string): string => (text === '' || /[.!?…]$/.test(text) ? text : `${text}.`)

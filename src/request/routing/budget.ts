@@ -18,7 +18,7 @@ export interface RetryBudget extends Budget {
 const SECOND = 1_000
 
 /**
- * Creates the budget for retries, so that they don't amplify an outage: ten per second, plus 20% of the requests in that second. Unused retries
+ * Creates the budget for retries, so they don't amplify an outage: ten per second, plus 20% of the requests in that second. Unused retries
  * aren't carried over, since an outage after a quiet time would then cause more of them. A second begins when the previous one ends, or with the first
  * request after a pause.
  */
@@ -63,7 +63,7 @@ const MAX_SAVED_HEDGES = 10
 
 /** Creates the budget for hedges: 5% of the requests. At most ten are saved up. */
 export function createHedgeBudget(): HedgeBudget {
-  let left = 0 // in twentieths of a call, so that nothing is rounded
+  let left = 0 // in twentieths of a call, so nothing is rounded
 
   function add(shares: number) {
     left = Math.min(MAX_SAVED_HEDGES * 20, left + shares)

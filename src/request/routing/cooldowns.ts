@@ -15,7 +15,7 @@ export interface HealthFailure {
   class: FailureClass
   /** The level that it counts against; default: the level of its class. */
   level?: HealthLevel
-  /** Whether every other call would fail as well, so that the cooldown starts immediately. */
+  /** Whether every other call would fail as well, in which case the cooldown starts immediately. */
   isCertain?: boolean
   message: string
   /** The id of the client's key; empty or absent if it has none. */
@@ -60,12 +60,12 @@ const MAX_REQUESTED_MS = 60 * 60 * 1_000
 /** The longest message that is kept, in characters. */
 const MAX_MESSAGE = 300
 /**
- * Back-offs are extended by a random fraction of up to this much, so that instances don't probe at the same time. Waits requested by a provider are
+ * Back-offs are extended by a random fraction of up to this much, so instances don't probe at the same time. Waits requested by a provider are
  * used exactly.
  */
 const JITTER = 0.1
 
-/** Returns whether the cooldown began after the call, so that the outcome of the call reveals nothing about it. */
+/** Returns whether the cooldown began after the call, in which case the outcome of the call reveals nothing about it. */
 export const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number): boolean =>
   retryAt !== undefined && cooledIn > began
 

@@ -16,7 +16,7 @@ export interface Explanation {
   error?: { status: Integer; code: string; message: string }
 }
 
-/** The decision of the `route` function. Empty if it returned nothing, so that the request is routed as usual. */
+/** The decision of the `route` function. Empty if it returned nothing, so the request is routed as usual. */
 export interface RouteDecision {
   /** The models, aliases, or combos that it returned, which replace the name. */
   models?: string[]

@@ -54,7 +54,7 @@ interface FailureRule {
   affectsProvider?: true
   /** Whether no other call to the target will succeed before its cooldown is over. */
   isLasting?: true
-  /** Whether the target may succeed once its cooldown is over, so that clients are told to retry then. */
+  /** Whether the target may succeed once its cooldown is over, in which case clients are told to retry then. */
   isOverInTime?: true
 }
 

@@ -31,7 +31,7 @@ export type EntryListener = (entry: GroupEntry, way: Pick<GroupChoice, 'group' |
 
 /**
  * Returns the routes of a group, entry by entry, following nested combos. Each route is computed when it is pulled. A combo is followed only once per
- * request, so that a cycle ends. This is a class, not an async generator, because V8 never optimizes generators, and every request to a combo runs it.
+ * request, so a cycle ends. This is a class, not an async generator, because V8 never optimizes generators, and every request to a combo runs it.
  */
 export function walkRoutes(
   outermost: Group,

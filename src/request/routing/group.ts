@@ -85,7 +85,7 @@ export interface StrategyInputs {
   random(): number
   /** The index of the entry that has the turn. */
   turn: number
-  /** The group's label, so that a session starts at a different entry in each group. */
+  /** The group's label, so a session starts at a different entry in each group. */
   label: string
   /** The request's session; may be empty. */
   session: string

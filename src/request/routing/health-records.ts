@@ -19,7 +19,7 @@ interface ProbedTarget {
   now: number
 }
 
-/** Stores an in-flight call in the records of its target. Returns the function that ends the probe, so that others can probe. */
+/** Stores an in-flight call in the records of its target. Returns the function that ends the probe, so others can probe. */
 export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: ProbeResult) => void {
   let settle: (ending: ProbeResult) => void = () => {}
   const ended = new Promise<ProbeResult>((resolve) => {

@@ -2,7 +2,7 @@ import { type Cooldowns, type HealthFailure, isConclusive, isNewer } from './coo
 import { type FailureClass, failureRules } from './failure-class.ts'
 import type { HealthRecord, HealthRecords, HealthTarget, ProbeResult } from './health-records.ts'
 
-/** Permission for one call to a target. Exactly one outcome must be reported, so that a probe ends. */
+/** Permission for one call to a target. Exactly one outcome must be reported, so a probe ends. */
 export interface CircuitPermit {
   /** Reports a complete response; for a stream, only that it wasn't cut off. */
   succeed(): void

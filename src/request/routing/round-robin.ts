@@ -12,7 +12,7 @@ export interface RoundRobin {
   /** Ends a turn: moves it to the entry that responded, or gives it back if none did, unless another request has taken a turn since. */
   settle(group: Group, entry: GroupEntry | undefined, taken: GroupTurn): Promise<void>
   /**
-   * Joins two turns of one request, so that both can be given back as one. Returns only the later one if another request has taken a turn in between.
+   * Joins two turns of one request, so both can be given back as one. Returns only the later one if another request has taken a turn in between.
    */
   join(earlier: GroupTurn | undefined, later: GroupTurn): GroupTurn
   /** Restarts the group, and the groups below its label, at the first entry. */
@@ -45,7 +45,7 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
     return { last: parseTurn(stored?.value), ifVersion: stored?.version ?? null }
   }
 
-  /** Takes the turns of all waiting requests in one write, so that a slow storage doesn't limit throughput. */
+  /** Takes the turns of all waiting requests in one write, so a slow storage doesn't limit throughput. */
   async function serve(label: string, queue: WaitingRequest[]) {
     let retries = 0
     while (queue.length > 0) {

@@ -55,7 +55,7 @@ export class ProviderCall implements ByteStream {
     const { headersTimeoutMs, idleTimeoutMs } = this.#limits
     const pending = startCall(fetch, call)
     this.#pending = pending
-    // Never later than the idle timeout, so that no deadline has to be set when the headers arrive.
+    // Never later than the idle timeout, so no deadline has to be set when the headers arrive.
     const firstMs = Math.min(headersTimeoutMs, idleTimeoutMs, this.#totalTimeoutMs)
     this.#cancelDeadline = startDeadline(this.#clock, firstMs, this.#onDeadline)
     return this.#wait(pending.response, (response) => {

@@ -58,7 +58,7 @@ export function createUpstreamCall(
 
 /**
  * Creates the call to a path below a base URL, for model requests of all formats and clouds. Throws `INVALID_REQUEST` unless the URL, as platforms
- * parse it, is the base URL followed by the path, so that a model name can't lead to another host, folder, or query.
+ * parse it, is the base URL followed by the path, so a model name can't lead to another host, folder, or query.
  */
 export function createCall(base: string, { path, query, headers, body }: UpstreamRequest): UpstreamCall {
   const url = base + path + query

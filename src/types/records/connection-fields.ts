@@ -34,7 +34,7 @@ export const voices = map({
 export const dataMembers = {
   /** Prefix of the connection's models in the listing; default: the provider's alias. */
   prefix: { shape: text({ max: 200 }), isOptional: true },
-  /** Allows `prefix` to be another provider's name, so that requests for either reach both. Default `false`. */
+  /** Allows `prefix` to be another provider's name, so requests for either reach both. Default `false`. */
   sharesPrefix: { shape: flag, isOptional: true },
   /** Ids of the models to list; default: the catalog's models, or the models that a compatible provider reports. */
   enabledModels: {

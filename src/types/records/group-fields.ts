@@ -46,7 +46,7 @@ export const groupFields = {
   promptCaching: { ...cachingField, inputs: removable },
   /** Your own strings by name, like a key's. Replaced as a whole. */
   metadata: { shape: ownerTexts, isOptional: true, inputs: removable },
-  /** `code` if it is defined in code, so that it can't be changed. */
+  /** `code` if it is defined in code, so it can't be changed. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },
   /** ISO 8601. */
   createdAt: { shape: time, inputs: ignoredInUpdates },

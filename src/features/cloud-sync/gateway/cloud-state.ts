@@ -22,7 +22,7 @@ export interface CloudReplicaState {
 }
 
 /**
- * Reads and writes the state. Rejects with `STORAGE_FAILED`. If the stored state is damaged, starts from an empty state, so that everything is sent
+ * Reads and writes the state. Rejects with `STORAGE_FAILED`. If the stored state is damaged, starts from an empty state, so everything is sent
  * again.
  */
 export interface CloudReplicaStateStore {

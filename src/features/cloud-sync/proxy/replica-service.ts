@@ -120,7 +120,7 @@ export function createReplicaService(deps: {
     return { verdicts, ...(await replica.listUnseen(MAX_STATES)) }
   }
 
-  /** Removes the counters of keys and groups that were deleted on the gateway, so that a new one with the same ID starts at 0. */
+  /** Removes the counters of keys and groups that were deleted on the gateway, so a new one with the same ID starts at 0. */
   async function forgetDeleted(tenant: Tenant, { changes }: SyncRequest, verdicts: readonly Verdict[]): Promise<void> {
     for (const [index, { collection, id, record }] of changes.entries()) {
       const scope = record === null && SCOPES[collection]
@@ -138,7 +138,7 @@ export function createReplicaService(deps: {
   }
 
   /**
-   * Removes a replica. Marks the replica first, so that its keys stop working. Removes the record last: after a crash, creating the next replica
+   * Removes a replica. Marks the replica first, so its keys stop working. Removes the record last: after a crash, creating the next replica
    * finishes the cleanup.
    */
   async function removeReplica(tenant: string): Promise<void> {

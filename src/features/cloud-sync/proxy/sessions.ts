@@ -67,7 +67,7 @@ const MAX_SESSIONS = 100
 const getSessionPrefix = (tenant: string) => `sessions/${tenant}/`
 const getSecretContext = (session: string) => `cloud/sessions/${session}/secret`
 
-/** Returns the storage key of an enrollment. Keeps the spelling from early releases, so that gateways stay enrolled. */
+/** Returns the storage key of an enrollment. Keeps the spelling from early releases, so gateways stay enrolled. */
 const getEnrollmentKey = (tenant: string) => `enrolments/${tenant}`
 /**
  * The storage key of the number of enrolled gateways. Because clocks may go back, that number shows whether a challenge is older than an enrollment.

@@ -38,7 +38,7 @@ export function createTenantApi(
     }
   }
 
-  /** Lists every operation explicitly, so that each new operation must decide here whether it creates or deletes a key. */
+  /** Lists every operation explicitly, so each new operation must decide here whether it creates or deletes a key. */
   const keys: Management<unknown>['keys'] = {
     list: api.keys.list,
     get: api.keys.get,

@@ -27,7 +27,7 @@ export interface Tenants {
   close(options: { graceMs?: number }): Promise<void>
 }
 
-/** Returns the prefix of a tenant's data. Each replica has a separate prefix below this one, so that no data outlives its replica. */
+/** Returns the prefix of a tenant's data. Each replica has a separate prefix below this one, so no data outlives its replica. */
 export const getDataPrefix = (tenant: string) => `tenants/${tenant}/`
 
 /** Maximum number of open gateways. Each keeps its tenant's records in memory. */

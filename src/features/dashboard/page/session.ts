@@ -86,7 +86,7 @@ export const getUrl = (path: string): string => `${apiRoot}${path}`
 export const getAuthHeaders = (): Record<string, string> =>
   token.value === '' ? {} : { authorization: `Bearer ${token.value}` }
 
-/** Signs in with the token in `#token=…`, and removes it from the URL immediately, so that it doesn't end up in the history. */
+/** Signs in with the token in `#token=…`, and removes it from the URL immediately, so it doesn't end up in the history. */
 export function takeTokenFromUrl(): void {
   const found = /^#token=([^&]+)/.exec(location.hash)
   if (!found) return

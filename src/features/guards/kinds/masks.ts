@@ -14,7 +14,7 @@ interface Masks {
 
 interface MaskOptions {
   memory: Map<unknown, unknown>
-  /** The owner of the text, so that placeholders are the same in all of the owner's requests. */
+  /** The owner of the text, so placeholders are the same in all of the owner's requests. */
   scope: string
   neverRestored: ReadonlySet<string>
 }
@@ -45,7 +45,7 @@ export function mask(
   })
 }
 
-/** Picks a tag that the strings don't contain, so that no string in them is mistaken for one of our placeholders. */
+/** Picks a tag that the strings don't contain, so no string in them is mistaken for one of our placeholders. */
 function createMasks(parts: readonly GuardPart[], scope: string): Masks {
   let tag = ''
   for (let attempt = 0; tag === '' || parts.some(({ text }) => text.toLowerCase().includes(`-${tag}`)); attempt++)

@@ -106,7 +106,7 @@ interface WordEnd {
 
 /**
  * Builds an Aho-Corasick automaton as a table: one row per state, one column per folded character that the words contain. A state is the index at
- * which its row starts. A next state is negative (`~state`) if a word ends there, so that one test in the loop covers both.
+ * which its row starts. A next state is negative (`~state`) if a word ends there, so one test in the loop covers both.
  */
 function buildAutomaton(words: readonly string[]) {
   const columns = new Uint16Array(0x1_0000)

@@ -179,7 +179,9 @@ const VERSION = 2
 /** The version of the same encoding without `epoch`, `number`, and `elsewhere`. */
 const VERSION_WITHOUT_SIDES = 1
 
-/** Decodes the counters of a scope. Throws `RECORD_DAMAGED` for anything that `encodeBook` doesn't write, so that a damaged budget never counts as unspent. */
+/**
+ * Decodes the counters of a scope. Throws `RECORD_DAMAGED` for anything that `encodeBook` doesn't write, so a damaged budget never counts as unspent.
+ */
 export function decodeBook(key: string, text: string): Book {
   const json = tryParseJson(text)
   if (isObject(json) && (json.v === VERSION || json.v === VERSION_WITHOUT_SIDES)) {

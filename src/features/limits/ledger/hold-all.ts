@@ -75,7 +75,7 @@ function pickRejection(outcomes: readonly HoldOutcome[]): LimitRejection {
 }
 
 /**
- * Confirms the reservations in all scopes, so that they are no longer pending. Reduces the output to the amount that fits within every scope.
+ * Confirms the reservations in all scopes, so they are no longer pending. Reduces the output to the amount that fits within every scope.
  * Empties `held`.
  */
 function listConfirmed(holds: readonly ScopeHold[], held: Map<ScopeHold, Grant>): HeldPart[] {

@@ -141,7 +141,7 @@ export class ScopeCounters {
     return this.#task(({ view }) => decide({ ...requested, name: this.#name }, view))
   }
 
-  /** Reads the account if it isn't in memory, so that the next operation doesn't have to. Never throws. */
+  /** Reads the account if it isn't in memory, so the next operation doesn't have to. Never throws. */
   prepare(): void {
     if (this.#isStale && !this.#running) this.#running = this.#readAhead()
   }
@@ -337,7 +337,7 @@ export class ScopeCounters {
     this.#mustWrite = false
   }
 
-  /** Records that a write succeeded, so that no earlier write can still take effect. */
+  /** Records that a write succeeded, so no earlier write can still take effect. */
   #confirmWrite(sequence: number, draft: Draft): void {
     this.#confirmed = sequence
     this.#unconfirmedWrites = []

@@ -55,7 +55,7 @@ function decode(text: string): string {
 /** The maximum length of a data URL's header, which is the part before the comma. */
 const MAX_HEAD = 200
 
-/** Returns whether Google stores this file for a customer, so that no other provider can read it. */
+/** Returns whether Google stores this file for a customer, in which case no other provider can read it. */
 export const isGoogleFileUrl = (url: string): boolean => GOOGLE_FILE.test(url)
 
 /** Returns whether this is a YouTube video, which Google's models read by URL and which can't be downloaded. */

@@ -25,7 +25,7 @@ export interface CanonicalRequest {
   client?: Readonly<Record<string, unknown>>
 }
 
-/** Removes the conversation, so that a long stream doesn't keep it in memory. */
+/** Removes the conversation, so a long stream doesn't keep it in memory. */
 export const omitTurns = (request: CanonicalRequest): CanonicalRequest => ({ ...request, turns: [] })
 
 /** Adds the request's fields that are specific to this format. Nested objects and lists are merged. */

@@ -23,7 +23,7 @@ const MAX_DEPTH = 20
 const MAX_SHAPES = 1_000
 
 /**
- * Rewrites an object schema so that its root has no `$ref`, `allOf`, `anyOf`, `oneOf`, `enum`, or `not`. OpenAI and Anthropic reject those, but tools
+ * Rewrites an object schema so its root has no `$ref`, `allOf`, `anyOf`, `oneOf`, `enum`, or `not`. OpenAI and Anthropic reject those, but tools
  * of MCP servers use them. Returns `undefined` if the root has none of them or doesn't describe an object.
  */
 export function flattenSchema(schema: JsonObject): FlatSchema | undefined {

@@ -1,6 +1,6 @@
 type Undefinable<T> = { [K in keyof T]: T[K] | undefined }
 
-/** Copies an object without its undefined fields, so that absent means absent. */
+/** Copies an object without its undefined fields, so absent means absent. */
 export function omitUndefined<T extends object>(fields: Undefinable<T>): T {
   const object: Partial<T> = {}
   for (const name in fields) if (fields[name] !== undefined) object[name] = fields[name]

@@ -23,7 +23,7 @@ export interface Warnings {
   /** Sets how the client spells words in field names, keyed by the format's spelling. */
   spell(words: ReadonlyMap<string, string>): void
   /**
-   * Sets the path of an object in the client's request, so that a loss found later can name it. Copies by spread keep the path. `names`: the client's
+   * Sets the path of an object in the client's request, so a loss found later can name it. Copies by spread keep the path. `names`: the client's
    * names for fields that it names differently. A name that starts with a slash is a complete path.
    */
   setPath(part: object, path: string, names?: FieldNames): void

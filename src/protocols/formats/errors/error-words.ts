@@ -9,7 +9,7 @@ export const isUnknownModel = ({ text, codes }: ProviderError): boolean =>
 const NO_MODEL_CODE =
   /^(?:(?:key_|team_|user_|org_)?model_(?:not_?(?:found|available|exist|supported)|access_denied|decommissioned|deprecated|permission_blocked\w*|terms_required)|(?:invalid|unknown|unavailable)_model|(?:Deployment|Model)NotFound|Model\.AccessDenied|dedicated_endpoint_not_running)$/i
 
-/** Messages about a missing model. Its name must be a single word, so that no sentence about something else matches. */
+/** Messages about a missing model. Its name must be a single word, so no sentence about something else matches. */
 const NO_MODEL: readonly RegExp[] = [
   /^(?:the |this |requested |publisher )*model(?: id| name)?:? *(?:(?:`[^`]*`|\S+) *)?(?:does )?not (?:exist|found)\b/i,
   /^(?:the |this |requested |publisher )*model *(?:(?:`[^`]*`|\S+) *)?(?:was not found|is not (?:found|available|supported)(?:\.|,|$| by provider )|has been (?:deprecated|decommissioned|retired|removed)|is no longer (?:available|supported))/i,

@@ -124,7 +124,7 @@ function toKey(container: Container, segment: Segment): string {
 
 const isContainer = (value: unknown): value is Container => typeof value === 'object' && value !== null
 
-/** Creates an object without a prototype, so that every name can be a key. */
+/** Creates an object without a prototype, so every name can be a key. */
 const createObject = (): Container => Object.create(null)
 
 /*

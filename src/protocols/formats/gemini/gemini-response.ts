@@ -45,7 +45,7 @@ export function hasContent({ content }: JsonObject): boolean {
   return parts.some((part) => isObject(part) && (part.text !== '' || Object.keys(part).length > 1))
 }
 
-/** Returns an error if the finish reason means that the response is malformed, so that the call can be retried. */
+/** Returns an error if the finish reason means that the response is malformed, so the call can be retried. */
 export function toMalformedError(
   { finishReason, finishMessage }: JsonObject,
   isStarted: boolean,

@@ -52,7 +52,7 @@ const detectFormat = (bytes: Uint8Array): string | undefined =>
 const stripParameters = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
 
 /**
- * Gives a recording a matching name and type, so that each vendor recognizes its format. The format is taken from its bytes, or else its type, or
+ * Gives a recording a matching name and type, so each vendor recognizes its format. The format is taken from its bytes, or else its type, or
  * else its file extension. Names and types that already match stay unchanged.
  */
 export function nameRecording({ bytes, type, fileName }: Recording): Recording {

@@ -71,7 +71,7 @@ export type TranscriptionAdapter = VendorAdapter<TranscriptionRequest, Transcrip
 export const needsTimes = ({ format }: TranscriptionRequest): boolean => format !== 'json' && format !== 'text'
 export const needsSpeakers = ({ format }: TranscriptionRequest): boolean => format === 'diarized_json'
 
-/** Throws `FORMAT_MISMATCH` for a field, so that the next target is tried. */
+/** Throws `FORMAT_MISMATCH` for a field, so the next target is tried. */
 export function throwMismatch(field: string, target: ProviderTarget, problem: string): never {
   throw gatewayError('FORMAT_MISMATCH', {
     message: `"${field}": ${getTargetName(target)} ${problem}.`,

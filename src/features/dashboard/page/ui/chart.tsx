@@ -27,7 +27,7 @@ const WIDTH = 1_200
 export function Chart({ title, labels, parts, format }: ChartProps) {
   const cursor = useSignal<number | undefined>(undefined)
   const id = useId()
-  // Draw one unit as one pixel, so that labels keep their size.
+  // Draw one unit as one pixel, so labels keep their size.
   const width = useSignal(WIDTH)
   const figure = useRef<HTMLElement>(null)
   useLayoutEffect(() => {

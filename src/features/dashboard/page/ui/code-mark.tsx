@@ -5,7 +5,7 @@ import type { Column } from './table.tsx'
 const IN_CODE = 'Defined in code'
 const CHANGE_OPTIONS = 'Change the gateway’s options instead.'
 
-/** Returns whether a record is defined in code, so that it can't be changed here. */
+/** Returns whether a record is defined in code and can't be changed here. */
 export const isInCode = ({ source }: Pick<NamedRecord, 'source'>): boolean => source === 'code'
 
 /** Shows a record's name, marked if the record is defined in code. */

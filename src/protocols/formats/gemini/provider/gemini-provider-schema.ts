@@ -209,7 +209,7 @@ interface Resolved {
 interface Resolver {
   /** Returns `undefined` if the schema contains itself, or grows too large. Calls `noteDropped` if two conditions contradict each other. */
   enter(schema: JsonObject, noteDropped: (keyword: string) => void): Resolved | undefined
-  /** Call this once the schema is written, so that its references may be followed again. */
+  /** Call this once the schema is written, so its references may be followed again. */
   leave(resolved: Resolved): void
 }
 

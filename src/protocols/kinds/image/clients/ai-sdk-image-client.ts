@@ -11,7 +11,7 @@ import { parsePixels, parseRatio, parseTier } from '../image-sizes.ts'
 /**
  * The AI SDK's gateway protocol. A request with `files` is an edit. Provider options map to OpenAI's fields (`outputFormat` to `output_format`);
  * Google's `imageConfig` maps to an aspect ratio and a size tier. The AI SDK only keeps the metadata in `images`, so each image has the response's
- * metadata. Only the first image has the cost, so that the sum over all images is correct.
+ * metadata. Only the first image has the cost, so the sum over all images is correct.
  */
 export const aiSdk: ImageClient = {
   fieldNames: { image: 'files', aspect_ratio: 'aspectRatio', resolution: 'providerOptions', images: 'images' },
