@@ -186,9 +186,7 @@ test('two concurrent first starts succeed even if their builds end simultaneousl
   )
 })
 
-test("the setup prints build progress to stderr, so that stdout contains only the command's output", async ({
-  folder,
-}) => {
+test("the setup prints build progress to stderr, so stdout contains only the command's output", async ({ folder }) => {
   const place = await project(await mkdtemp(join(folder, 'json-')), {
     ...BUILDS,
     'src/cli/catalog/check.ts': "console.log('checked')",

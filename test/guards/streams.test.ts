@@ -215,7 +215,7 @@ test('a provider error mid-stream reaches the client', async () => {
   assert.not.match(text, '[DONE]')
 })
 
-test('a stream that is rejected at its first chunk still starts, so that clients can read its end', async () => {
+test('a stream that is rejected at its first chunk still starts, so clients can read its end', async () => {
   const events = [
     [chatChunk({ role: 'assistant', content: '' }), chatChunk({ content: WORD }), ...chatEvents().slice(-3)].join(''),
   ]

@@ -132,7 +132,7 @@ test('a DELETE needs the right origin, but no content type', async () => {
   }
 })
 
-test('calls the authorize function before checking the origin, so that a rejected caller learns nothing else', async () => {
+test('calls the authorize function before checking the origin, so a rejected caller learns nothing else', async () => {
   const headers = { 'sec-fetch-site': 'cross-site', 'content-type': 'text/plain' }
   assert.is(await create({ authorize: () => false }, headers), 401)
 })

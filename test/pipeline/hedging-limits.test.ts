@@ -137,7 +137,7 @@ test('a second attempt without a target takes nothing from the budget', async ()
   assert.is((await ask()).called, 'one+two')
 })
 
-test('a canceled attempt counts with its time so far, so that only slow requests are hedged', async () => {
+test('a canceled attempt counts with its time so far, so only slow requests are hedged', async () => {
   const { recorded, ask, warm } = await timed()
   await warm(300)
   for (let time = 0; time < 100; time++) {

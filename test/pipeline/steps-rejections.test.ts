@@ -14,7 +14,7 @@ const preparing =
     return next()
   }
 
-test('a step around an attempt can reject the entire request, so that no other target is tried or listed', async () => {
+test('a step around an attempt can reject the entire request, so no other target is tried or listed', async () => {
   for (const path of ['/v1/chat/completions', '/v1/messages']) {
     let attempts = 0
     const { post, up, requests } = await openWith({

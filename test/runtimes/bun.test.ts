@@ -71,7 +71,7 @@ function waitingCallsAreReported() {
 
 function portsAreNotShared() {
   const test = suite('serveBun on a port that is taken')
-  test('serveBun throws if the port is taken, so that two servers never share a port', async () => {
+  test('serveBun throws if the port is taken, so two servers never share a port', async () => {
     const served = await mount()
     try {
       const second = start('bun-mount', new URL(served.url).port)

@@ -124,7 +124,7 @@ test('a value over the limit is rejected, and the old one stays', async () => {
   assert.ok(await storage.set('a', 'x'.repeat(900_000)))
 })
 
-test("a client sends back the token of its latest write, so that a replica's reads include it", async () => {
+test("a client sends back the token of its latest write, so a replica's reads include it", async () => {
   const sent: Array<string | null> = []
   const storage = upstashStorage({
     ...{ url: server.url, token: TOKEN, prefix: `sync ${process.pid}` },
