@@ -6,7 +6,7 @@ import type { PipelineSteps, RequestStep } from './request/steps.ts'
 import type { ClientFormat, Kind } from './types.ts'
 
 /**
- * An extension of the gateway, passed in the `extend` option. The gateway's own limits, usage records, and observers are features, too.
+ * An extension of the gateway, passed in the `extend` option. The gateway's own limits, usage records, and observers are also features.
  * Steps run in the order of the entries, the first outermost. Keys and permissions come first, and limits before model calls and routes.
  * If a step throws, the request fails with a 500, unless the error comes from `reject`.
  */

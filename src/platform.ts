@@ -119,7 +119,7 @@ const anyFetch = (input: string, init?: RequestInit) => fetch(input, init)
 /** The platform's `fetch`, or the app's replacement. */
 export const platformFetch: UpstreamFetch = isBun ? Object.assign(anyFetch, { raw: startBunCall }) : anyFetch
 
-/** Returns whether this is Cloudflare Workers, which treats every exported function as a Durable Object class, even one with a property `fetch`. */
+/** Returns whether this is Cloudflare Workers, which treats every exported function as a Durable Object class, even one with a `fetch` property. */
 export const isWorkers = (): boolean => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'
 
 /** Returns the runtime and its version, such as `Node.js 24.3.0`. */

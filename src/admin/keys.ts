@@ -45,7 +45,7 @@ export interface KeyOperations<Input = never> {
   put(input: OrUnset<KeyPut> | Input): Promise<{ key: ShownKey } & WithWarnings>
   /**
    * Gives the key a new value and returns it like `create`. The old value keeps working for `graceMs` (default 0, at most 30 days). Without
-   * `graceMs`, values from earlier rotations stop working, too.
+   * `graceMs`, values from earlier rotations also stop working.
    */
   rotate(id: string, input?: KeyRotation | Input): Promise<CreatedKey>
   delete(id: string): Promise<{ success: true }>

@@ -16,7 +16,7 @@ const MAX_HEADER_LENGTH = 8 * 1024
 
 const schema = createInputSchema(requestModelsFields, 'create')
 
-/** Parses the header `x-signalbox-models`: a JSON object, or comma-separated model names. Throws `INVALID_REQUEST` with the invalid field. */
+/** Parses the `x-signalbox-models` header: a JSON object, or comma-separated model names. Throws `INVALID_REQUEST` with the invalid field. */
 export function parseRequestModels(header: string): RequestModels {
   try {
     if (header.length > MAX_HEADER_LENGTH)

@@ -7,7 +7,7 @@ export interface RouteModels extends Omit<RequestModels, 'models'> {
   models: readonly CodeListModel[]
 }
 
-/** The result of `route`: a model, alias, or combo, or a list of models; `undefined`: the request is routed as usual. */
+/** The result of `route`: a model, alias, or combo, or a list of models. `undefined` means that the request is routed as usual. */
 export type RouteResult = ModelName | readonly CodeListModel[] | RouteModels | undefined
 
 /** Options that route requests in code. */

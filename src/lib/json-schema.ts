@@ -84,7 +84,7 @@ export function createJsonSchemaConverter(
 
   function convertNested(node: unknown): JsonObject {
     if (!node) throw new TypeError('A schema lacks the one within it.')
-    return convert(node as Node) // nested schemas are nodes, too
+    return convert(node as Node) // nested schemas are also nodes
   }
 
   return { convert, definitions }

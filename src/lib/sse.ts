@@ -125,7 +125,7 @@ export const sseFraming: StreamFraming = (onEvent) => {
   }
 }
 
-/** A chunk that ends with ASCII ends with a complete character. Runtimes decode such chunks much faster without the option `stream`. */
+/** A chunk that ends with ASCII ends with a complete character. Runtimes decode such chunks much faster without the `stream` option. */
 const endsWithAscii = (chunk: Uint8Array) => (chunk[chunk.length - 1] ?? 0) < 0x80
 
 const WHOLE = { stream: false }

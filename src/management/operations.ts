@@ -82,7 +82,7 @@ export interface Management<Input = never> {
   damagedRecords: DamagedRecordOperations<Input>
   /** The catalog of models and prices, and its refreshes. */
   catalog: CatalogOperations<Input>
-  /** Cloud sync with the proxy at the setting `cloudUrl`. */
+  /** Cloud sync with the proxy at the `cloudUrl` setting. */
   cloud: CloudOperations<Input>
   /** Usage: request records and aggregates (docs/src/content/docs/reference/usage-records.md). */
   usage: UsageOperations<Input>

@@ -187,7 +187,7 @@ export function createSkipRecord(
   return { provider, connectionId: connection.id, model, skipped, ...(via && { via: formatVia(via) }) }
 }
 
-/** Returns the header `x-signalbox-attempts` (`formatAttempts`); none without steps. */
+/** Returns the `x-signalbox-attempts` header (`formatAttempts`); none without steps. */
 export function createAttemptHeaders(steps: readonly StepRecord[]): Record<string, string> {
   return steps.length > 0 ? { [ATTEMPTS_HEADER]: formatAttempts(steps) } : {}
 }

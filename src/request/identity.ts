@@ -26,7 +26,7 @@ export interface Identity {
   limits?: UsageLimits | undefined
   /**
    * Tags that connections must have to serve its requests, such as `{ region: 'eu' }`; at most 16. The requirements of its plan, of a key, and of
-   * the request apply, too.
+   * the request also apply.
    */
   require?: Readonly<DataTags> | undefined
   /** Your own strings by name, at most 16: names up to 64 characters, values up to 512. */
@@ -41,7 +41,7 @@ export interface Refusal {
   refuse: string
   /** Default: 401. */
   status?: 401 | 402 | 403 | 429 | undefined
-  /** In seconds, for the header `retry-after`. Clients retry only if it is set. */
+  /** In seconds, for the `retry-after` header. Clients retry only if it is set. */
   retryAfterS?: number | undefined
 }
 
@@ -76,7 +76,7 @@ export type Identify = (
 /** An `identify` function whose results are cached. */
 export interface CachedIdentify {
   resolve: Identify
-  /** Returns the text that determines the result, such as the session cookie; `undefined`: don't cache. */
+  /** Returns the text that determines the result, such as the session cookie. `undefined` means that the result isn't cached. */
   cacheBy(request: Request): string | undefined
   /** How long to use a result, in ms; at most 60,000. */
   ttlMs: number

@@ -50,7 +50,7 @@ export class ModelLog extends RequestLog {
   readonly context: ModelLogContext
   /** The catalog as it was when the request arrived. */
   readonly catalog: Catalog
-  readonly #steps: Array<StepRecord | undefined> = [] // in the order of `steps`; `undefined`: an attempt without an outcome
+  readonly #steps: Array<StepRecord | undefined> = [] // in the order of `steps`; `undefined` means an attempt without an outcome
   readonly #attempts: AttemptLog[] = []
   readonly #begun: AttemptLog[] = []
   #table: RouteTable | undefined = undefined

@@ -56,7 +56,7 @@ export interface Pipeline {
 /** The settings of the pipeline, and what it shares with the rest of the gateway. */
 export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   store: Store
-  /** Where instances share the state of groups; `undefined`: this one keeps its own in memory. */
+  /** Where instances share the state of groups. `undefined` means that this instance keeps its own in memory. */
   sharedStorage: Storage | undefined
   /** Returns the function that calls upstreams for a request; without a request, the default one. */
   upstream(exchange?: Exchange): UpstreamFetch

@@ -220,7 +220,7 @@ export class RequestLog {
     this.#endIfReported()
   }
 
-  /** Records that a stream has ended. If it is the client's, the request ends, too. */
+  /** Records that a stream has ended. If it is the client's, the request also ends. */
   reportEnd(stream: ByteStream, ending: RequestEnding): void {
     if (!this.#reports.has(stream)) this.#reports.set(stream, ending)
     this.#endIfReported()

@@ -14,7 +14,7 @@ export interface SetOptions {
 
 /**
  * The contract of a storage adapter: string values under string keys, ordered by key. A key is any non-empty, well-formed string without
- * NUL; values may be empty. Lone surrogates and NUL are either stored exactly or rejected with the code `STORAGE_NOT_TEXT`, and anything
+ * NUL; values may be empty. Lone surrogates and NUL are either stored exactly or rejected with the `STORAGE_NOT_TEXT` code, and anything
  * over a size limit with `STORAGE_TOO_LARGE`; a rejected write changes nothing. An adapter that can't read its data rejects; it never
  * reports an empty store. `test/conformance/storage.ts` checks all of this.
  */

@@ -30,7 +30,7 @@ export interface OpenOptions {
   onFlush(): Promise<void>
 }
 
-/** How often reads check that the files are still the ones that were opened, in ms. Each commit checks this, too. */
+/** How often reads check that the files are still the ones that were opened, in ms. Each commit also checks this. */
 const CHECK_EVERY_MS = 10
 
 /**

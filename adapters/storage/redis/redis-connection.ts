@@ -37,7 +37,7 @@ export function createRedisConnection(link: Link, key: string, store: string): R
     openedAt = performance.now()
     replacement?.end()
     replacement = link.duplicate()
-    opening = replacement.connected.catch(noop) // each command rejects, too, and reports the failure
+    opening = replacement.connected.catch(noop) // each command also rejects, and reports the failure
   }
 
   async function sendOnce(args: Command): Promise<unknown> {

@@ -20,7 +20,7 @@ export interface GuardDependencies {
 }
 
 /**
- * Creates the guard of `/api`, which rejects every request until you set the option `management`. A client key never grants access. Throws
+ * Creates the guard of `/api`, which rejects every request until you set the `management` option. A client key never grants access. Throws
  * `MANAGEMENT_CLOSED`, `MANAGEMENT_UNAUTHORIZED`, `FORBIDDEN`, and `UNSUPPORTED_MEDIA_TYPE`.
  */
 export function createManagementGuard(

@@ -25,7 +25,7 @@ const TYPES = {
 } as const satisfies Record<ExportFormat | 'json', string>
 
 /**
- * Returns the format that a request specifies: the parameter `format`, otherwise the first known type in `Accept`; `undefined` for JSON. Throws
+ * Returns the format that a request specifies: the `format` parameter, otherwise the first known type in `Accept`; `undefined` for JSON. Throws
  * `INVALID_REQUEST`.
  */
 export function chooseExportFormat(exchange: Exchange, format: string | undefined): ExportFormat | undefined {
@@ -54,7 +54,7 @@ const PAGE = 1_000
 
 /**
  * Returns the result of an operation as CSV or JSON Lines. Without a `limit`, sends all requests, page by page, as fast as the client reads; with
- * one, the header `x-signalbox-before` contains the start of the next page. `x-signalbox-missing` is the number of requests without a record.
+ * one, the `x-signalbox-before` header contains the start of the next page. `x-signalbox-missing` is the number of requests without a record.
  */
 export async function createExportReply(
   call: (query: JsonObject) => Promise<object>,

@@ -35,7 +35,7 @@ export interface Source {
   stdin(): Promise<string>
 }
 
-/** Names of options that differ from the name of their field. Help shows the first one; the others are accepted, too. */
+/** Names of options that differ from the name of their field. Help shows the first one; the others are also accepted. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   alias: ['name'],
   enabledModels: ['model'],
@@ -296,7 +296,7 @@ function mergeObjects(one: unknown, other: unknown): unknown {
   return { ...one, ...Object.fromEntries(both) }
 }
 
-/** The option `--data`. It sets the whole input, including fields without an option. */
+/** The `--data` option. It sets the whole input, including fields without an option. */
 export const dataOption: Field = {
   type: 'string',
   acceptsDash: true,

@@ -35,7 +35,7 @@ export async function resolveNames(
     const isName = typeof given === 'string' && given.trim() !== '' && field !== 'key'
     if (!isName || !lister?.isNamed) return [field, given]
     const all = lister.list(call)
-    if (noun === 'connection' && !(await all).some(({ name }) => name === given)) return [field, given] // deleted connections have usage, too
+    if (noun === 'connection' && !(await all).some(({ name }) => name === given)) return [field, given] // deleted connections also have usage
     return [field, await findId(given, noun, () => all)]
   })
   return Object.fromEntries(await Promise.all(fields))

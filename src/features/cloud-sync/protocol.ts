@@ -193,7 +193,7 @@ export interface SyncResponse {
 export interface ScopeUsage {
   scope: 'key' | 'group'
   id: string
-  /** When the account's counters were last reset, in epoch ms. The side with the earlier time resets its own counters, too. */
+  /** When the account's counters were last reset, in epoch ms. The side with the earlier time also resets its own counters. */
   epoch: number
   /** Increases with each change. The message with the larger number wins. */
   number: number

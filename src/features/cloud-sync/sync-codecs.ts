@@ -104,7 +104,7 @@ export function createGuardCodec(store: Pick<WritableStore, 'isSignedGuard'>): S
   }
 }
 
-/** Creates the codec for connections. Credentials are synced, too; each side encrypts them for their destination. */
+/** Creates the codec for connections. Credentials are also synced; each side encrypts them for their destination. */
 export function createConnectionCodec(store: Pick<WritableStore, 'keyring' | 'code'>): SyncCodec {
   const { keyring } = store
   return {

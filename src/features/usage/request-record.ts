@@ -79,7 +79,7 @@ export type StoredEnd = 'complete' | 'aborted' | 'cut' | 'failed' | 'refused'
  */
 export interface StoredRequest extends UsageCost {
   tokens: Tokens
-  /** As in the header `x-signalbox-request-id`; IDs sort by `time`. */
+  /** As in the `x-signalbox-request-id` header; IDs sort by `time`. */
   id: string
   /** Arrival time, ISO 8601. */
   time: IsoTime

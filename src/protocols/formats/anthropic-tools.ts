@@ -64,7 +64,7 @@ const BASH: Declaration = {
   }),
 }
 
-/** Declares the text editor. Its first two versions have the command `undo_edit`. Since July 2025, `insert` has its own field for the text. */
+/** Declares the text editor. Its first two versions have the `undo_edit` command. Since July 2025, `insert` has its own field for the text. */
 function declareTextEditor(date: number): Declaration {
   const inserted = date >= 20250728 ? 'insert_text' : 'new_str'
   const undo = date < 20250429 ? ['undo_edit'] : []

@@ -122,7 +122,7 @@ export interface VendorAdapter<Req, Res extends KindResponse, Chunk = never> {
   readonly job?: JobPolling
   /** Creates the reader for the stream that this request returns. If absent, or if it returns `undefined`, the response isn't streamed. */
   createStream?(request: Req, target: ProviderTarget): VendorStream<Chunk> | undefined
-  /** Returns the client's content type for a response in bytes. `vendorType` is the vendor's, if its response is in bytes, too. */
+  /** Returns the client's content type for a response in bytes. `vendorType` is the vendor's, if its response is also in bytes. */
   getContentType?(request: Req, vendorType: string | undefined): string | undefined
   /** Reads the usage from response headers, for vendors whose bodies don't report it. */
   readHeaderUsage?(header: (name: string) => string | undefined): TokenUsage | undefined

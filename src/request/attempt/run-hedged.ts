@@ -36,7 +36,7 @@ async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge
   const firstDone = running.then((outcome) => ({ outcome, slower: second, other: secondRun, isFirst: true }))
   const secondDone = secondRun.then(
     (outcome) => ({ outcome, slower: first, other: running, isFirst: false }),
-    () => firstDone, // the client has disconnected, so the first attempt rejects, too
+    () => firstDone, // the client has disconnected, so the first attempt also rejects
   )
   const { outcome, slower, other, isFirst } = await Promise.race([firstDone, secondDone])
   // The first target may accept what the second one rejects, and without hedging, only the first would have been called.

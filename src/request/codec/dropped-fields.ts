@@ -2,7 +2,9 @@ import { toHeaderSafe } from '../../lib/http-headers.ts'
 import type { ResponseWarnings } from '../../protocols/formats/canonical/canonical-warnings.ts'
 import type { CodecRequest } from './codec.ts'
 
-/** Creates the header `x-signalbox-warning: dropped:seed, clamped:temperature`. A long list ends with the number of omitted ones, such as `more:12`. */
+/**
+ * Creates the `x-signalbox-warning: dropped:seed, clamped:temperature` header. A long list ends with the number of omitted ones, such as `more:12`.
+ */
 export function createWarningHeader(warnings: readonly string[]): Record<string, string> {
   const named = warnings.slice(0, MAX_WARNINGS).map(toHeaderSafe)
   if (warnings.length > MAX_WARNINGS) named.push(`more:${warnings.length - MAX_WARNINGS}`)

@@ -54,7 +54,7 @@ const loadKindCodec = once(async () => {
   return codec
 })
 
-/** Returns the target with the client's own format, if it supports that, too. */
+/** Returns the target with the client's own format, if it also supports that. */
 export const useClientFormat = (format: ClientFormat, target: RouteTarget): RouteTarget => {
   const sharedFormat = target.format === format ? undefined : target.alsoSpeaks?.find((other) => other === format)
   return sharedFormat ? { ...target, format: sharedFormat } : target

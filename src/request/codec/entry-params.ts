@@ -124,7 +124,7 @@ function getValue(object: JsonObject, [name = '', ...rest]: readonly string[]): 
 
 const hasField = (text: string, name: string) => scanTopLevel(text, [name]).spans.length > 0
 
-/** Removes a field from the text of an object. An object that becomes empty is removed, too. */
+/** Removes a field from the text of an object. An object that becomes empty is also removed. */
 function removeField(text: string, [name = '', ...rest]: readonly string[]): string {
   return listSpellings(name).reduce((left, one) => {
     if (!hasField(left, one)) return left

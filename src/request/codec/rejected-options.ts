@@ -23,7 +23,7 @@ export interface RejectedOptions {
     failed: FailedResponse,
     sent: ReadonlyMap<string, DroppableOption>,
   ): readonly DroppableOption[]
-  /** Forgets rejected options, because the target rejected the request without them, too. */
+  /** Forgets rejected options, because the target also rejected the request without them. */
   forget(target: RouteTarget, names: readonly DroppableOption[]): void
 }
 

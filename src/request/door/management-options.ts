@@ -9,7 +9,7 @@ export type ManagementOptions =
    */
   | { token: string; readToken?: string }
   /**
-   * Requests for which the function returns exactly `true`. A string rejects the request with that reason; an error rejects it, too. The
+   * Requests for which the function returns exactly `true`. A string rejects the request with that reason; an error also rejects it. The
    * request has no body.
    */
   | { authorize(request: Request): boolean | string | Promise<boolean | string> }

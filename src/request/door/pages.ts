@@ -5,7 +5,7 @@ import type { Exchange, Reply } from '../../lib/exchange.ts'
 export interface MountedPage {
   /** Path under the base path, such as `/admin`. */
   readonly path: string
-  /** Whether all paths below it belong to it, too. */
+  /** Whether all paths below it also belong to it. */
   readonly hasFolder: boolean
   /** Responds to a request after a check by one of the `guards` or by its own. */
   serve(request: PageRequest): Promise<Reply>

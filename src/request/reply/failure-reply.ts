@@ -15,7 +15,7 @@ import { getRetryWaitMs } from './retry-wait.ts'
  */
 export async function createFailureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const { stop } = targets.verdict()
-  const rejected = targets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection is a response, too
+  const rejected = targets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection is also a response
   if (rejected || !stop) await targets.recordResponse(rejected) // entries that weren't tried are closer to their turn
   if (stop) request.log.recordStopReason(stop)
   return (await createEmptyResponseReply(request, targets)) ?? createErrorReply(request, targets)

@@ -16,7 +16,7 @@ export interface GroupChooser extends Chooser {
 
 /** The dependencies of a `GroupChooser`. */
 export interface GroupChooserDependencies extends Pick<ChooserDependencies, 'random'> {
-  /** The storage that shares the state among instances; `undefined`: each instance keeps its own in memory. */
+  /** The storage that shares the state among instances. `undefined` means that each instance keeps its own in memory. */
   sharedStorage: Storage | undefined
   /** The measurements of this instance. */
   targetStats: TargetStats

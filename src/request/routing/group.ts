@@ -41,7 +41,7 @@ export interface Group {
   retryAmbiguous?: boolean | undefined
   /** The response conditions that make the gateway try the next target. */
   on?: readonly ResponseCondition[] | undefined
-  /** The strategy for the connections of the combo's providers; `undefined`: the provider's own. */
+  /** The strategy for the connections of the combo's providers. `undefined` means the provider's own strategy. */
   connectionStrategy?: Strategy | undefined
   entries: readonly GroupEntry[]
   /** How to arrange the targets of each entry. */

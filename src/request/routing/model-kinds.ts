@@ -60,7 +60,7 @@ export const needsOtherEndpoint = (endpoint: RequestedEndpoint, kind: Kind): boo
 
 /**
  * Throws an `INVALID_REQUEST` that names the right endpoint if the target's model is known to be of a kind that the endpoint doesn't serve. Some
- * vendors serve models of several kinds at their chat endpoint, too.
+ * vendors also serve models of several kinds at their chat endpoint.
  */
 export function requireKind(
   { call: { endpoint }, table }: { call: { endpoint: Endpoint }; table: KnownModels },

@@ -73,7 +73,7 @@ export const createConnectionGroup = (routes: readonly Route[], strategy: Connec
   entries: routes.map(({ target }, index) => ({ index, name: target.connection.id, weight: 1, target })),
 })
 
-/** Returns the strategy for a provider's connections: the one of the combo that names it, otherwise the provider's; `undefined`: by priority. */
+/** Returns the strategy for a provider's connections: the one of the combo that names it, otherwise the provider's. `undefined` means by priority. */
 export function getConnectionStrategy(
   provider: string,
   { within, record }: { within: Group | undefined; record: ProviderRecord | undefined },

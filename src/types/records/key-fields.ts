@@ -41,7 +41,7 @@ export const keyFields = {
   kinds: { shape: allowedKinds, isOptional: true, guard: 2, inputs: removable },
   /** The id of its group, whose limits all keys of the group share. */
   group: { shape: storedId, isOptional: true, guard: 2, inputs: removable },
-  /** The ref of the account that it belongs to; the account's limits apply, too. A key has either a group or an account. Not synced. */
+  /** The ref of the account that it belongs to; the account's limits also apply. A key has either a group or an account. Not synced. */
   account: {
     shape: storedId,
     isOptional: true,
@@ -51,7 +51,7 @@ export const keyFields = {
   },
   /**
    * Lets a remote app send requests for accounts, each with the account's id in `x-signalbox-account`. `plan` is the id of the group that serves as
-   * the price plan of accounts without one. The key's own limits and permissions apply, too. Can't be combined with `account`. Not synced.
+   * the price plan of accounts without one. The key's own limits and permissions also apply. Can't be combined with `account`. Not synced.
    */
   actsFor: {
     shape: object({ plan: { shape: storedId, isOptional: true } }),

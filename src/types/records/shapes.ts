@@ -29,7 +29,7 @@ export interface TextShape {
   /** Whether surrounding whitespace is removed and blank strings are rejected. */
   readonly isTrimmed?: boolean
   readonly isNonEmpty?: boolean
-  /** Maximum length. If set, control characters are rejected, too. */
+  /** Maximum length. If set, control characters are also rejected. */
   readonly max?: number
   readonly pattern?: RegExp
   /** Describes the strings that match the pattern, for the error message. */
@@ -118,7 +118,7 @@ export interface ObjectShape {
   readonly isReadWhole?: boolean
   /** Whether empty objects are rejected. */
   readonly isNonEmpty?: boolean
-  /** Whether all other fields are allowed, too. */
+  /** Whether all other fields are also allowed. */
   readonly isOpen?: boolean
   /** A rule that covers several fields. */
   readonly rules?: 'cooldowns' | 'prices'

@@ -97,7 +97,7 @@ export function extractImages(data: unknown): string[] {
 export const getField = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
-/** A request to show as code. The code reads the client's key from the variable `SIGNALBOX_KEY`. */
+/** A request to show as code. The code reads the client's key from the `SIGNALBOX_KEY` variable. */
 interface CodeRequest {
   /** The gateway's URL without a trailing slash. */
   url: string

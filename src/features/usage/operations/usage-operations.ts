@@ -123,7 +123,7 @@ export interface UsageOperations<Input = never> {
   requests(
     query?: RequestsQuery | Input,
   ): Promise<{ requests: StoredRequest[]; before?: string; missing?: Integer } & WithWarnings>
-  /** Returns the request with the ID from the header `x-signalbox-request-id`. Rejects with `NOT_FOUND` if there is no record of the request. */
+  /** Returns the request with the ID from the `x-signalbox-request-id` header. Rejects with `NOT_FOUND` if there is no record of the request. */
   request(id: string): Promise<{ request: StoredRequest }>
   /** Returns what keys spent this month (from `from`, in UTC), how much of their limits is used, and when they were last used. */
   keys(query: KeyUsageQuery | Input): Promise<{ from: IsoTime; keys: KeyUsage[] }>

@@ -217,7 +217,7 @@ export type WireOutputConfig = {
   task_budget?: JsonObject
 }
 
-/** A request, without the field `stream`. */
+/** A request, without the `stream` field. */
 export type WireRequest = {
   model: string
   max_tokens: number

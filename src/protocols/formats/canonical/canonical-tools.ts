@@ -58,7 +58,7 @@ export interface VendorTool {
   refusal: string
 }
 
-/** A tool that a client offers. For a vendor tool, parsers set the path of its type as the field `kind`. */
+/** A tool that a client offers. For a vendor tool, parsers set the path of its type as the `kind` field. */
 export type OfferedTool = Tool | VendorTool
 
 /** Creates the part for a call to a tool that the vendor ran. */

@@ -24,7 +24,7 @@ const NO_MODEL: readonly RegExp[] = [
 /** Returns whether the URL wasn't found, as opposed to something in the request. Such an error is a web page, or has no code and no field. */
 export const isUnknownPath = (error: ProviderError): boolean => error.param === undefined && isNotFound(error)
 
-/** Returns whether the error only reports that the field `model` wasn't found. */
+/** Returns whether the error only reports that the `model` field wasn't found. */
 export const isUnknownModelField = (error: ProviderError): boolean => error.param === 'model' && isNotFound(error)
 
 const isNotFound = ({ text, codes }: ProviderError) => (text === '' && codes.length === 0) || NO_PATH.test(text)

@@ -12,7 +12,7 @@ export const MISTRAL_TOKENS = 16_000
 /** The context window of Cohere's newest model; older models truncate each string much earlier. */
 export const COHERE_TOKENS = 128_000
 
-/** Documented for Vertex AI; LangChain's clients apply it to the Gemini API, too. */
+/** Documented for Vertex AI; LangChain's clients also apply it to the Gemini API. */
 export const GOOGLE_TOKENS = 20_000
 
 /** Returns the limit of a Voyage model: https://docs.voyageai.com/docs/embeddings */

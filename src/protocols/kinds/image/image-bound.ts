@@ -19,7 +19,7 @@ const TOKENS_PER_MEGAPIXEL = 8_000
 /** The maximum number of tokens of an input image, at high fidelity. */
 const TOKENS_PER_INPUT_IMAGE = 7_000
 
-/** A request may ask for up to ten images, and send images, too. */
+/** A request may ask for up to ten images, and also send images. */
 export const imageBound: RequestBound = {
   isBilledOnce: true,
   answers: readCount,

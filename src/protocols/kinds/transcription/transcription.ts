@@ -114,7 +114,7 @@ export function writeForm(
   return [...parts, { name: 'file', bytes, type, fileName }]
 }
 
-/** Reads segments in OpenAI's format, which other vendors use, too. */
+/** Reads segments in OpenAI's format, which other vendors also use. */
 export const readSegments = (value: unknown): TranscriptSegment[] | undefined =>
   readList(value, ({ start, end, text, speaker, speaker_id: id }) => {
     const name = speaker ?? id

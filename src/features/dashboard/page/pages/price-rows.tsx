@@ -124,6 +124,6 @@ function parseJsonObject(text: string): object {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  } catch {} // the error below covers invalid JSON, too
+  } catch {} // the error below also covers invalid JSON
   throw new Error(`"${OTHER}" must be a JSON object.`)
 }

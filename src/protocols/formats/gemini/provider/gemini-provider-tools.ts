@@ -51,7 +51,7 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool
   return { googleSearch: blockedDomains ? { excludeDomains: blockedDomains } : {} }
 }
 
-/** Writes `toolConfig`. If search is combined with functions, the Gemini API must be allowed to report searches, and it rejects the mode `AUTO`. */
+/** Writes `toolConfig`. If search is combined with functions, the Gemini API must be allowed to report searches, and it rejects the `AUTO` mode. */
 export function writeToolConfig(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],

@@ -50,8 +50,8 @@ function writeInclude({ options, tools }: CanonicalRequest, { traits }: TargetCo
 }
 
 /**
- * Moves leading instructions to the field `instructions` if the client sent them in such a field. They stay in the input if they have cache breakpoints, which
- * the field can't have, or if the output is JSON, because providers look for the word JSON in the input.
+ * Moves leading instructions to the `instructions` field if the client sent them in such a field. They stay in the input if they have cache
+ * breakpoints, which the field can't have, or if the output is JSON, because providers look for the word JSON in the input.
  */
 function moveInstructions({ turns, output }: CanonicalRequest): {
   instructions: string | undefined

@@ -15,7 +15,7 @@ const SUPPORTED: ReadonlySet<SearchFeature> = new Set<SearchFeature>([
 
 const MAX_DOMAINS = 20
 
-/** Perplexity's API, which clients of the gateway use, too. */
+/** Perplexity's API, which clients of the gateway also use. */
 export const perplexity: VendorAdapter<SearchRequest, SearchResponse> = {
   name: 'perplexity',
   keyHeader: 'bearer',
