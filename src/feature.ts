@@ -84,7 +84,7 @@ export interface GatewayRequest {
   readonly signal: AbortSignal
   /** The source of the reply, for records. Set it to `cache` or `guard` when your step replies itself. */
   servedBy: ServedBy
-  /** Returns the value of a header; `name` is lowercase. */
+  /** Returns a header's value; `name` is lowercase. */
   header(name: string): string | undefined
   /** Calls `listener` when the request is over: after its last byte, or after its error. */
   onEnd(listener: (record: RequestRecord) => void): void
@@ -152,7 +152,7 @@ export interface ServedAreaRequest {
   readonly exchange: Exchange
   /** Below the base path. */
   readonly path: string
-  /** Below the path of the area; empty for the area itself. */
+  /** Below the area's path; empty for the area itself. */
   readonly rest: string
   readonly guards: PageGuards
 }
@@ -209,7 +209,7 @@ export interface ManagementOperation {
   readonly failure: string
   /** A valibot object schema for the last argument: the query of a GET, or the body of other methods. Omit it if there is no input. */
   readonly input?: object
-  /** A valibot schema of the result, which is the body of the response. */
+  /** A valibot schema of the result, which is the response's body. */
   readonly output: object
   /** Receives the path parameters, then the validated input. */
   run(...args: never[]): Promise<object>

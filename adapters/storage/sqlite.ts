@@ -16,7 +16,7 @@ export type SqliteDatabase = LocalDatabase | D1Database | LibsqlClient
 
 /** Options for `sqliteStorage`. */
 export interface SqliteStorageOptions {
-  /** The name of the table; default `signalbox_records`. */
+  /** The table's name; default `signalbox_records`. */
   table?: string
   /** The clock that `ttlMs` is measured with; default: the platform's. */
   clock?: Pick<Clock, 'now'>

@@ -112,7 +112,7 @@ export const entryParams = v.pipe(
 
 const tagText = v.pipe(v.string(TAG_VALUE), v.regex(TAG_TEXT, TAG_VALUE))
 
-/** The value of a tag. */
+/** A tag's value. */
 export const tagValue = alternatives([tagText, fields.flag], (input) =>
   typeof input === 'boolean' ? fields.flag : tagText,
 )

@@ -53,7 +53,7 @@ export function resolveProvider(catalog: Catalog, name: string): string {
   return findProviders(catalog, name)[0] ?? name
 }
 
-/** Finds provider ids by the name of a model family, and by similar ids, aliases, and names. */
+/** Finds provider ids by a model family's name, and by similar ids, aliases, and names. */
 function findSimilarProviders(catalog: Catalog, provider: string): string[] {
   const ids = new Map<string, string>()
   for (const [id, { alias, catalogAlias, name }] of Object.entries(catalog)) {

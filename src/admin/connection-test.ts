@@ -14,7 +14,7 @@ import { findRecord } from './record-operations.ts'
 
 /** Options of a connection test. */
 export interface ConnectionTest {
-  /** The id of a model; default: the cheapest one that the connection lists. */
+  /** A model's id; default: the cheapest one that the connection lists. */
   model?: string
 }
 

@@ -18,7 +18,7 @@ import { findRecord, requirePresent } from './record-operations.ts'
 /** The health of providers, connections, and models. */
 export interface HealthOperations {
   /**
-   * `health`: everything that failed recently, without entries for healthy ones; `targets`: the state of each target; `damaged`: damaged
+   * `health`: everything that failed recently, without entries for healthy ones; `targets`: each target's state; `damaged`: damaged
    * records in the storage; `catalog`: the date of the prices; `promptCaching`: who gets no cache breakpoints for a while; `coldSessions`: who
    * reads little from the provider's cache.
    */

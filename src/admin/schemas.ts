@@ -109,7 +109,7 @@ export function createSyncedEntries(recordFields: RecordFields, { areRequired = 
   )
 }
 
-/** Lists the names of the fields within fields that are objects. */
+/** Lists the field names within fields that are objects. */
 export const listInnerFields = (recordFields: RecordFields): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(
     Object.entries(recordFields).flatMap(([name, { shape }]) =>

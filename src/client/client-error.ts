@@ -22,7 +22,7 @@ interface ClientErrorFacts {
 /** The error that every operation of a client rejects with. */
 export class ClientError extends Error {
   override readonly name = 'ClientError'
-  /** The status of the response; if there was no response, the status listed with `code`. */
+  /** The response's status; if there was no response, the status listed with `code`. */
   readonly status: number
   /** Absent if the gateway rejected the request or failed; `message` then comes from the gateway. */
   declare readonly code?: ClientErrorCode

@@ -149,7 +149,7 @@ function getCurrent({ current }: { current?: unknown }): object | undefined {
   return typeof current === 'object' && current !== null ? current : undefined
 }
 
-/** Returns the message of an error: `{ error: string }`, or `{ error: { message } }` from paths under `/v1`. */
+/** Returns an error's message: `{ error: string }`, or `{ error: { message } }` from paths under `/v1`. */
 function getMessage(body: { error?: unknown }): string | undefined {
   const { error } = body
   const text = typeof error === 'object' && error !== null && 'message' in error ? error.message : error

@@ -20,7 +20,7 @@ export interface Exchange {
   readonly query: string
   /** `http` or `https`, if the bridge knows it. */
   readonly scheme?: string
-  /** Returns the value of a header; `name` is lowercase. Repeated headers are joined with `, `. */
+  /** Returns a header's value; `name` is lowercase. Repeated headers are joined with `, `. */
   header(name: string): string | undefined
   /** Copies the headers with these lowercase names into `into`. Cheaper than calling `header` for many names. */
   copyHeaders(names: ReadonlySet<string>, into: Record<string, string>): void

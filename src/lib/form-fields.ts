@@ -1,4 +1,4 @@
-/** Splits the name of a form's field, such as `a[b]`. */
+/** Splits a form field's name, such as `a[b]`. */
 export function readFieldName(field: string): { name: string; inner: string | undefined; isArrayItem: boolean } {
   const [, name = field, inner] = /^([^[]+)\[([^[\]]*)\]$/.exec(field) ?? []
   const isArrayItem = inner === '' || /^\d+$/.test(inner ?? '')

@@ -24,7 +24,7 @@ export function toCurrentFlag(flag: string, known: readonly string[]): string | 
   return found !== undefined && known.includes(found) ? found : undefined
 }
 
-/** Converts a field's name to the name of a CLI option: `when-price-unknown`. */
+/** Converts a field name to a CLI option name: `when-price-unknown`. */
 export const toFlag = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 /** Throws a TypeError with the first option that isn't in `known`; `path`, such as `limits.`, precedes its name. */

@@ -12,7 +12,7 @@ export interface CodeRecords {
   readonly secrets: Map<string, CodeSecret>
   /** Functions that decide whether a request uses an entry. The first one has the number 1 in `when.function`. */
   readonly conditions: readonly ConditionFunction[]
-  /** Functions that decide whether a response is unwanted, by the name of the combo. */
+  /** Functions that decide whether a response is unwanted, by the combo's name. */
   readonly responseConditions: ReadonlyMap<string, readonly ResponseFunction[]>
   /** What happens to a request if such a function fails. */
   readonly onRouteError?: 'fail' | 'ignore' | undefined

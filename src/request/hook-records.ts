@@ -91,7 +91,7 @@ export type ServedBy = 'provider' | 'gateway' | 'cache' | 'guard'
 
 /** What a guard did in one stage of a request. Contains no content. */
 export interface GuardEntry {
-  /** The name of the guard. */
+  /** The guard's name. */
   name: string
   stage: 'request' | 'answer'
   /** The most severe verdict. `failed`: the guard failed, and the request with it; `failed-open`: it failed, and the content passed. */

@@ -47,7 +47,7 @@ export interface Refusal {
 
 /** Facts about a request that `identify` gets in addition to the Fetch request. */
 export interface IdentifyContext {
-  /** The path of the endpoint; absent if no endpoint has this path. */
+  /** The endpoint's path; absent if no endpoint has this path. */
   endpoint?: string | undefined
   /** The kind of models that the endpoint serves. */
   kind?: Kind | undefined

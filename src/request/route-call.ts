@@ -35,7 +35,7 @@ export interface RouteCall {
   readonly key: RouteKey | undefined
   /** The account that the request runs as; absent if your app names none. */
   readonly account: RouteAccount | undefined
-  /** Returns the value of a header; `name` is lowercase. */
+  /** Returns a header's value; `name` is lowercase. */
   header(name: string): string | undefined
 }
 

@@ -10,7 +10,7 @@ const PAUSE_MS = 100
 const WATCH_TIMEOUT_MS = 5_000
 
 /**
- * The log of a store's changes, and the watchers that read it. Each write increases the write count and stores the name of its key. Changes that
+ * The log of a store's changes, and the watchers that read it. Each write increases the write count and stores its key's name. Changes that
  * the database doesn't announce are found within `pollMs`.
  */
 export class KvChangeLog {
@@ -30,7 +30,7 @@ export class KvChangeLog {
     this.#counterKey = [prefix, 'writes']
   }
 
-  /** Adds the name of a key to the write that changes it. */
+  /** Adds a key name to the write that changes it. */
   append(write: Atomic, key: string): void {
     const name = [this.#prefix, 'log', Date.now(), crypto.randomUUID()]
     write.set(name, key, { expireIn: LOG_MS }).sum(this.#counterKey, 1n)

@@ -99,7 +99,7 @@ export class KvRows {
     }
   }
 
-  /** Commits a write, together with the name of its key for watchers; `undefined` if another write intervened. */
+  /** Commits a write, together with its key name for watchers; `undefined` if another write intervened. */
   async #commit(key: string, next: NewRow | 'deleted', current?: Entry): Promise<string | undefined> {
     const { clock, log } = this.#options
     const name = this.#getKey(key)

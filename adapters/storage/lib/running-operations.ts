@@ -8,7 +8,7 @@ export interface RunningOperations {
   close(): Promise<void>
 }
 
-/** Creates the list of a store's running operations; `store` is the name of the store in messages. */
+/** Creates the list of a store's running operations; `store` is the store's name in messages. */
 export function createRunningOperations(store: string): RunningOperations {
   const running = new Set<Promise<unknown>>()
   let isClosed = false

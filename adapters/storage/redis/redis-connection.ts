@@ -22,7 +22,7 @@ const OPENING_MS = 1_000
 
 /**
  * Sends commands over your client's connection, and replaces it after a failure or silence, because the old one might return the reply to one
- * command as the reply to another. All keys share the hash tag of `key`; `store` is the name of the store in messages.
+ * command as the reply to another. All keys share the hash tag of `key`; `store` is the store's name in messages.
  */
 export function createRedisConnection(link: Link, key: string, store: string): RedisConnection {
   let replacement: ReturnType<Link['duplicate']> | undefined

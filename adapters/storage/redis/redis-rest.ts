@@ -18,7 +18,7 @@ const REQUEST_TIMEOUT_MS = 2_500
 /** The pause before the first retry; it doubles with each one. */
 const PAUSE_MS = 50
 
-/** Sends each command as one HTTP request; `store` is the name of the store in messages. */
+/** Sends each command as one HTTP request; `store` is the store's name in messages. */
 export function createRestConnection(
   { url, token, fetch }: RestOptions,
   store: string,
@@ -75,7 +75,7 @@ export function createRestConnection(
   }
 }
 
-/** The body of a response: `result`, or `error` as Redis words it. */
+/** A response's body: `result`, or `error` as Redis words it. */
 function parseReply(text: string): { result?: unknown; error?: string } {
   try {
     return Object(JSON.parse(text))

@@ -16,7 +16,7 @@ export function runOnce(database: LocalDatabase, sql: string): unknown[] {
   return database.prepare(sql).all()
 }
 
-/** Returns the value of a pragma. */
+/** Returns a pragma's value. */
 export const readPragma = (database: LocalDatabase, name: string): unknown =>
   Object.values(Object(runOnce(database, `PRAGMA ${name}`)[0]))[0]
 

@@ -144,7 +144,7 @@ function hasNoBody(exchange: Exchange): boolean {
 }
 
 /**
- * Reads the JSON object in the body of a request. Rejects with `UNSUPPORTED_MEDIA_TYPE` if the headers don't declare JSON, or declare a compression
+ * Reads the JSON object in a request's body. Rejects with `UNSUPPORTED_MEDIA_TYPE` if the headers don't declare JSON, or declare a compression
  * or another charset; with `PAYLOAD_TOO_LARGE` or `REQUEST_TIMEOUT` if a limit is exceeded; and with `INVALID_JSON` if the body isn't an object,
  * isn't UTF-8, or nests deeper than 64 levels.
  */

@@ -8,7 +8,7 @@ import { readTime } from './times.ts'
 
 /** An option that sets a field of an input. */
 export interface Field extends OptionShape {
-  /** The name of the field; absent for an option that sets the whole input. */
+  /** The field's name; absent for an option that sets the whole input. */
   member?: string
   help: string
   /** The name and value to show in the help. Default: the option with its example. Empty if another option's line already includes this option. */
@@ -20,7 +20,7 @@ export interface Field extends OptionShape {
   isSecret?: boolean
   /** Whether the option is an alternative name that help and messages don't mention. */
   isAlias?: boolean
-  /** Converts a list of values to the value of the field. Default: keeps the list. */
+  /** Converts a list of values to the field's value. Default: keeps the list. */
   join?(values: readonly unknown[]): unknown
   /** The environment variable that sets the field if no option does. */
   variable?: string

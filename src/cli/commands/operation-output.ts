@@ -91,7 +91,7 @@ function withoutLists(record: JsonObject, lists: readonly FoundList[]): JsonObje
 const formatList = ({ rows, item }: FoundList, columns?: readonly FieldColumn<never>[]) =>
   formatTable((columns as readonly FieldColumn<object>[] | undefined) ?? listSimpleFields(item), rows) // the columns belong to the operation's rows
 
-/** Returns the names of the fields with simple values. */
+/** Returns the names of fields with simple values. */
 const listSimpleFields = (schema: JsonObject): FieldColumn<object>[] =>
   Object.entries(getProperties(schema))
     .filter(

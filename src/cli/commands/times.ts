@@ -1,6 +1,6 @@
 import { createUsageProblem } from '../command-line.ts'
 
-/** Parses a time: one in a format that the gateway accepts, the name of a day, or an age such as `7d`. */
+/** Parses a time: one in a format that the gateway accepts, a day name, or an age such as `7d`. */
 export function readTime(option: string, given: string): string {
   const value = given.trim().toLowerCase()
   if (value === 'now') return new Date().toISOString()

@@ -22,7 +22,7 @@ const ENTRY_PARAMS = {
 export const ENTRY_PARAMS_WIN = '"params" of its combo entry, which override what clients send'
 
 /**
- * Converts another program's settings for a chat model to the `params` of a combo entry. `done` contains the names of the converted settings; entries
+ * Converts another program's settings for a chat model to the `params` of a combo entry. `done` lists the converted settings; entries
  * don't support the others.
  */
 export function readEntryParams(given: JsonObject): {

@@ -143,7 +143,7 @@ export function reportDefaults(place: string, params: JsonObject, plan: ImportPl
 export interface LiteLlmModel {
   provider: string | undefined
   model: string
-  /** The region in the name of a Bedrock model. */
+  /** The region in a Bedrock model's name. */
   region?: string | undefined
 }
 
@@ -323,7 +323,7 @@ export function reportKeyFile(
   )
 }
 
-/** Returns the name of the variable in `os.environ/NAME`, or in `${NAME}` and `$NAME`, which a shell fills in before LiteLLM reads the file. */
+/** Returns the variable name in `os.environ/NAME`, or in `${NAME}` and `$NAME`, which a shell fills in before LiteLLM reads the file. */
 function parseVariable(value: unknown): string | undefined {
   const found = /^(?:os\.environ\/([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)(?::?-[^}]*)?\}|\$([A-Z_][A-Z0-9_]*))$/.exec(
     readString(value) ?? '',

@@ -247,7 +247,7 @@ const UNIT_PRICES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   rerank: { input_cost_per_query: 'search' },
 }
 
-/** Reads the price of a deployment in USD. Also returns the names of the fields with the price. */
+/** Reads the price of a deployment in USD. Also returns the names of the price fields. */
 function readPrice(given: JsonObject, kind: string): { price: PlannedValue | undefined; done: readonly string[] } {
   const tokens = Object.entries(TOKEN_PRICES).map(([name, unit]) => ({ name, unit, factor: 1e6 }))
   const others = Object.entries(getEntry(UNIT_PRICES, kind) ?? {}).map(([name, unit]) => ({ name, unit, factor: 1 }))

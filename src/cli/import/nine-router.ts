@@ -263,7 +263,7 @@ function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): 
   }
 }
 
-/** Reads the price of a model. Also returns the names of the fields with the price. */
+/** Reads a model's price. Also returns the names of the price fields. */
 function readPrice(given: JsonObject): { price: PlannedValue | undefined; done: readonly string[] } {
   const found = Object.entries(PRICES).flatMap(([member, unit]) => {
     const amount = readNumber(given[member])

@@ -10,7 +10,7 @@ export function toSlug(text: string): string {
   return found.startsWith('env-') ? `from-${found}` : found || 'connection'
 }
 
-/** Converts text to the name of an environment variable. */
+/** Converts text to an environment variable name. */
 export function toVariableName(text: string): string {
   const found = text
     .toUpperCase()

@@ -199,7 +199,7 @@ export class ImportPlan {
     return id
   }
 
-  /** Finds a prefix that isn't the name of a provider or another server. `known` is the prefix that the same server already has. */
+  /** Finds a prefix that isn't already a provider or server name. `known` is the prefix that the same server already has. */
   findFreePrefix(wish: string, known?: string): string {
     return known ?? findFreeName(BUILT_IN.has(wish) ? `${wish}-server` : wish, (name) => this.#isPrefix(name))
   }

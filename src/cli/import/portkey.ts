@@ -96,7 +96,7 @@ function planIntegrations(config: JsonObject, known: KnownNames, plan: ImportPla
   }
 }
 
-/** Plans a combo for a strategy, and for each nested strategy. Returns the name of the combo. */
+/** Plans a combo for a strategy, and for each nested strategy. Returns the combo's name. */
 function planCombo(node: StrategyTarget, wish: string, plan: ImportPlan): string {
   const { place, given, targets } = node
   const strategy = toObject(given.strategy)

@@ -64,7 +64,7 @@ export interface CatalogGeneration {
   etag?: string
 }
 
-/** The state of the catalog. */
+/** The catalog's state. */
 export interface CatalogReview {
   /** Whether models and prices are refreshed. */
   isLive: boolean

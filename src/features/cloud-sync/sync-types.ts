@@ -81,7 +81,7 @@ export interface Claims {
 export interface ReplicaOptions {
   store: WritableStore
   side: Side
-  /** The ID of the replica. */
+  /** The replica's ID. */
   replicaId: string
   /** Returns the record in its stored form. Throws an error with a user-facing message if the record is invalid (gateway/replica-input.ts). */
   validate: (collection: Collection, record: JsonObject) => JsonObject
@@ -93,7 +93,7 @@ export interface ReplicaOptions {
 
 /** The stored progress of the gateway's syncs. */
 export interface SyncProgress {
-  /** The ID of the replica; `null` before there is one. */
+  /** The replica's ID; `null` before there is one. */
   mirror: string | null
   stamp: string | null
   /** Names of the requests since the last response. */

@@ -49,7 +49,7 @@ export function findCalls(json: JsonObject): FoundCall[] {
   return found
 }
 
-/** Reads an object with the name of a tool and its arguments. */
+/** Reads an object with a tool's name and arguments. */
 function readCall(object: JsonObject): CalledTool | undefined {
   const name = object.toolName ?? object.name
   const given = object.arguments ?? object.input ?? object.args

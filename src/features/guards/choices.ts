@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
-/** Returns the index of a choice. */
+/** Returns a choice's index. */
 export const getChoice = (choice: unknown): string =>
   `${isObject(choice) && typeof choice.index === 'number' ? choice.index : 0}`
 

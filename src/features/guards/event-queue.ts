@@ -148,7 +148,7 @@ export class EventQueue {
     this.#tails.set(reader, ((this.#tails.get(reader) ?? '') + text).slice(-CONTEXT))
   }
 
-  /** Adds the name of a tool that arrives in pieces, up to this piece. The call is held until it is complete. */
+  /** Adds a tool name that arrives in pieces, up to this piece. The call is held until it is complete. */
   #addToolName(held: HeldEvent, piece: OtherText, call: string) {
     const before = this.#toolNames.get(call) ?? ''
     const text = before + piece.text

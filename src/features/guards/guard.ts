@@ -25,7 +25,7 @@ export interface Guard {
    * agents handle better. Refused responses always end that way.
    */
   readonly as?: 'error' | 'answer'
-  /** The message of the refusal. It may name your policy, but must not repeat the content. */
+  /** The refusal's message. It may name your policy, but must not repeat the content. */
   readonly message?: string
   /**
    * How to handle a refused older turn, that is, one before the model's last turn. `remove` (the default) replaces the text with `[removed by

@@ -9,7 +9,7 @@ import {
   QUOTE,
 } from '../../lib/json-scan.ts'
 
-/** A string in JSON: a value, or the name of a field. */
+/** A string in JSON: a value, or a field name. */
 export interface JsonString<Place> {
   /** With its quotes: `json.slice(start, end)`. */
   readonly start: number
@@ -42,7 +42,7 @@ export interface StringVisitor<Place> {
   /** Gets each object and array with its parsed value, and returns its place. */
   enter(parent: Place, key: string, value: object): Place
   visit(string: JsonString<Place>): void
-  /** Whether the name of a field needs no visit. */
+  /** Whether a field name needs no visit. */
   isPlainName?(name: string, place: Place): boolean
 }
 

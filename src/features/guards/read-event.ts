@@ -13,7 +13,7 @@ export interface OtherText {
   readonly choice: string
   /** Set for a field of a Responses object other than its output. It may repeat the request. */
   readonly isEcho: boolean
-  /** Set for the name of a tool that is called. */
+  /** Set for the name of a called tool. */
   readonly isToolName?: boolean
   /** Identifies a tool call whose name later events may continue. */
   readonly call?: string | undefined

@@ -267,7 +267,7 @@ const OTHER = new Set([
   ...['finish_reason', 'finishReason', 'stop_reason', 'stop_sequence', 'toolName', 'item_id', 'output_index'],
 ])
 
-/** Fields with the name of a tool. */
+/** Fields with a tool's name. */
 const NAME = new Set(['name', 'toolName'])
 
 const MAPS = new Set(['properties', '$defs', 'definitions'])
@@ -329,7 +329,7 @@ interface ContentHints {
   isMedia?: true
 }
 
-/** Reads what the type or the name of an object reveals about its content. */
+/** Reads what an object's type or name reveals about its content. */
 function readHints(word: string): ContentHints {
   if (word === '') return NO_HINTS
   const known = knownHints.get(word)

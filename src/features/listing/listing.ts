@@ -64,7 +64,7 @@ export interface Listing {
 /** The models a client may use. */
 export interface ListReader {
   allowsKind(kind: Kind): boolean
-  /** Checks the name of a model, combo, or alias. */
+  /** Checks a model, combo, or alias name. */
   allowsModel(model: string): boolean
 }
 

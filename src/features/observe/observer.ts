@@ -34,7 +34,7 @@ export interface GatewayFacts {
   catalogAgeMs(): Promise<number | undefined>
 }
 
-/** The state of a target. */
+/** A target's state. */
 export interface TargetFact {
   readonly provider: string
   readonly connectionId: string

@@ -93,7 +93,7 @@ export interface UpstreamFormat {
 /** The readers for responses to the operations of a format. */
 export type ResponseReaders = Readonly<Partial<Record<OperationName, ResponseReader>>>
 
-/** Creates the state of a stream. */
+/** Creates a stream's state. */
 export type StreamWatcher = () => StreamState
 
 /** Reads providers' responses to one operation. */

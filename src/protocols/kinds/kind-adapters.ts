@@ -130,7 +130,7 @@ export interface VendorAdapter<Req, Res extends KindResponse, Chunk = never> {
   findError?(json: JsonObject, request: Req): EmbeddedError | undefined
 }
 
-/** The state of a job. `refused` means that a content filter rejected it. */
+/** A job's state. `refused` means that a content filter rejected it. */
 export type JobState = 'open' | 'done' | 'failed' | 'refused'
 
 /** How to poll a job for its result. */

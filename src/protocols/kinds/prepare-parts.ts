@@ -73,7 +73,7 @@ export function preparePassedPart<Req, Res extends KindResponse, Chunk>(
   }
 }
 
-/** Returns the model name for a form. On Azure, that is the name of the deployment, which JSON requests have in their URL instead. */
+/** Returns the model name for a form. On Azure, that is the deployment name, which JSON requests have in their URL instead. */
 export const getFormModelName = ({ cloud, connection, model }: ProviderTarget): string =>
   (cloud === 'azure' ? connection.providerSpecificData?.deployment : undefined) ?? model
 

@@ -86,7 +86,7 @@ export interface CodecRequest {
   readonly table: Pick<RouteTable, 'catalog' | 'customModels'>
   /** The id of the client's key; empty when it has none. */
   readonly owner: string
-  /** Describes the target in responses of formats that have a field for it. `usage`: the usage of the response. */
+  /** Describes the target in responses of formats that have a field for it. `usage`: the response's usage. */
   describe?(target: RouteTarget): NonNullable<WriteContext['describe']>
   /** The maximum number of output tokens, if the gateway sets it instead of the client. */
   readonly outputLimit?: number

@@ -22,7 +22,7 @@ export interface DownloadOptions {
 export type Download = { bytes: Uint8Array; mediaType: string; problem?: undefined } | { problem: string }
 
 /**
- * Downloads a file without sending any of the client's headers. A `problem` reveals only the status of the response. Rejects only with the reason why
+ * Downloads a file without sending any of the client's headers. A `problem` reveals only the response's status. Rejects only with the reason why
  * the client stopped waiting.
  */
 export async function download(

@@ -7,7 +7,7 @@ import type { Clock } from '../../types.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { FailedResponse } from './response.ts'
 
-/** An option, or the request for the usage of a stream. */
+/** An option, or the request for a stream's usage. */
 export type DroppableOption = OptionName | 'streamUsage'
 
 /**

@@ -72,7 +72,7 @@ async function serveForPage(
   if (exchange.method !== 'OPTIONS' || exchange.header('access-control-request-method') === undefined) {
     const reply = await area.serve(request)
     const { vary = 'Origin', ...headers } = reply.headers
-    const exposed = hasCredentials ? Object.keys(headers).join(', ') : '*' // with credentials, `*` is the name of a header
+    const exposed = hasCredentials ? Object.keys(headers).join(', ') : '*' // with credentials, `*` is a header name
     return { ...reply, headers: { ...headers, ...readable, vary, 'access-control-expose-headers': exposed } }
   }
   const headerNames = exchange.header('access-control-request-headers')

@@ -224,7 +224,7 @@ const USED =
 
 const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
-/** Returns the URL of a request. Throws for a malformed `Host`: Deno copies a `Host` with a path into the URL unchanged, and Bun omits it. */
+/** Returns a request's URL. Throws for a malformed `Host`: Deno copies a `Host` with a path into the URL unchanged, and Bun omits it. */
 function parseUrl({ url, headers }: Request): URL {
   const host = headers.get('host')
   try {

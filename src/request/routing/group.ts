@@ -143,7 +143,7 @@ export function formatVia(choice: Pick<GroupChoice, 'group' | 'before'> | undefi
   return `${before ? `${formatVia(before)}>` : ''}${group.name}:${group.strategy}`
 }
 
-/** Returns the name that led a request to a route: the request's model name, or the name of the outermost entry in its list. */
+/** Returns the name that led a request to a route: the request's model name, or the outermost entry's name in its list. */
 export function getRequestedName(
   { via }: Route,
   request: { call: { model: string }; list?: Group | undefined },

@@ -55,7 +55,7 @@ function completeNames(group: Group, taken: ReadonlySet<string>): Group {
   }
 }
 
-/** Completes the name of a combo entry that consists only of a provider. */
+/** Completes a combo entry name that consists only of a provider. */
 export function completeName(
   name: string,
   { kind }: Pick<Group, 'kind'>,

@@ -24,7 +24,7 @@ export interface ProviderCallOptions {
 }
 
 /**
- * One call to a provider, made by `open`. It is also the body of the response. Every wait ends immediately with the headers or a chunk, a timeout
+ * One call to a provider, made by `open`. It is also the response's body. Every wait ends immediately with the headers or a chunk, a timeout
  * (`UPSTREAM_TIMEOUT`), `cancel`, or a network failure (`UPSTREAM_UNREACHABLE` before the headers, `UPSTREAM_CUT` in the body), even if the HTTP
  * client ignores its signal.
  */

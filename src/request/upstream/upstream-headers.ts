@@ -123,7 +123,7 @@ function hasMediaType(contentType: string | undefined, mediaType: string): boole
   )
 }
 
-/** Finds the provider's request id. `own`: the name of its header in the client's format, which is tried first. */
+/** Finds the provider's request id. `own`: its header name in the client's format, which is tried first. */
 export const findRequestId = (response: Pick<UpstreamResponse, 'headers'>, own: string): string | undefined =>
   pickRequestId(Object.fromEntries(response.headers()), own)
 

@@ -60,7 +60,7 @@ export const comboFields = {
   /** The strategy for each provider's connections, any except `conditional`; default: the outer combo's, or else the provider's. */
   connectionStrategy: { shape: connectionStrategy, isOptional: true, inputs: removable },
   /** Names of guards that check requests for models that lead to the combo. */
-  /** If they can't be read, no request is served: "none" can't be the name of a guard. */
+  /** If they can't be read, no request is served: "none" can't be a guard's name. */
   guards: { shape: guardNames, isOptional: true, fallback: ['none'], inputs: removable },
   /** Starts a second attempt if the first takes longer than 95% of its target's responses. Default `false`. */
   hedge: { shape: flag, isOptional: true, inputs: removable },

@@ -35,7 +35,7 @@ export const allowedKinds = list(choice(kinds), { items: 'kinds', max: kinds.len
 /** Your own strings by name, at most 16: names up to 64 characters, values up to 512. */
 export const ownerTexts = map({ name: text({ isNonEmpty: true, max: 64 }), of: text({ max: 512 }), max: 16 })
 
-/** The name of a guard. */
+/** A guard's name. */
 export const guardName = text({ pattern: /^(?!none$)[\w.-]{1,64}$/, form: 'guardName', isPathPart: true })
 
 /** Names of guards. */

@@ -145,7 +145,7 @@ export type ObjectOf<F, N extends keyof F = keyof F> = {
 
 export const flag: Shape<boolean> = { type: 'flag' }
 
-/** The value of a tag: `true`, `false`, or a string of 1 to 64 characters. */
+/** A tag's value: `true`, `false`, or a string of 1 to 64 characters. */
 export const tag: Shape<string | boolean> = { type: 'tag' }
 
 /** A time in ISO 8601. */

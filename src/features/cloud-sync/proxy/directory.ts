@@ -28,7 +28,7 @@ interface Claim {
 }
 
 const DIRECTORY = 'directory/'
-/** Returns the prefix for the names of a tenant's directory entries. Each name is written before its entry. */
+/** Returns the name prefix of a tenant's directory entries. Each name is written before its entry. */
 const getClaimPrefix = (tenant: string) => `claims/${tenant}/`
 
 /** How long after its claim a key must be written, in ms. After that, the proxy that claimed it has stopped, and any tenant may take the key. */

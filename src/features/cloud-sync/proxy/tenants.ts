@@ -8,7 +8,7 @@ import type { Scopes } from './tenant-scope.ts'
 /** A tenant, with its replica and the gateway that serves its keys. */
 export interface Tenant {
   readonly id: string
-  /** The ID of the replica. A new replica gets a new gateway. */
+  /** The replica's ID. A new replica gets a new gateway. */
   readonly replicaId: string
   readonly gateway: Gateway
   readonly store: Store

@@ -12,7 +12,7 @@ export const aiSdkErrors: FormatErrors = {
   writeBody: (error) => ({ error }),
 }
 
-/** Writes the body of an error. Clients show `model`, the name in the request's header, if the model doesn't exist. */
+/** Writes an error's body. Clients show `model`, the name in the request's header, if the model doesn't exist. */
 export function writeErrorBody({ status, code, message, param, model }: ErrorFacts): { error: object } {
   const type = getErrorType(status, code)
   const details = type === 'model_not_found' && model !== undefined ? { modelId: model } : (param ?? null)

@@ -2,7 +2,7 @@ import { gatewayError } from '../../../errors.ts'
 import { crc32, decodeUtf8Lenient } from '../../../lib/bytes.ts'
 import { createEventTooLongError, MAX_EVENT_SIZE, type SseEvent, type StreamFraming } from '../../../lib/sse.ts'
 
-/** The length of a prelude: the total length, the length of the headers, and a checksum of both. */
+/** A prelude's length: the total length, the length of the headers, and a checksum of both. */
 const PRELUDE = 12
 /** The length of the shortest frame: a prelude and the checksum of the frame. */
 const MIN_FRAME = PRELUDE + 4
@@ -44,7 +44,7 @@ const readUint32 = (bytes: Uint8Array, offset: number): number => createView(byt
 
 const createView = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** Reads the length of a frame. Throws unless its prelude has the right checksum. */
+/** Reads a frame's length. Throws unless its prelude has the right checksum. */
 function readLength(prelude: Uint8Array): number {
   if (crc32(prelude.subarray(0, 8)) !== readUint32(prelude, 8)) throw createStreamError()
   const total = readUint32(prelude, 0)

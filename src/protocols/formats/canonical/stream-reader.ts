@@ -103,6 +103,6 @@ export function createReasoningPart(parts: PartEvents, origin: Origin) {
 
 const MAX_CANDIDATES = 128
 
-/** Reads the index of a candidate: an integer below 128, the most that a client can request. Anything else counts as 0. */
+/** Reads a candidate's index: an integer below 128, the most that a client can request. Anything else counts as 0. */
 export const readCandidateIndex = (index: unknown): number =>
   typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < MAX_CANDIDATES ? index : 0

@@ -12,7 +12,7 @@ export const geminiErrors: FormatErrors = {
   isReadable,
   isErrorEvent: ({ data }) => isReadable(tryParseJson(data)),
   isOverflowError: ({ message }) => KNOWN_OVERFLOW.test(String(message)),
-  /** Reads an error. Its code is the name of the status, because Google's own code is the status number. */
+  /** Reads an error. Its code is the status name, because Google's own code is the status number. */
   read(writeErrorBody) {
     const envelope: unknown = Array.isArray(writeErrorBody) ? writeErrorBody[0] : writeErrorBody
     const error = isObject(envelope) && isObject(envelope.error) ? envelope.error : undefined
@@ -75,7 +75,7 @@ export function parseStreamError(error: unknown): CanonicalError {
   return { ...parseError({ status, body: { error }, header: () => undefined, now: 0 }), ...(source && { source }) }
 }
 
-/** Adds details that only Google reports: the name of the status, and the field that caused the error. */
+/** Adds details that only Google reports: the status name, and the field that caused the error. */
 function refine(parsed: CanonicalError, error: JsonObject): CanonicalError {
   const details: JsonObject[] = Array.isArray(error.details) ? error.details.filter(isObject) : []
   const code = isText(error.status) ? error.status : parsed.code

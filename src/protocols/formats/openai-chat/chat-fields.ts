@@ -89,7 +89,7 @@ export function writeUsage({ inputTokens, outputTokens, ...usage }: TokenUsage):
 }
 
 /**
- * Returns the type of a tool call, tool, or tool choice, which is also the name of its field. Servers and clients written in Go send both fields,
+ * Returns the type of a tool call, tool, or tool choice, which is also its field name. Servers and clients written in Go send both fields,
  * one of them empty: the declared type wins, then the field with values.
  */
 export function getToolType(call: JsonObject): 'function' | 'custom' {

@@ -69,7 +69,7 @@ const chatReaders: ResponseReaders = {
   complete: { ...answers, assemblesEvents: false, contentFields: toContentFields('text') },
 }
 
-/** The field that providers reject in a request without a stream, and how to request the usage of a stream. */
+/** The field that providers reject in a request without a stream, and how to request a stream's usage. */
 const shared = { streamMember: 'stream_options', usageRequest: chatUsageRequest, limitsOutput: true } as const
 
 /** OpenAI Chat Completions. */

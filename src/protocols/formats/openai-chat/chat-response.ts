@@ -55,7 +55,7 @@ export const getChunkError = (chunk: JsonObject): unknown =>
       ? chunk
       : errorReaders?.readUnnamedError(chunk)?.error
 
-/** Returns the error of a choice. OpenRouter and Z.ai report an upstream failure as a finish reason. */
+/** Returns a choice's error. OpenRouter and Z.ai report an upstream failure as a finish reason. */
 export const getChoiceError = ({ error, finish_reason: reason }: JsonObject): unknown =>
   error || (reason === 'error' || reason === 'network_error' ? FAILED_CHOICE : undefined)
 

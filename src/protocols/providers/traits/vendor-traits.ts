@@ -27,7 +27,7 @@ export const vendors: readonly TargetDifference[] = [
       needsField: true,
     },
   },
-  // Rejects all unknown fields, and always reports the usage of a stream.
+  // Rejects all unknown fields, and always reports a stream's usage.
   {
     formats,
     providers: REJECTS_USAGE_REQUEST,

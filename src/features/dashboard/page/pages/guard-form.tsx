@@ -211,7 +211,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Returns the value of a field; `null` if it is empty. */
+/** Returns a field's value; `null` if it is empty. */
 function readText(type: string, text = ''): unknown {
   if (text.trim() === '') return null
   if (type === 'number') return Number(text)

@@ -67,7 +67,7 @@ const LimitMeter = ({ limit, remaining, label }: { limit: number; remaining: num
 
 interface UsedLimitsProps {
   limits: UsageLimits | undefined
-  /** The usage of each limit; absent or empty until it has loaded. */
+  /** Each limit's usage; absent or empty until it has loaded. */
   states: readonly LimitState[] | undefined
 }
 

@@ -16,7 +16,7 @@ export const fromPairs = <Value,>(
 ): Record<string, Value> | null =>
   pairs.length > 0 ? Object.fromEntries(pairs.map(({ title, text }) => [title.trim(), read(text)])) : null
 
-/** Reads the value of a tag. */
+/** Reads a tag's value. */
 export const readTag = (text: string): string | boolean => (text === 'true' ? true : text === 'false' ? false : text)
 
 interface PairFieldsProps {

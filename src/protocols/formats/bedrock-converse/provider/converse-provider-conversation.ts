@@ -68,7 +68,7 @@ function trimLastText(messages: WireMessage[]): WireMessage[] {
   return messages
 }
 
-/** The target, and the names of the documents so far. */
+/** The target, and the document names so far. */
 interface WriteState extends TargetContext {
   names: Set<string>
 }

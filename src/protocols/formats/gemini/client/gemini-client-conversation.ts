@@ -204,7 +204,7 @@ function rejectPart({ at, value }: Fields, warnings: Warnings): never {
 
 /** Gives IDs to calls and results, which may have none in this format. */
 interface CallRegistry {
-  /** Returns the ID of a call: its own, or one derived from its position in the conversation. */
+  /** Returns a call's ID: its own, or one derived from its position in the conversation. */
   addCall(id: string | undefined, name: string): string
   /**
    * Returns the ID and name of the call that a result belongs to. Finds the call by ID, or else takes the first call of that name without a result.

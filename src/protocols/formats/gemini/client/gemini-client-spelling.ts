@@ -20,7 +20,7 @@ function convertNested(value: unknown, spelling: Map<string, string>): unknown {
   return isObject(value) && !isExactNumber(value) ? toCamelCase(value, spelling) : value
 }
 
-/** Returns the name of a field as Google writes it. A leading underscore is part of it. */
+/** Returns a field name as Google writes it. A leading underscore is part of it. */
 export const toCamelName = (name: string): string =>
   name.includes('_') ? name.replace(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : name
 

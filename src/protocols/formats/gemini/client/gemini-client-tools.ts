@@ -24,7 +24,7 @@ export function parseTools(body: Fields, choice: ToolChoice | undefined, warning
   return dropVendorTools(offered, choice, warnings)
 }
 
-/** Parses Google's own tools in one entry. A single tool has the path of the entry. */
+/** Parses Google's own tools in one entry. A single tool has the entry's path. */
 function parseOwn(entry: Fields, warnings: Warnings): OfferedTool[] {
   const names = Object.keys(entry.value).filter((name) => entry.any(name) !== undefined)
   return names.flatMap((name): OfferedTool[] => {

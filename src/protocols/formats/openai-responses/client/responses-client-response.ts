@@ -120,7 +120,7 @@ function omitNull(object: JsonObject): JsonObject {
   return others
 }
 
-/** Writes the items of a response. Consecutive text parts of the same phase become one message. The last item has the status of the response. */
+/** Writes the items of a response. Consecutive text parts of the same phase become one message. The last item has the response's status. */
 function writeOutput(
   content: readonly AssistantPart[],
   status: WireItemStatus,

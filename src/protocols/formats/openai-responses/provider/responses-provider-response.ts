@@ -88,7 +88,7 @@ export function createOutputParser({ origin, newId, responseWarnings, hasHosted 
     return { type: 'tool-call', id, name, arguments: stringifyArguments(item.arguments ?? '') }
   }
 
-  /** Returns the ID of a call. Some providers only send the item's ID, or the same ID twice. */
+  /** Returns a call's ID. Some providers only send the item's ID, or the same ID twice. */
   function readCallId(item: JsonObject): string {
     const ownId = readString(item.call_id) ?? readString(item.id) ?? readString(item.item_id)
     const id = ownId && !ids.has(ownId) ? ownId : `call_${newId()}`
