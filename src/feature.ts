@@ -122,7 +122,7 @@ export interface GatewayAttempt {
   }
   /** Limits the response to this many tokens. Call it before `next`; `x-signalbox-warning` names the limit, unless the client's is lower. */
   limitOutput(tokens: number): void
-  /** Rejects the whole request instead of the target: no other target is tried. Call it before `next`. */
+  /** Rejects the entire request instead of the target: no other target is tried. Call it before `next`. */
   rejectRequest(message: string, options?: { status?: number }): never
   /** Calls `listener` with the record as soon as the attempt has settled. */
   onSettled(listener: (record: AttemptRecord) => void): void

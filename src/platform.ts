@@ -190,7 +190,7 @@ function createSyncCrypto(node: NodeCrypto | undefined): SyncCrypto | undefined 
         const decipher = node.createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
         decipher.setAAD(additionalData)
         decipher.setAuthTag(cipher.subarray(tagAt))
-        const plain = decipher.update(cipher.subarray(0, tagAt)) // `update` returns the whole text, because this is a stream cipher
+        const plain = decipher.update(cipher.subarray(0, tagAt)) // `update` returns the entire text, because this is a stream cipher
         decipher.final() // throws unless the tag matches
         return plain
       }

@@ -169,7 +169,7 @@ export interface Traits {
   maxCacheBreakpoints: number
   /** The longest lifetime of a breakpoint. */
   maxCacheTtl: '5m' | '1h'
-  /** Items that can't have a breakpoint although others can; a breakpoint on part of a result moves to the whole result. */
+  /** Items that can't have a breakpoint although others can; a breakpoint on part of a result moves to the entire result. */
   uncacheable: readonly ('tools' | 'assistant' | 'result-parts')[]
   /** Whether a stream reports its tokens if `stream_options` requests them. */
   streamUsage: boolean

@@ -94,7 +94,7 @@ function end(exitCode: number, message: string): void {
 const GRACE_MS = 10_000
 
 /**
- * The time, in ms, in which a repeated signal is ignored. npm (on Ctrl-C) and service managers that signal the whole process group send each signal
+ * The time, in ms, in which a repeated signal is ignored. npm (on Ctrl-C) and service managers that signal the entire process group send each signal
  * twice.
  */
 const REPEATED_SIGNAL_MS = 1_000

@@ -26,7 +26,7 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return whole
 }
 
-/** Reads a whole stream. If it exceeds `maxBytes`, cancels the source and rejects with the error from `tooLarge`. */
+/** Reads an entire stream. If it exceeds `maxBytes`, cancels the source and rejects with the error from `tooLarge`. */
 export function readAll(
   stream: ByteStream,
   maxBytes: number,

@@ -4,7 +4,7 @@
  */
 export interface ByteStream {
   next(): Promise<Uint8Array | undefined>
-  /** Reads the whole stream in one step. Call it before the first `next()`. Returns `undefined` if that isn't cheaper. */
+  /** Reads the entire stream in one step. Call it before the first `next()`. Returns `undefined` if that isn't cheaper. */
   whole?(): Promise<Uint8Array> | undefined
   /** Stops the source immediately. Safe to call at any time, more than once. */
   cancel(reason?: unknown): void

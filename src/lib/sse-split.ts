@@ -41,7 +41,7 @@ export function createEventSplitter(): EventSplitter {
       if (end === chunk.length && size === 0) return chunk
       held.push(chunk.subarray(0, end))
       const whole = rest()
-      hold(new Uint8Array(chunk.subarray(end))) // a copy, because a view would keep the whole chunk in memory
+      hold(new Uint8Array(chunk.subarray(end))) // a copy, because a view would keep the entire chunk in memory
       return whole
     },
   }

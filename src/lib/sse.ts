@@ -57,7 +57,7 @@ export function createSseParser(
   }
 
   function keep(piece: string) {
-    pieces.push(` ${piece}`.slice(1)) // a copy, because a slice would keep the whole chunk in memory
+    pieces.push(` ${piece}`.slice(1)) // a copy, because a slice would keep the entire chunk in memory
     pending += piece.length
     if (pending + (data?.length ?? 0) > MAX_EVENT_SIZE) throw createEventTooLongError()
   }

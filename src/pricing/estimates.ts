@@ -61,8 +61,8 @@ const BYTES_PER_TOKEN = 3
 const HAS_MEDIA = /;base64,|"(?:data|bytes|file_data)"\s*:/
 
 /**
- * Estimates the output tokens of a whole response if its provider doesn't report them. `events`: the server-sent events, if the response was a stream
- * instead of `json`.
+ * Estimates the output tokens of a complete response if its provider doesn't report them. `events`: the server-sent events, if the response was a
+ * stream instead of `json`.
  */
 export function estimateOutput(
   { json, events }: { json: JsonObject; events?: readonly SseEvent[] | undefined },
@@ -86,7 +86,7 @@ function countEventTokens(events: readonly SseEvent[], contentFields: ContentFie
   return Math.max(tokens, repeats.getTokens()) + imageTokens
 }
 
-/** Estimates the output tokens of a whole stream of server-sent events. */
+/** Estimates the output tokens of an entire stream of server-sent events. */
 export function estimateStreamOutput(bytes: Uint8Array, contentFields: ContentFields): number {
   const events: SseEvent[] = []
   const parser = createSseParser((event) => void events.push(event))

@@ -169,7 +169,7 @@ export class AttemptLog {
     this.#spending = addSpending(this.#spending, spending)
   }
 
-  /** Records that a whole response has arrived, or that a stream has started; `recordResponseEnd` or `recordStreamEnd` follows. */
+  /** Records that a complete response has arrived, or that a stream has started; `recordResponseEnd` or `recordStreamEnd` follows. */
   recordResponse(kind: 'whole' | 'stream', status: number): void {
     if (kind === 'stream') this.#permit.beginStream()
     else this.#permit.succeed()
@@ -178,7 +178,7 @@ export class AttemptLog {
     this.#outcome({ outcome: 'answered', status })
   }
 
-  /** Records that the client has received a whole response. */
+  /** Records that the client has received a complete response. */
   recordResponseEnd(): void {
     this.#settle()
   }
@@ -248,7 +248,7 @@ export class AttemptLog {
     this.#settle()
   }
 
-  /** Records that the provider isn't called. The target is recorded as skipped, unless the whole request is rejected. */
+  /** Records that the provider isn't called. The target is recorded as skipped, unless the entire request is rejected. */
   recordRejection({ status, message }: GatewayError, scope: RejectedAttempt['scope']): void {
     this.#permit.drop()
     if (scope !== 'request') this.#log.recordSkip(this.route, scope === 'format' ? 'format' : 'refused')

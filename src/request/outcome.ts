@@ -27,7 +27,7 @@ export interface AnsweredAttempt {
   route: Route
   codec: Codec
   response: ReceivedResponse
-  /** The bytes of a whole response, in the client's format. */
+  /** The bytes of a complete response, in the client's format. */
   bytes: Uint8Array | undefined
   /** The credentials of the call, which must not reach the client. */
   secrets: readonly string[]
@@ -53,7 +53,7 @@ export interface RejectedAttempt {
   route: Route
   error: GatewayError
   /**
-   * `request`: the whole request is rejected, so no other target is tried. `target`: a step rejected only this target. `format`: the target's
+   * `request`: the entire request is rejected, so no other target is tried. `target`: a step rejected only this target. `format`: the target's
    * format doesn't support the request.
    */
   scope: 'request' | 'target' | 'format'

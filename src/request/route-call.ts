@@ -101,7 +101,10 @@ export interface RouteCandidate {
   readonly price?: Price | undefined
   /** Whether it is in cooldown after failures. */
   readonly isCooling: boolean
-  /** The recent average in ms, in this instance: of the time to the first token for a stream, or else of the whole response. Absent before the first. */
+  /**
+   * The recent average in ms, in this instance: of the time to the first token for a stream, or else of the complete response. Absent before the
+   * first.
+   */
   readonly latencyMs?: number | undefined
 }
 

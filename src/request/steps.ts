@@ -32,8 +32,8 @@ export type RequestStep = (request: RouteRequest, next: () => Promise<Reply>) =>
 
 /**
  * A step around a model call, after its body has been read and before a target is chosen. It throws a `GatewayError` to reject the request, replies
- * itself with a whole reply or a stream, or calls `next`, with another call to change the request. It runs once per request, regardless of the number
- * of attempts.
+ * itself with a complete reply or a stream, or calls `next`, with another call to change the request. It runs once per request, regardless of the
+ * number of attempts.
  */
 export type CallStep = (call: CallRequest, next: (changed?: CallChange) => Promise<Reply>) => Promise<Reply>
 
@@ -57,7 +57,7 @@ export interface AttemptControls {
   limitOutput(tokens: number): void
   /** Skips this target with an error message. Call it before `next`. */
   reject(message: string, options?: { status?: number }): never
-  /** Rejects the whole request, not just this target: no other target is tried, and the client gets the error. Call it before `next`. */
+  /** Rejects the entire request, not just this target: no other target is tried, and the client gets the error. Call it before `next`. */
   failRequest(error: GatewayError): never
   /** Like `failRequest`, with a new error that has this message. */
   rejectRequest(message: string, options?: { status?: number }): never

@@ -65,7 +65,7 @@ export type Price = Partial<Record<PricedTokens | PricedUnit | 'minute', number>
   images?: Readonly<Record<string, number>>
   /**
    * Prices for long inputs: `[{ "above": 200000, "input": 4, "output": 18 }]`. If the input, including cached tokens, exceeds `above`, the
-   * whole request costs these prices. Prices that a tier omits stay the same.
+   * entire request costs these prices. Prices that a tier omits stay the same.
    */
   tiers?: readonly PriceTier[]
   /**

@@ -99,7 +99,7 @@ export class ChunkQueue implements ByteStream {
   }
 }
 
-/** Copies into newly allocated memory. `Buffer.concat` uses Node's buffer pool, where keeping one small chunk would keep a whole block alive. */
+/** Copies into newly allocated memory. `Buffer.concat` uses Node's buffer pool, where keeping one small chunk would keep an entire block alive. */
 function concatChunks(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const bytes = Buffer.allocUnsafeSlow(size)
   let at = 0

@@ -45,7 +45,7 @@ function getSharedNodeFetch(): NodeFetch {
 /** Options for `toNodeHandler`; all are optional. */
 export interface NodeHandlerOptions {
   /**
-   * How to call providers if the gateway's `fetch` option isn't set. Default: connections that the whole process shares (`createNodeFetch`);
+   * How to call providers if the gateway's `fetch` option isn't set. Default: connections that the entire process shares (`createNodeFetch`);
    * `false`: the platform's `fetch`.
    */
   upstream?: UpstreamFetch | false
@@ -60,7 +60,7 @@ export interface NodeHandlerOptions {
 export type NodeHandler = (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void
 
 /**
- * Serves a gateway on `node:http` and frameworks built on it. With a `basePath`, the gateway sees the whole path (`originalUrl`); without one, only
+ * Serves a gateway on `node:http` and frameworks built on it. With a `basePath`, the gateway sees the entire path (`originalUrl`); without one, only
  * the path below the mount. A body that `express.json()` has parsed is serialized again from `req.body`, where integers beyond 2^53 are already
  * rounded: mount the gateway before body parsers. Throws a TypeError for unknown options.
  */

@@ -59,7 +59,7 @@ const READ_AHEAD = 8 * 1024
 const onread = {
   buffer: Buffer.allocUnsafeSlow(READ_AHEAD),
   callback(this: Socket, size: number, buffer: Uint8Array): boolean {
-    const copy = Buffer.allocUnsafeSlow(size) // not from Node's pool, because the copy would keep a whole block alive
+    const copy = Buffer.allocUnsafeSlow(size) // not from Node's pool, because the copy would keep an entire block alive
     copy.set(buffer.subarray(0, size))
     return this.push(copy)
   },

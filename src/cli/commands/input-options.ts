@@ -8,7 +8,7 @@ import { readTime } from './times.ts'
 
 /** An option that sets a field of an input. */
 export interface Field extends OptionShape {
-  /** The field's name; absent for an option that sets the whole input. */
+  /** The field's name; absent for an option that sets the entire input. */
   member?: string
   help: string
   /** The name and value to show in the help. Default: the option with its example. Empty if another option's line already includes this option. */
@@ -296,7 +296,7 @@ function mergeObjects(one: unknown, other: unknown): unknown {
   return { ...one, ...Object.fromEntries(both) }
 }
 
-/** The `--data` option. It sets the whole input, including fields without an option. */
+/** The `--data` option. It sets the entire input, including fields without an option. */
 export const dataOption: Field = {
   type: 'string',
   acceptsDash: true,

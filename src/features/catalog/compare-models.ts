@@ -15,7 +15,7 @@ export interface Comparison {
   held: CatalogChange[]
   /** The changes that apply, one per line. */
   applied: string[]
-  /** Why the whole copy is suspicious. */
+  /** Why the entire copy is suspicious. */
   rejected?: string
 }
 

@@ -52,7 +52,7 @@ const DATE = /^\d{4}-\d\d-\d\d$/
 
 const fail = (what: string) => gatewayError('UPSTREAM_FAILED', { message: `The catalog source ${what}.` })
 
-/** Explains why a source failed. Its message may quote a URL with a key, or a whole page. */
+/** Explains why a source failed. Its message may quote a URL with a key, or an entire page. */
 function describeFailure(thrown: unknown): string {
   const { message, cause } = thrown instanceof Error ? thrown : {}
   const reasons = [message, cause instanceof Error ? cause.message : undefined].filter(Boolean).join(': ')

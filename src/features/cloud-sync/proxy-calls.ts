@@ -67,7 +67,7 @@ interface ProxyResponse {
   text: string
 }
 
-/** Sends a call and reads the whole response. Aborts with the signal even if the HTTP client ignores it. */
+/** Sends a call and reads the complete response. Aborts with the signal even if the HTTP client ignores it. */
 function sendCall(call: ProxyCall, options: CallOptions): Promise<ProxyResponse> {
   const { signal, cloudUrl, fetch } = options
   const { method, path, body } = call

@@ -54,7 +54,7 @@ export async function editText(
   return { ...reply, body: toJsonArray({ next: () => edited.next(), cancel: (reason) => edited.cancel(reason), fail }) }
 }
 
-/** Edits a whole response in place. Resolves to whether it changed anything. */
+/** Edits a complete response in place. Resolves to whether it changed anything. */
 async function editWhole(json: JsonObject, names: ContentFields, create: CreateTextEditor): Promise<boolean> {
   let isChanged = false
   for (const text of listContentTexts(json, names, { isEvent: false }).texts)

@@ -329,7 +329,7 @@ interface RouteRejection {
   error: GatewayError
   /** The reason, as worded in the explanation. */
   why: string
-  /** Whether the whole request is rejected, regardless of the target. */
+  /** Whether the entire request is rejected, regardless of the target. */
   rejectsRequest: boolean
 }
 

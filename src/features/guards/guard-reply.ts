@@ -15,7 +15,7 @@ type GuardReply =
   | { readonly refused: Guard; readonly category: string | undefined }
   | { readonly answered: Guard; readonly text: string }
 
-/** Writes a guard's own response in the client's format, whole or as a stream. Throws `CONTENT_REFUSED` if the guard refuses with an error. */
+/** Writes a guard's own response in the client's format, complete or as a stream. Throws `CONTENT_REFUSED` if the guard refuses with an error. */
 export async function writeReply(call: CallRequest, reply: GuardReply): Promise<Reply> {
   const guard = 'refused' in reply ? reply.refused : reply.answered
   const category = 'refused' in reply ? reply.category : undefined

@@ -164,7 +164,7 @@ const isSuccess = ({ status }: Reply) => status >= 200 && status < 300
 const isArrayText = (body: Reply['body']): boolean =>
   !isByteStream(body) && body !== undefined && body[0] === (typeof body === 'string' ? '[' : OPEN_BRACKET)
 
-/** Creates a stream of events that have all arrived: a whole response that was converted for a client that streams. */
+/** Creates a stream of events that have all arrived: a complete response that was converted for a client that streams. */
 function createStream(body: string | Uint8Array): RelayedStream {
   let rest: Uint8Array | undefined = typeof body === 'string' ? encodeUtf8(body) : body
   const end = () => {

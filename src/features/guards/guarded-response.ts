@@ -28,8 +28,8 @@ export interface ResponseCheck {
 }
 
 /**
- * Checks a whole response, and changes only what guards change. A refused chat response keeps its usage, and ends with the finish reason for filtered
- * content; refused responses of other kinds become errors.
+ * Checks a complete response, and changes only what guards change. A refused chat response keeps its usage, and ends with the finish reason for
+ * filtered content; refused responses of other kinds become errors.
  */
 export async function checkResponse(
   body: string | Uint8Array,

@@ -88,7 +88,7 @@ export function measureNext({ pieces }: Channel, held: HeldEvent, start = 0): { 
   return { count, length }
 }
 
-/** Writes the new text of the first pieces; the first piece that differs gets the whole change. Returns the end of the change. */
+/** Writes the new text of the first pieces; the first piece that differs gets the entire change. Returns the end of the change. */
 export function changePieces(channel: Channel, old: string, text: string): number {
   let start = 0
   while (start < old.length && start < text.length && old[start] === text[start]) start++

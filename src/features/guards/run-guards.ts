@@ -157,7 +157,7 @@ export class GuardRun {
     return candidates.filter((_, at) => !rejections[at])
   }
 
-  /** Turns a verdict on a whole request into a decision. */
+  /** Turns a verdict on an entire request into a decision. */
   note(guard: Guard, verdict: GuardVerdict | undefined): GuardDecision {
     return this.#decide(guard, verdict, [], 'request')
   }

@@ -11,7 +11,7 @@ type KnownVerdict =
   | { readonly isRejected: false }
   | { readonly isRejected: true; readonly category: string | undefined }
 
-/** Remembers verdicts on strings for an hour, so a model doesn't read the whole conversation each turn. Keeps no text, only keyed hashes. */
+/** Remembers verdicts on strings for an hour, so a model doesn't read the entire conversation each turn. Keeps no text, only keyed hashes. */
 class VerdictMemory {
   readonly #clock: Pick<Clock, 'now'>
   readonly #verdicts = new Map<string, { verdict: KnownVerdict; until: number }>()

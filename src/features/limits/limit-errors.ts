@@ -63,7 +63,7 @@ export function createLimitError(
 
 /**
  * The longest wait, in seconds, after which clients may retry on their own. With a longer `retry-after`, OpenAI's clients would retry immediately,
- * and Anthropic's would wait the whole time. `x-should-retry: false` tells both not to retry.
+ * and Anthropic's would wait the entire time. `x-should-retry: false` tells both not to retry.
  */
 const TOO_LONG_S = 60
 const NO_RETRY = { 'x-should-retry': 'false' }

@@ -277,7 +277,7 @@ function isRejectedFor({ head, failure }: FailedResponse, reason: RegExp): boole
 
 const BREAKPOINT_FIELDS = ['cache_control', 'cachePoint', 'prompt_cache_breakpoint']
 
-/** Lists the paths of everything with a breakpoint: `tools[3]`, `messages[4].content[0]`, and `cache_control` for the whole request. */
+/** Lists the paths of everything with a breakpoint: `tools[3]`, `messages[4].content[0]`, and `cache_control` for the entire request. */
 function listBreakpointPaths(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item: unknown, at) => listBreakpointPaths(item, `${path}[${at}]`))
   if (!isObject(value)) return []

@@ -57,7 +57,7 @@ interface StreamProgress {
 
 /** Tracks a stream through its events. The caller may skip events between the first and the last ones. */
 export interface StreamState extends Readonly<StreamProgress> {
-  /** The items of the whole response, if clients can refer to them by ID. Known at the end. */
+  /** The items of the complete response, if clients can refer to them by ID. Known at the end. */
   readonly items?: unknown
   observe(event: SseEvent): void
 }
@@ -117,13 +117,13 @@ export interface ResponseReader {
    * refusal. A truncated or filtered response isn't empty, because its finish reason explains it. Absent: a response is never empty.
    */
   isEmpty?(response: JsonObject): boolean
-  /** Gets the error in a whole response, if there is one. */
+  /** Gets the error in a complete response, if there is one. */
   getError(response: unknown): EmbeddedError | undefined
-  /** Gets the usage of a whole response (parsed JSON). A few vendors report it in headers. */
+  /** Gets the usage of a complete response (parsed JSON). A few vendors report it in headers. */
   getUsage(response: unknown, header?: (name: string) => string | undefined): TokenUsage | undefined
   /** Loads what tracks the start, the end, and the usage of a stream. Once a stream has `started`, no other target is tried. */
   loadWatcher(): Promise<StreamWatcher>
-  /** Returns whether these bytes are a whole event of a response. May accept other events too. */
+  /** Returns whether these bytes are a complete event of a response. May accept other events too. */
   isOwnEvent(event: Uint8Array): boolean
   /** Whether to assemble the response from events if a provider streams without being asked to. */
   readonly assemblesEvents: boolean
@@ -131,7 +131,7 @@ export interface ResponseReader {
   readonly contentFields?: ContentFields
 }
 
-/** Names of the fields with content: in whole responses, and in stream events that add content. */
+/** Names of the fields with content: in complete responses, and in stream events that add content. */
 export interface ContentFields {
   readonly whole: readonly string[]
   readonly streamed: readonly string[]
@@ -145,7 +145,7 @@ interface RepeatedItems {
   isComplete: boolean
 }
 
-/** Uses the same fields for whole responses and stream events. */
+/** Uses the same fields for complete responses and stream events. */
 export const toContentFields = (...names: readonly string[]): ContentFields => ({ whole: names, streamed: names })
 
 /** Loads the reader for a provider format's responses to an operation. Rejects if the format has no such operation. */
@@ -202,7 +202,7 @@ export interface ErrorReader {
 export interface ErrorFormat {
   /** Returns the body of an error response, as a JSON value. */
   body(error: ErrorFacts): object
-  /** Returns whole server-sent events that end a stream with an error. `position`: where the stream broke off. */
+  /** Returns complete server-sent events that end a stream with an error. `position`: where the stream broke off. */
   event(error: ErrorFacts, position?: StreamPosition): string
   /** Returns whether the format's clients can read this error body of a provider unchanged. */
   isReadable(body: unknown): boolean
@@ -233,7 +233,7 @@ interface ClientDetection {
   readonly headers: readonly string[]
 }
 
-/** Filters whole events. */
+/** Filters complete events. */
 export type EventFilter = (events: Uint8Array) => Uint8Array
 
 /** Everything that the gateway knows about a client's format. */
@@ -293,7 +293,7 @@ export interface Endpoint {
   streams: 'requested' | 'always' | 'never'
   /** The body field and value that request a stream. Default: `stream: true`. */
   streamBy?: { member: string; value: string }
-  /** The content types of whole responses. Default: JSON. */
+  /** The content types of complete responses. Default: JSON. */
   responseTypes?: readonly string[]
   /** The headers that name the model and request a stream with "true", if they replace body fields. */
   headers?: { readonly model: string; readonly stream?: string; readonly version?: string }

@@ -167,7 +167,7 @@ const audioFormats: Readonly<Record<string, 'wav' | 'mp3'>> = {
 
 /**
  * Completes a function's input schema for OpenAI: it must be of type object, with `properties` even if they are empty. Many tools have `{ type:
- * 'object' }` or `{}`. Other vendors accept those, but OpenAI rejects the whole request.
+ * 'object' }` or `{}`. Other vendors accept those, but OpenAI rejects the entire request.
  */
 export function completeInputSchema(schema: JsonObject = {}): JsonObject {
   const { type = 'object', properties } = schema

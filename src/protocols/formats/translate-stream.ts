@@ -36,7 +36,7 @@ interface StreamTranslator {
   readonly reported: Pick<ReturnType<typeof createSequence>, 'usage' | 'hasReported'>
 }
 
-/** Translates a provider's stream for a client of another format. Calls `out` with one whole server-sent event at a time. */
+/** Translates a provider's stream for a client of another format. Calls `out` with one complete server-sent event at a time. */
 export function translateStream(
   { from, framing = sseFraming, to, read, write, restore }: StreamTranslation,
   out: (event: string) => void,
@@ -79,7 +79,7 @@ interface AssembleOptions {
   candidates: number | undefined
 }
 
-/** Assembles the whole response from the events of a provider's stream. Throws `UPSTREAM_INVALID` if they can't be read or have no normal end. */
+/** Assembles the complete response from the events of a provider's stream. Throws `UPSTREAM_INVALID` if they can't be read or have no normal end. */
 export function assembleStream(
   events: readonly SseEvent[],
   { from, read, candidates = 1 }: AssembleOptions,

@@ -21,9 +21,9 @@ export interface UpstreamTranslator {
   readonly hidesReasoning?: boolean
   /** Writes a request that `prepareRequest` prepared for the same target. */
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
-  /** Parses a provider's whole response. Throws `UPSTREAM_INVALID` if the body isn't a response. */
+  /** Parses a provider's complete response. Throws `UPSTREAM_INVALID` if the body isn't a response. */
   parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse
-  /** Returns the whole response that the last events of a stream repeat. Only for formats whose streams do that. */
+  /** Returns the complete response that the last events of a stream repeat. Only for formats whose streams do that. */
   findResponse?(events: readonly SseEvent[]): JsonObject | undefined
   /** Creates a reader for a provider's stream, which calls `emit` with each event. */
   createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader
@@ -57,11 +57,11 @@ export interface ClientTranslator {
   readonly showsBudgetedReasoning?: boolean
   /** Parses a client's request. Throws `INVALID_REQUEST`, naming the field, if it is malformed or if no other format can express it. */
   parseRequest(body: JsonObject, context: ParseContext): CanonicalRequest
-  /** Writes a whole response for a client. */
+  /** Writes a complete response for a client. */
   writeResponse(response: CanonicalResponse, context: WriteContext): JsonObject
-  /** Writes the whole response to a compaction request. `body`: the request's body. Absent if clients can't request compactions. */
+  /** Writes the complete response to a compaction request. `body`: the request's body. Absent if clients can't request compactions. */
   writeCompaction?(response: CanonicalResponse, context: WriteContext, body: JsonObject): JsonObject
-  /** Creates a writer for a client's stream, which calls `write` with one whole server-sent event at a time. */
+  /** Creates a writer for a client's stream, which calls `write` with one complete server-sent event at a time. */
   createWriter(context: WriteContext, write: (event: string) => void): StreamWriter
   /** Writes an error response for a client. */
   writeError(error: CanonicalError): { status: number; headers: Record<string, string>; body: JsonObject }

@@ -151,7 +151,7 @@ export function createKindAdapters<Req, Res extends KindResponse, Chunk = never>
   }
 }
 
-/** Writes a whole response for a client that reads it in chunks. */
+/** Writes a complete response for a client that reads it in chunks. */
 function writeChunks<Res extends KindResponse, Chunk>(writer: ClientStream<Res, Chunk>, response: Res): Uint8Array {
   const parts = [
     ...writer.splitResponse(response).map((chunk) => writer.writeChunk(chunk)),

@@ -20,11 +20,11 @@ export interface ClientAdapter<Req, Res, Chunk = never> {
   readonly fieldNames?: FieldNames
   /** Reads a request. Throws `INVALID_REQUEST` (`warnings.reject`) with the field's name if a field is malformed. */
   read(body: JsonObject, context: ClientReadContext): Req
-  /** Writes a whole response: an object as JSON, a string as plain text. */
+  /** Writes a complete response: an object as JSON, a string as plain text. */
   write(response: Res, context: ClientWriteContext<Req>): JsonObject | string
-  /** The content type of a whole response; default: `application/json`. */
+  /** The content type of a complete response; default: `application/json`. */
   getContentType?(request: Req): string
-  /** Creates the writer of a response in events or bytes. If absent, or if it returns `undefined`, `write` writes the whole response. */
+  /** Creates the writer of a response in events or bytes. If absent, or if it returns `undefined`, `write` writes the complete response. */
   createStream?(request: Req, context: ClientWriteContext<Req>): ClientStream<Res, Chunk> | undefined
 }
 
@@ -116,7 +116,7 @@ export interface VendorAdapter<Req, Res extends KindResponse, Chunk = never> {
   readonly arrayField?: string
   /** The field in which to wrap a response that is plain text. */
   readonly textField?: string
-  /** The field in which to wrap a whole response in bytes (image or audio), as base64. Its media type goes in `type`. */
+  /** The field in which to wrap a complete response in bytes (image or audio), as base64. Its media type goes in `type`. */
   readonly bytesField?: string
   /** For vendors that respond with a job, which is polled until it is done. */
   readonly job?: JobPolling

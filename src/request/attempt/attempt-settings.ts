@@ -20,7 +20,7 @@ export class AttemptSettings implements AttemptControls {
   allowance: OutputAllowance | undefined = undefined
   checkCall: ((call: EncodedCall) => void) | undefined = undefined
   checkFollowUp: ((spending: Spending | undefined) => Promise<void>) | undefined = undefined
-  /** Whether a step has rejected the whole request. */
+  /** Whether a step has rejected the entire request. */
   rejectsRequest = false
   readonly #log: AttemptLog
 

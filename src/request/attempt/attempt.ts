@@ -216,7 +216,7 @@ export class Attempt {
     }
   }
 
-  /** Counts the usage of a whole response whose provider reports none, or only zeros. Estimates it if the response has content. */
+  /** Counts the usage of a complete response whose provider reports none, or only zeros. Estimates it if the response has content. */
   async #estimate(received: WholeResponse | FailedResponse, { answers }: Codec): Promise<void> {
     const usage = getUsage(received)
     const response = received.kind === 'whole' ? received : received.empty
@@ -351,7 +351,7 @@ export class Attempt {
     )
   }
 
-  /** Returns whether the response is whole although the client requested a stream, or has events although it didn't. */
+  /** Returns whether the response is complete although the client requested a stream, or has events although it didn't. */
   #isUnexpected(received: ReceivedResponse | FailedResponse, codec: Codec): boolean {
     if (codec.replyType) return false // it can write both
     if (this.#request.call.stream) return received.kind === 'whole'

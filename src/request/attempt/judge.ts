@@ -73,7 +73,7 @@ interface Conditions {
   output: OutputFormat | undefined
 }
 
-/** Records the usage of a whole response, because the request ends before the attempt records it. */
+/** Records the usage of a complete response, because the request ends before the attempt records it. */
 async function recordWholeUsage(received: WholeResponse, { request, codec, log }: JudgeOptions): Promise<void> {
   const { usage } = received
   if (usage && !isBlank(usage)) return log.recordUsage(usage)

@@ -14,7 +14,7 @@ import type { ReceiveOptions } from './receive.ts'
 /** The reason why a stream isn't a usable response. */
 export interface UncommittedStream extends EmbeddedError {
   kind?: undefined
-  /** The whole body, if it ended without any event. */
+  /** The complete body, if it ended without any event. */
   unread?: Uint8Array[]
 }
 

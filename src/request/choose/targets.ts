@@ -27,7 +27,9 @@ export interface NoTarget {
   untriedRoute: Route | undefined
   /** The error of the first target whose format doesn't support the request, or that a step rejected. */
   rejection: GatewayError | undefined
-  /** The error that rejects the whole request: from a step, or because it isn't allowed to use any of its targets. The client always gets this one. */
+  /**
+   * The error that rejects the entire request: from a step, or because it isn't allowed to use any of its targets. The client always gets this one.
+   */
   requestRejection: GatewayError | undefined
   /** The skipped targets that are in cooldown. */
   cooling: readonly CoolingTarget[]

@@ -57,7 +57,7 @@ async function createUnknownNameError(model: string, table: RouteTable): Promise
   })
 }
 
-/** Returns a hint if there is no connection: then the model list shows the whole catalog, but nothing in it can be called. */
+/** Returns a hint if there is no connection: then the model list shows the entire catalog, but nothing in it can be called. */
 function getNoConnectionHint({ byName, catalog, basePath }: RouteTable): string | undefined {
   if (byName.size > 0 || Object.keys(catalog).length === 0) return undefined
   return `No provider is connected yet, so GET ${basePath}/v1/models lists the whole catalog. You can call a model once its provider is connected.`

@@ -31,7 +31,7 @@ export interface Codec {
    * in order.
    */
   otherParts?: readonly CodecPart[]
-  /** Whether successful calls count if other calls of a split request fail. Default: the whole request fails. */
+  /** Whether successful calls count if other calls of a split request fail. Default: the entire request fails. */
   isPartial?: boolean
   /** Completes a response: waits for its job, and downloads the files that it links to. Never rejects. Absent if the response is already complete. */
   complete?(response: WholeResponse, options: CompletionOptions): Promise<WholeResponse | FailedResponse>
@@ -150,8 +150,8 @@ export interface Translation {
   ): Promise<CanonicalResponse | undefined>
   /** Returns whether the first chunks of a stream indicate that a content filter has ended the response, or that the model refuses. */
   isFiltered(head: readonly Uint8Array[], place: ResponseSource): Promise<boolean>
-  /** Returns the codec for a provider that streams although the client requested a whole response. */
+  /** Returns the codec for a provider that streams although the client requested a complete response. */
   adaptToEvents(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>
-  /** Returns the codec for a provider that sends a whole response although the client requested a stream. */
+  /** Returns the codec for a provider that sends a complete response although the client requested a stream. */
   adaptToWhole(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>
 }

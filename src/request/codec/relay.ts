@@ -48,7 +48,7 @@ export interface RelayOptions {
   >
   /** Returns a header of the provider's response. */
   header?(name: string): string | undefined
-  /** Filters whole events of a passed-through stream for the client; default: all pass. */
+  /** Filters complete events of a passed-through stream for the client; default: all pass. */
   keep?: EventFilter | undefined
 }
 
@@ -56,7 +56,7 @@ export interface RelayOptions {
 export interface StreamEnd {
   /** The usage that the provider has reported. */
   usage: TokenUsage | undefined
-  /** The estimated output tokens, if the provider hasn't reported the whole usage. `usage` is then from the start of the stream. */
+  /** The estimated output tokens, if the provider hasn't reported the entire usage. `usage` is then from the start of the stream. */
   estimatedTokens?: number | undefined
   error: StreamError | undefined
   /** Whether the client disconnected before the end. */
@@ -78,8 +78,8 @@ interface PassThroughOptions extends Omit<RelayOptions, 'passThrough'> {
 }
 
 /**
- * Passes a stream through in whole events. The bytes stay the same, except where clients of the format would throw (`Format.loadEventFilter`). If a
- * stream is cut off, is silent for too long, or lacks the format's end mark, it ends with an error event, never normally. The same applies if it
+ * Passes a stream through in complete events. The bytes stay the same, except where clients of the format would throw (`Format.loadEventFilter`). If
+ * a stream is cut off, is silent for too long, or lacks the format's end mark, it ends with an error event, never normally. The same applies if it
  * quotes a secret, or reports an error in a form that clients wouldn't recognize. Keeps a few KiB of the tail for accounting.
  */
 export function relayStream(body: ByteStream, committed: StreamStart, options: PassThroughOptions): RelayedStream {
@@ -190,7 +190,7 @@ class PassThroughStream implements RelayedStream {
     this.#startDraining(thrown, rest)
   }
 
-  /** Prepares the last output: the last whole event, and an error event if the rest is missing. */
+  /** Prepares the last output: the last complete event, and an error event if the rest is missing. */
   #startDraining(thrown: unknown, rest: Uint8Array): void {
     if (this.#phase !== 'reading') return
     const state = this.#state

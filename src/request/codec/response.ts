@@ -4,7 +4,7 @@ import type { SseEvent } from '../../lib/sse.ts'
 import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
 import type { Failure } from './call-failure.ts'
 
-/** A response for the client: whole, or a stream that has begun. */
+/** A response for the client: complete, or a stream that has begun. */
 export type ReceivedResponse = WholeResponse | StreamedResponse
 
 /** A response whose stream has begun. */
@@ -44,7 +44,7 @@ export interface FailedResponse {
   failure: Failure
   /** The head of the provider's response, if there was one. */
   head?: UpstreamResponse
-  /** The usage that the provider reported in a whole response that can't be used. */
+  /** The usage that the provider reported in a complete response that can't be used. */
   usage?: TokenUsage | undefined
   /** The response, if its only defect is that it is empty. */
   empty?: ReceivedResponse

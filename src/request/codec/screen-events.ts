@@ -15,7 +15,7 @@ import type {
 import { maskSecrets } from './redact-failure.ts'
 import { mayBeForeign } from './stream-errors.ts'
 
-/** Whole events for the client. */
+/** Complete events for the client. */
 interface ScreenedEvents {
   /** The provider's error, which ends the stream. */
   error?: EmbeddedError

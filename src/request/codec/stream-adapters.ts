@@ -18,7 +18,7 @@ import { shouldSendArray } from './model-call.ts'
 import { createParseContext, createWriteContext, type TranslationMemory } from './translate-request.ts'
 
 /**
- * Returns the codec for a provider that streams a response that should be whole, which can't be passed through. If the end of the stream contains
+ * Returns the codec for a provider that streams a response that should be complete, which can't be passed through. If the end of the stream contains
  * the complete response, the client gets that. Otherwise the response is put together from events, without fields that the canonical format lacks.
  */
 export async function adaptToEvents(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec> {
@@ -61,7 +61,7 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
 }
 
 /**
- * Returns the codec for a provider that sends a whole response instead of a stream. If the format's events are whole responses that need no
+ * Returns the codec for a provider that sends a complete response instead of a stream. If the format's events are complete responses that need no
  * translation, the response becomes the only event. Rejects with `INVALID_REQUEST` if the request, which determines the form of other streams, can't be
  * read. `readWhole` throws `UPSTREAM_INVALID` if the response can't be read.
  */

@@ -24,7 +24,7 @@ const QUOTE = 0x22
 const COLON = 0x3a
 
 /**
- * Returns whether one of these whole events may be something other than part of a response: an error in another format, or text from a server in
+ * Returns whether one of these complete events may be something other than part of a response: an error in another format, or text from a server in
  * between.
  */
 export function mayBeForeign(events: Uint8Array, { isOwnEvent }: ResponseReader): boolean {

@@ -38,7 +38,7 @@ function measureEvent(event: PartEvent): number {
 }
 
 /**
- * Limits a passed-through stream, in chunks of whole events. Chunks aren't searched for text until their total size exceeds the limit. Then the
+ * Limits a passed-through stream, in chunks of complete events. Chunks aren't searched for text until their total size exceeds the limit. Then the
  * share of text in the first chunk searched is assumed for all earlier ones.
  */
 export function createByteLimit(maxBytes: number): StreamLimit<Uint8Array> {

@@ -1,8 +1,8 @@
 import { findEventEnds } from '../../lib/sse.ts'
 
 /**
- * Samples of a whole stream, for estimating its output tokens if the provider doesn't report them. They are only parsed then. A sample contains the
- * first whole events of a chunk. The first, second, fourth, eighth, … chunk is sampled, and the last.
+ * Samples of an entire stream, for estimating its output tokens if the provider doesn't report them. They are only parsed then. A sample contains the
+ * first complete events of a chunk. The first, second, fourth, eighth, … chunk is sampled, and the last.
  */
 export class StreamSample {
   readonly #count: (events: Uint8Array) => number
@@ -12,7 +12,7 @@ export class StreamSample {
   #bytes = 0 // since the last part
   #tokens = 0 // of pieces that are too large to keep
 
-  /** `count`: counts the tokens in whole events. */
+  /** `count`: counts the tokens in complete events. */
   constructor(count: (events: Uint8Array) => number) {
     this.#count = count
   }
@@ -35,7 +35,7 @@ export class StreamSample {
     this.#keep(first.length < events.length ? first.slice() : events)
   }
 
-  /** Estimates the tokens of the whole stream. */
+  /** Estimates the tokens of the entire stream. */
   tokens(): number {
     return this.#samples.reduce((sum, { events, tokens, length, bytes }) => {
       const own = events ? this.#count(events) : tokens
@@ -54,7 +54,7 @@ export class StreamSample {
   }
 }
 
-/** Returns the first whole events that fit in `maxBytes`; all events if the first one doesn't. */
+/** Returns the first complete events that fit in `maxBytes`; all events if the first one doesn't. */
 function takeFirstEvents(events: Uint8Array, maxBytes: number): Uint8Array {
   if (events.length <= maxBytes) return events
   const [end = events.length] = findEventEnds(events, maxBytes)

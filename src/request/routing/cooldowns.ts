@@ -136,7 +136,7 @@ export function createCooldowns(
   }
 
   /**
-   * Counts a network failure against the connection as well: one failing model doesn't affect the whole connection, but network failures of two
+   * Counts a network failure against the connection as well: one failing model doesn't affect the entire connection, but network failures of two
    * models do.
    */
   function countForConnection(target: HealthTarget, failure: FailedCall) {

@@ -50,7 +50,7 @@ interface FailureRule {
   fault: 'client' | 'account' | 'model' | 'provider' | 'gateway'
   /** Absent: such failures don't affect health. */
   cooldown?: CooldownRule
-  /** Whether such failures count against the whole provider if several of its connections have them. */
+  /** Whether such failures count against the entire provider if several of its connections have them. */
   affectsProvider?: true
   /** Whether no other call to the target will succeed before its cooldown is over. */
   isLasting?: true

@@ -22,7 +22,7 @@ interface MaskOptions {
 const KEY = Symbol('masks')
 
 /**
- * Replaces matches with placeholders, such as `EMAIL-1-k7q2`. Placeholders are numbered in order across the whole request, so the start of a growing
+ * Replaces matches with placeholders, such as `EMAIL-1-k7q2`. Placeholders are numbered in order across the entire request, so the start of a growing
  * conversation never changes, and providers' prompt caches keep working. Equal values share a placeholder.
  */
 export function mask(

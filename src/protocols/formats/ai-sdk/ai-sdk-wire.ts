@@ -57,7 +57,7 @@ interface WireToolResult {
   dynamic?: true
 }
 
-/** Parts that are the same in a whole response and in a stream. */
+/** Parts that are the same in a complete response and in a stream. */
 export type WireWholePart = WireSource | WireFile | WireToolCall | WireToolResult
 
 export type WireContent =

@@ -155,7 +155,7 @@ export interface Citation {
   title?: string
   /** The text quoted from the source. */
   quote?: string
-  /** The span of the text part that the source supports, in UTF-16 units. Absent: the whole part. */
+  /** The span of the text part that the source supports, in UTF-16 units. Absent: the entire part. */
   start?: number
   end?: number
   /** The index of the cited document among the documents of the request. */

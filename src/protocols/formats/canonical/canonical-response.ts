@@ -3,7 +3,7 @@ import type { AssistantPart } from './canonical-parts.ts'
 import type { CanonicalRequest } from './canonical-request.ts'
 import type { ResponseWarnings } from './canonical-warnings.ts'
 
-/** A whole response in the canonical format. */
+/** A complete response in the canonical format. */
 export interface CanonicalResponse {
   /** The provider's ID for the response. */
   id?: string

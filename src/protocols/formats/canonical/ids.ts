@@ -15,7 +15,7 @@ export function createUniqueIds(taken: Iterable<string> = []): (id: string) => s
   }
 }
 
-/** Shortens a name to `maxLength` characters: its beginning and a hash of the whole name. The result is deterministic. Not for secrets. */
+/** Shortens a name to `maxLength` characters: its beginning and a hash of the entire name. The result is deterministic. Not for secrets. */
 export function shortenId(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
   const hash = hashToHex(text, 0x811c9dc5) + hashToHex(text, 0x9dc5811c)

@@ -4,7 +4,7 @@ import type { CanonicalResponse } from './canonical-response.ts'
 import type { OpaqueState } from './canonical-state.ts'
 import type { PartEvent, StreamEvent } from './canonical-stream.ts'
 
-/** Converts a whole response to stream events. */
+/** Converts a complete response to stream events. */
 export function toStreamEvents({ id, model, choices, usage }: CanonicalResponse): StreamEvent[] {
   const events: StreamEvent[] = [{ type: 'start', ...(id && { id }), ...(model && { model }) }]
   let key = 0
@@ -55,7 +55,7 @@ function splitPart(part: AssistantPart): { started: AssistantPart; text: string 
   }
 }
 
-/** Joins the events of a stream into whole parts. */
+/** Joins the events of a stream into complete parts. */
 interface PartCollector {
   take(event: PartEvent): void
   /** Returns the parts of each candidate, in the order in which they started. */

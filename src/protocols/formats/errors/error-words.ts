@@ -161,7 +161,7 @@ const OVERFLOW: readonly RegExp[] = [
   /`inputs` (?:tokens|must have)|range of input length should be/i, // Together and its engine, Alibaba
 ]
 
-/** Returns whether a file in the request, or the whole request, is larger or longer than this vendor accepts, regardless of the status. */
+/** Returns whether a file in the request, or the entire request, is larger or longer than this vendor accepts, regardless of the status. */
 export const isFileTooLarge = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => TOO_LARGE_CODE.test(code)) || TOO_LARGE.test(text) || SIZE_EXCEEDED.test(text)
 

@@ -105,7 +105,7 @@ function readOuterError(body: unknown): ProviderError {
   }
 }
 
-/** Reads the error of another provider that a router or proxy quotes as JSON text. Its message is the whole text, which clients get. */
+/** Reads the error of another provider that a router or proxy quotes as JSON text. Its message is the entire text, which clients get. */
 function parseQuotedError(text: string): ProviderError | undefined {
   const json = text.startsWith('{') ? tryParseJson(text) : undefined
   if (!isObject(json)) return undefined

@@ -51,8 +51,9 @@ export const inProgress: WireOutcome = {
 }
 
 /**
- * Tracks a stream of named events, from `response.created` to the event with the whole response. An event that only announces an item doesn't start
- * the response. `observe` throws `UPSTREAM_CUT` if the response restarts before its start. Later, clients rely on the whole response at the end.
+ * Tracks a stream of named events, from `response.created` to the event with the complete response. An event that only announces an item doesn't
+ * start the response. `observe` throws `UPSTREAM_CUT` if the response restarts before its start. Later, clients rely on the complete response at the
+ * end.
  */
 export function createResponseStreamState(): StreamState {
   const position: StreamPosition = {}

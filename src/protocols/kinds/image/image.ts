@@ -100,7 +100,7 @@ export function pickOptions(
   return Object.fromEntries(Object.entries(options).filter(([name]) => supported.includes(name)))
 }
 
-/** If a vendor doesn't support these, the client gets the whole image as the only event. */
+/** If a vendor doesn't support these, the client gets the entire image as the only event. */
 const STREAM_OPTIONS: ReadonlySet<string> = new Set(['stream', 'partial_images'])
 
 /** The error for a prompt that the vendor's content filter rejected. The request caused it, not the provider. */
@@ -111,7 +111,7 @@ export const FILTERED_ERROR: EmbeddedError = {
   error: { message, type: 'invalid_request_error', code: 'content_policy_violation' },
 }
 
-/** Rejects masks, because a target without support for them would change the whole image. */
+/** Rejects masks, because a target without support for them would change the entire image. */
 export function rejectMask({ mask, markup }: ImageRequest, { warnings }: VendorContext): void {
   const why = 'the target cannot edit only part of an image.'
   if (mask) warnings.reject('mask', why)

@@ -62,7 +62,7 @@ export interface Word {
   speaker?: string | undefined
 }
 
-/** A part of a transcript, or the whole transcript at the end of a stream. */
+/** A part of a transcript, or the complete transcript at the end of a stream. */
 export type TranscriptChunk = { delta: string } | { done: Transcript }
 
 export type TranscriptionAdapter = VendorAdapter<TranscriptionRequest, Transcript, TranscriptChunk>

@@ -18,7 +18,7 @@ export interface CacheTraits {
 export interface BreakpointTraits {
   form: 'messages' | 'converse' | 'chat' | 'breakpoint'
   tools: boolean
-  /** Whether a breakpoint on the whole request is accepted, which follows the end of the conversation. */
+  /** Whether a breakpoint on the entire request is accepted, which follows the end of the conversation. */
   top: boolean
   /** Whether the conversation can have breakpoints. If not, the provider caches up to its end on its own. */
   conversation: boolean

@@ -10,7 +10,7 @@ export type Difference = Partial<Omit<Traits, 'reasoning'>> & {
 export type TargetDifference = Difference & {
   /** Matches wire format names. */
   formats?: RegExp
-  /** Matches whole provider IDs. */
+  /** Matches complete provider IDs. */
   providers?: RegExp
   /** Matches model names in lowercase, without the prefixes of hosts: `claude-opus-4-8`, `gpt-5.4-mini`. */
   models?: RegExp

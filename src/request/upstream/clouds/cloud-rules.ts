@@ -5,7 +5,7 @@ import type { Cloud, ProviderSpecificData } from '../../../types.ts'
 /** The fields of `providerSpecificData` for clouds. */
 export type CloudSetting = 'resource' | 'apiVersion' | 'deployment' | 'region' | 'project'
 
-/** The requirements of a cloud for a connection. Problems are whole sentences without secrets. */
+/** The requirements of a cloud for a connection. Problems are complete sentences without secrets. */
 export interface CloudRules {
   /** The supported settings. */
   settings: readonly CloudSetting[]

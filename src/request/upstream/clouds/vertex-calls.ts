@@ -44,7 +44,7 @@ function toVertexClaude(
 
 const PUBLISHER = '/publishers/anthropic/models'
 
-/** Only Anthropic itself supports a breakpoint on the whole request; here it becomes one on the last block. */
+/** Only Anthropic itself supports a breakpoint on the entire request; here it becomes one on the last block. */
 const REFUSED = ['anthropic_version', 'cache_control']
 
 /** The betas that Vertex accepts in the header; any other is an error. Sources: issues of https://github.com/BerriAI/litellm, 2026. */

@@ -22,7 +22,7 @@ import { createImageCall, writeHostedCall } from './ai-sdk-client-hosted-tools.t
 import { writeState, writeTextMetadata } from './ai-sdk-client-metadata.ts'
 import { type AiSdkClient, getClient } from './ai-sdk-client-request.ts'
 
-/** Writes a whole response for a client. */
+/** Writes a complete response for a client. */
 export function writeResult({ choices, usage, id }: CanonicalResponse, context: WriteContext): WireResult {
   const { content, finish } = choices[0] ?? { content: [], finish: { reason: 'stop' as const } }
   const client = getClient(context.request)
@@ -67,7 +67,7 @@ function writePart(part: AssistantPart, { client, sources, context }: PartContex
   }
 }
 
-/** Writes a part that is the same in a whole response and in a stream. */
+/** Writes a part that is the same in a complete response and in a stream. */
 export function writeWhole(
   part: Exclude<AssistantPart, { type: 'text' | 'refusal' | 'reasoning' }>,
   { client, sources, context }: PartContext,

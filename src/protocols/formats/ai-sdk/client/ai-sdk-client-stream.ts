@@ -22,7 +22,7 @@ import {
 
 interface OpenStreamPart {
   part: AssistantPart
-  /** The arguments of a call so far. The whole call is written at its end. */
+  /** The arguments of a call so far. The entire call is written at its end. */
   pieces: string[]
   citations: Citation[]
   state: OpaqueState | undefined

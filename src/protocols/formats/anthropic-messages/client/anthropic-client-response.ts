@@ -10,7 +10,7 @@ import { writeStop, writeUsage } from '../anthropic-fields.ts'
 import type { WireBlock, WireMessage, WireSearch, WireSearchResults, WireToolUse } from '../anthropic-wire.ts'
 import { writeReasoning } from './anthropic-client-reasoning.ts'
 
-/** Writes a whole response for a client. */
+/** Writes a complete response for a client. */
 export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse, context: WriteContext): WireMessage {
   const { content, finish } = choices[0] ?? { content: [], finish: { reason: 'stop' } }
   const options = { isHidden: hidesReasoning(context), responseWarnings: context.responseWarnings }

@@ -48,7 +48,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
         return startMessage(isObject(message) ? message : {}, start === 'first')
       }
       case 'content_block_start': {
-        const { content_block: block } = parseExactObject(data, payload) // some vendors send a whole input here
+        const { content_block: block } = parseExactObject(data, payload) // some vendors send an entire input here
         return startBlock(payload.index, isObject(block) ? block : {})
       }
       case 'content_block_stop':
@@ -119,7 +119,7 @@ interface BlockContext extends ReadContext, PartEvents {
   running: RunningCalls
 }
 
-/** Creates a reader from the start of a block. At some vendors, the start contains the whole content. */
+/** Creates a reader from the start of a block. At some vendors, the start contains the entire content. */
 function createBlockReader(block: JsonObject, context: BlockContext): BlockReader {
   switch (block.type) {
     case 'text':

@@ -75,7 +75,7 @@ export function parseCount({ inputTokens }: JsonObject): number | undefined {
   return typeof inputTokens === 'number' ? inputTokens : undefined
 }
 
-/** Parses a citation in a whole response or a stream. Returns `undefined` if it has neither a URL nor a position. */
+/** Parses a citation in a complete response or a stream. Returns `undefined` if it has neither a URL nor a position. */
 export function parseCitation({ title, source, sourceContent, location }: JsonObject): Citation | undefined {
   const cited = isObject(location) ? location : {}
   const web = isObject(cited.web) ? cited.web : {}

@@ -92,7 +92,7 @@ export function prepareRequest(request: CanonicalRequest, target: PrepareContext
   }
 }
 
-/** Updates the breakpoint on the whole request, which may have moved to its last item. */
+/** Updates the breakpoint on the entire request, which may have moved to its last item. */
 function updateAutoBreakpoint(options: RequestOptions, auto: CacheBreakpoint | undefined): RequestOptions {
   if (options.cacheOptions?.auto === auto) return options
   const { cacheOptions: { auto: _, ...others } = {}, ...rest } = options

@@ -80,7 +80,7 @@ const SYNONYMS = {
   ],
 }
 
-/** Parses a client's `countTokens`: bare contents, or a whole request in a field. */
+/** Parses a client's `countTokens`: bare contents, or an entire request in a field. */
 export function parseCountRequest(json: JsonObject, context: ParseContext): CanonicalRequest {
   const { generateContentRequest: whole } = toCamelCase(json)
   return parseRequest(isObject(whole) ? whole : json, context)

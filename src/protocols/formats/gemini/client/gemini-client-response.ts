@@ -11,7 +11,7 @@ import { writeMedia } from '../gemini-media.ts'
 import { writeSignature } from '../gemini-reasoning.ts'
 import type { WireCandidate, WirePart, WireResponse } from '../gemini-wire.ts'
 
-/** Writes a whole response for a client. */
+/** Writes a complete response for a client. */
 export function writeResponse({ choices, usage }: CanonicalResponse, context: WriteContext): WireResponse {
   return omitUndefined<WireResponse>({
     candidates: choices.map((choice, index) => writeChoice(choice, index, context)),

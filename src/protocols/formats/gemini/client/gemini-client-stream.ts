@@ -40,7 +40,7 @@ interface CandidateState {
   hasRefused: boolean
 }
 
-/** Writes chunks. Each is a response with more parts: text as it arrives, or whole calls. Finish reasons, sources, and usage come last. */
+/** Writes chunks. Each is a response with more parts: text as it arrives, or complete calls. Finish reasons, sources, and usage come last. */
 export function createWriter(wholeContext: WriteContext, write: (event: string) => void): StreamWriter {
   const context: WriteContext = { ...wholeContext, request: omitTurns(wholeContext.request) }
   const { request, model } = context

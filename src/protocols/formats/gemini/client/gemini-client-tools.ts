@@ -76,7 +76,7 @@ export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | 
   if (!calling) return undefined
   const names = calling.strings('allowedFunctionNames') ?? []
   const mode = calling.string('mode')?.toUpperCase()
-  calling.ignore('streamFunctionCallArguments') // calls are always written whole
+  calling.ignore('streamFunctionCallArguments') // calls are always written in full
   calling.drop()
   switch (mode) {
     case undefined:

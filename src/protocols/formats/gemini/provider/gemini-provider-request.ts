@@ -35,7 +35,7 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
   return mergeOwnFields(body, request, 'gemini')
 }
 
-/** Writes a request to count tokens: bare contents, or a whole request, which must also name its model. */
+/** Writes a request to count tokens: bare contents, or an entire request, which must also name its model. */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const path = toModelPath(target.model)
   const whole = writeBody(request, target)

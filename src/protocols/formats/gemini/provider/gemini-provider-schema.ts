@@ -5,7 +5,7 @@ import { resolveReference } from '../../canonical/canonical-schema.ts'
 type OnDropped = (path: string) => void
 
 /**
- * Converts JSON Schema to Google's older `Schema`, in which an unknown keyword makes Google reject the whole request. Drops conditions that it can't
+ * Converts JSON Schema to Google's older `Schema`, in which an unknown keyword makes Google reject the entire request. Drops conditions that it can't
  * express, so all values of the original schema are still allowed.
  */
 export function toOpenApiSchema(schema: JsonObject, onDropped: OnDropped): JsonObject {

@@ -75,7 +75,7 @@ export function createResponseReader(context: ReadContext, emit: (event: ReaderE
   return { observe, end }
 }
 
-/** Reads one candidate, chunk by chunk. A whole response is one chunk. */
+/** Reads one candidate, chunk by chunk. A complete response is one chunk. */
 interface CandidateReader {
   observe(candidate: JsonObject): void
   /** Emits the buffered parts. */

@@ -24,7 +24,7 @@ import type {
 } from '../chat-wire.ts'
 import { createPartIndexer, writeDetail } from './chat-client-reasoning-details.ts'
 
-/** Writes a whole response for a client. */
+/** Writes a complete response for a client. */
 export function writeResponse({ choices, usage }: CanonicalResponse, context: WriteContext): JsonObject {
   return omitUndefined<WireResponse>({
     id: `chatcmpl-${context.newId()}`,
@@ -114,7 +114,7 @@ export function writeImage({ source }: ImagePart, responseWarnings: ResponseWarn
   return []
 }
 
-/** Writes a citation. `offset` and `length` locate the cited part within the whole content. */
+/** Writes a citation. `offset` and `length` locate the cited part within the entire content. */
 export function writeAnnotation(
   citation: Citation,
   { offset, length }: { offset: number; length: number },

@@ -138,7 +138,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     if (detail) candidate.details.push(detail)
   }
 
-  /** Creates the detail of reasoning. Returns `undefined` if the text exceeds the limit, because a detail is useless without its whole text. */
+  /** Creates the detail of reasoning. Returns `undefined` if the text exceeds the limit, because a detail is useless without its entire text. */
   function createDetail(reasoning: ReasoningPart, { reasoningText, index }: OpenPart): WireDetail | undefined {
     const text = reasoningText?.text
     if (text === undefined) responseWarnings.noteDropped('reasoning_details')
@@ -149,7 +149,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     finishes.forEach((finish, index) => {
       const candidate = getCandidate(index)
       const { details, annotations } = candidate
-      // Some clients keep only the last value of a field, so these are sent whole and once.
+      // Some clients keep only the last value of a field, so these are sent once, in full.
       if (details.length > 0) send(candidate, { reasoning_details: details })
       if (annotations.length > 0) send(candidate, { annotations })
       writeChunk(index, '{}', JSON.stringify(writeFinish(finish, context)))

@@ -62,7 +62,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     start()
     const reader = readers[index] ?? createChoiceReader({ ...context, candidate: index, keys }, emit)
     readers[index] = reader
-    // Perplexity adds a message that repeats the whole response so far.
+    // Perplexity adds a message that repeats the entire response so far.
     const delta = isObject(choice.delta) ? choice.delta : reader.isEmpty() ? choice.message : undefined
     if (isObject(delta)) reader.observe(delta, choice.logprobs)
     if (isObject(delta) && delta.annotations) reader.cite(parseAnnotations(delta.annotations, context.responseWarnings))

@@ -39,7 +39,7 @@ import type {
 } from '../responses-wire.ts'
 import { getClientName } from './responses-client-tools.ts'
 
-/** Writes a whole response for a client. */
+/** Writes a complete response for a client. */
 export function writeResponse({ choices, usage, serviceTier }: CanonicalResponse, context: WriteContext): JsonObject {
   const [{ content, finish } = { content: [], finish: { reason: 'stop' as const } }] = choices
   const outcome = writeOutcome(finish, usage, context)

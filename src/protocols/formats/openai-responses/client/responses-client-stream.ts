@@ -24,7 +24,8 @@ import {
 } from './responses-client-stream-items.ts'
 
 /**
- * Writes one item after another, and the whole response at the end. An item stays open until the next one begins, which proves that it wasn't cut off.
+ * Writes one item after another, and the complete response at the end. An item stays open until the next one begins, which proves that it wasn't cut
+ * off.
  */
 export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {
   const context: WriteContext = { ...fullContext, request: omitTurns(fullContext.request) }

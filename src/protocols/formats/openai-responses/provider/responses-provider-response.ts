@@ -16,7 +16,7 @@ import { parseAnnotations, parseFinish, parseGeneratedImage, parseSearch } from 
 import { parseReasoningItem } from '../responses-reasoning.ts'
 import { parseResponseUsage } from '../responses-response.ts'
 
-/** Parses a provider's whole response. Throws `UPSTREAM_FAILED` if the response failed, even if it has output. */
+/** Parses a provider's complete response. Throws `UPSTREAM_FAILED` if the response failed, even if it has output. */
 export function parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse {
   if (body.status === 'failed' || body.status === 'cancelled') {
     const { message, status } = parseEmbeddedError(body.error)
@@ -36,7 +36,7 @@ export function parseResponse(body: JsonObject, context: ReadContext): Canonical
   })
 }
 
-/** Returns the whole response in the last event of a stream, or `undefined` if that response has no output. */
+/** Returns the complete response in the last event of a stream, or `undefined` if that response has no output. */
 export function findResponse(events: readonly SseEvent[]): JsonObject | undefined {
   for (const { event, data } of events.toReversed()) {
     const message = parseExactly(data)

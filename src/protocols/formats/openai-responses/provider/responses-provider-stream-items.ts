@@ -11,7 +11,7 @@ export interface ItemReader {
   /** Reads the item of `response.output_item.added`. */
   begin(item: JsonObject): void
   observe(type: string, event: JsonObject): void
-  /** Reads the whole item and emits everything not emitted yet. Can be called more than once. */
+  /** Reads the complete item and emits everything not emitted yet. Can be called more than once. */
   complete(item: JsonObject): void
   /** Returns whether the part that an event refers to has already ended. Only items with several parts have this. */
   isPast?(event: JsonObject): boolean
@@ -48,7 +48,9 @@ export function createWholeReader({ parser, start }: ItemContext, emit: (event: 
   }
 }
 
-/** Creates a reader for a tool call. The call begins once it has a name. Its arguments arrive in deltas, at the end, or only with the whole item. */
+/**
+ * Creates a reader for a tool call. The call begins once it has a name. Its arguments arrive in deltas, at the end, or only with the complete item.
+ */
 export function createCallReader(
   { parser, start, responseWarnings }: ItemContext,
   emit: (event: ReaderEvent) => void,
@@ -101,7 +103,7 @@ export function createCallReader(
   }
 
   return {
-    /** Begins a call that has an ID. Other calls wait for the whole item. */
+    /** Begins a call that has an ID. Other calls wait for the complete item. */
     begin(item) {
       isFreeForm = item.type === 'custom_tool_call'
       if (item.call_id) begin(item)
@@ -122,7 +124,7 @@ export function createCallReader(
   }
 }
 
-/** Creates a reader for reasoning: summaries, or the reasoning text if that arrives first. The encrypted content arrives with the whole item. */
+/** Creates a reader for reasoning: summaries, or the reasoning text if that arrives first. The encrypted content arrives with the complete item. */
 export function createReasoningReader({ start, origin }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
   let open: { key: number; isSummary: boolean; partIndex: unknown } | undefined
   let isClosed = false

@@ -18,8 +18,8 @@ import {
 import { createMessageReader } from './responses-provider-stream-messages.ts'
 
 /**
- * Reads events about items. Events may be missing if a later one repeats their content. The shortest stream is one event with the whole response. A
- * response that restarts is an error.
+ * Reads events about items. Events may be missing if a later one repeats their content. The shortest stream is one event with the complete response.
+ * A response that restarts is an error.
  */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
   const items = createItemRegistry()
@@ -112,7 +112,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     return reader
   }
 
-  /** Ends the stream with the whole response, which completes open items and adds items that no event announced. */
+  /** Ends the stream with the complete response, which completes open items and adds items that no event announced. */
   function finish(event: JsonObject, response: JsonObject) {
     if (items.isEmpty()) begin(response)
     const output = Array.isArray(response.output) ? response.output.filter(isObject) : []
@@ -133,7 +133,7 @@ interface KnownItem {
   kind: unknown
   reader: ItemReader
   itemKey: unknown
-  /** True once the whole item has arrived. No later event is about it. */
+  /** True once the complete item has arrived. No later event is about it. */
   isDone: boolean
 }
 
@@ -199,7 +199,7 @@ function createItemRegistry() {
     },
 
     /**
-     * Pairs the items of the whole output with their readers. New items have none. If all items of a kind are known, they match in order, regardless
+     * Pairs the items of the entire output with their readers. New items have none. If all items of a kind are known, they match in order, regardless
      * of their keys. Otherwise, they match by ID and index. Unmatched items are new if the output has more items of that kind than are known.
      */
     pair(output: readonly JsonObject[]): { item: JsonObject; reader?: ItemReader }[] {

@@ -61,7 +61,7 @@ function writeResponse(response: ImageResponse, context: ClientWriteContext<Imag
   })
 }
 
-/** Sends the whole response as one event, because this API has no partial images. */
+/** Sends the complete response as one event, because this API has no partial images. */
 function createEventStream(context: ClientWriteContext<ImageRequest>): ClientStream<ImageResponse, ImageChunk> {
   const images: OutputImage[] = []
   return {
