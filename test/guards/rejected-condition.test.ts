@@ -29,7 +29,7 @@ async function open(guard: Guard, second: string, { isPlain = false } = {}) {
 for (const guard of [w, words({ name: 'built-in', words: [WORD] })])
   for (const stream of [false, true]) {
     const manner = `${guard.name}${stream ? ', stream' : ''}`
-    test(`check 49: the next target responds (${manner})`, async () => {
+    test(`check 49: a request falls back to the next target when a guard rejects the response (${manner})`, async () => {
       const { say, upstream, api } = await open(guard, 'Fine.')
       const { status, output, header } = await say(stream)
       assert.equal([status, output], [200, 'Fine.'])
