@@ -41,8 +41,8 @@ interface CacheDifference {
 
 /*
  * All matching rows apply. Sources: the providers' pages on prompt caching, November 2026. Gemini, DeepSeek, Moonshot, Groq, and local servers cache
- * on their own and need no field; a session that stays with its account is enough. Qwen, MiniMax, and Z.ai also document breakpoints, but no recorded call
- * shows yet that theirs work as Claude's do.
+ * on their own and need no field; a session that stays with its account is enough. Qwen, MiniMax, and Z.ai also document breakpoints, but no recorded
+ * call shows yet that theirs work as Claude's do.
  */
 const rows: readonly CacheDifference[] = [
   { formats: /^anthropic-messages$/, models: /claude-/, traits: { breakpoints: { form: 'messages', ...blocks } } },
