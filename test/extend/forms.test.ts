@@ -1,4 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Feature } from '../../src/feature.ts'
 import { createGateway } from '../../src/gateway.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { isFile, parseForm } from '../../src/lib/multipart.ts'
@@ -14,10 +15,12 @@ type Field = [name: string, value: string]
 /** Sends a form through a step that changes its body. Returns the fields that the provider gets. */
 async function send(fields: readonly Field[], change: (body: JsonObject) => JsonObject): Promise<Field[]> {
   const up = fakeUpstream(() => json({ text: 'Hi' }))
-  const gateway = createGateway({
-    ...{ storage: memoryStorage(), fetch: up, logger: false, catalog: hearingCatalog },
-    extend: [{ name: 'changing', aroundCall: (call, next) => next({ body: change(call.body as JsonObject) }) }],
-  })
+  const changing: Feature = {
+    name: 'changing',
+    aroundCall: (call, next) => next({ body: change(call.body as JsonObject) }),
+  }
+  const options = { storage: memoryStorage(), fetch: up, logger: false, catalog: hearingCatalog } as const
+  const gateway = createGateway({ ...options, extend: [changing] })
   await gateway.api.connections.create({ provider: 'openai', apiKey: 'k' })
   const form = new FormData()
   for (const [name, value] of [...fields, ['model', 'openai/m'] as const]) form.append(name, value)

@@ -32,8 +32,8 @@ test("Responses clients that pass through to xAI get that format's field", async
 for (const provider of ['alibaba', 'minimax', 'zai', 'moonshot', 'deepseek', 'groq', 'google'])
   test(`${provider} gets no breakpoints, cache keys, or headers`, () => {
     for (const format of ['openai-chat', 'anthropic-messages', 'gemini'] as const) {
-      const { breakpoints: marks, takesKey, sessionHeader } = getCacheTraits({ provider, model: 'm', format })
-      assert.equal([marks, takesKey, sessionHeader], [undefined, undefined, undefined])
+      const { breakpoints: marks, acceptsKey, sessionHeader } = getCacheTraits({ provider, model: 'm', format })
+      assert.equal([marks, acceptsKey, sessionHeader], [undefined, undefined, undefined])
     }
   })
 

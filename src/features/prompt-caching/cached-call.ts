@@ -127,8 +127,8 @@ export class CachedCall {
       })
       if (codec.isPassThrough) fields = this.#addBreakpoints(request.call.body, true)
     }
-    const { takesKey, sessionHeader } = this.#traits
-    const session = sessionHeader ?? (takesKey && 'prompt_cache_key')
+    const { acceptsKey, sessionHeader } = this.#traits
+    const session = sessionHeader ?? (acceptsKey && 'prompt_cache_key')
     const isNamed = this.#addsFields && session && this.#memory.sessions.getSession(request) !== ''
     return {
       marks: listBreakpointPaths(fields),
@@ -167,8 +167,8 @@ export class CachedCall {
 
   /** A client that sets its own breakpoints still needs a key or header that keeps its session on one server. */
   get #addsFields(): boolean {
-    const { takesKey, sessionHeader } = this.#traits
-    if (this.#skipReason === 'client') return Boolean(takesKey || sessionHeader) && !this.#isRejecting
+    const { acceptsKey, sessionHeader } = this.#traits
+    if (this.#skipReason === 'client') return Boolean(acceptsKey || sessionHeader) && !this.#isRejecting
     return !this.#skipReason
   }
 
@@ -187,11 +187,11 @@ export class CachedCall {
 
   #findObstacle(): CachingSkipReason | undefined {
     const { request, log } = this.#attempt
-    const { breakpoints, takesKey, sessionHeader, minTokens } = this.#traits
+    const { breakpoints, acceptsKey, sessionHeader, minTokens } = this.#traits
     const { text } = request.call
     if (CACHE_FIELD.test(text) && CLIENT_BREAKPOINTS.some((pattern) => pattern.test(text))) return 'client'
     if (log.isHedge) return 'hedge'
-    if (!breakpoints && !takesKey && !sessionHeader) return 'unsupported'
+    if (!breakpoints && !acceptsKey && !sessionHeader) return 'unsupported'
     if (text.length < minTokens * CHARACTERS_PER_TOKEN) return 'short'
     return this.#isRejecting ? 'rejected' : undefined
   }
@@ -199,7 +199,7 @@ export class CachedCall {
   /** Resolves to `undefined` if the target takes no key, or the request has no session. */
   async #createSessionKey(): Promise<string | undefined> {
     const { request } = this.#attempt
-    if (!this.#traits.takesKey && !this.#traits.sessionHeader) return undefined
+    if (!this.#traits.acceptsKey && !this.#traits.sessionHeader) return undefined
     const session = this.#memory.sessions.getSession(request)
     return session === '' ? undefined : this.#memory.createSessionKey(session, request.owner)
   }
@@ -215,7 +215,7 @@ export class CachedCall {
   /** Returns the fields to change in a body, in the target's terms. */
   #getFields(body: JsonObject, { key, isPassThrough }: { key: string | undefined; isPassThrough: boolean }) {
     const fields = this.#addBreakpoints(body, isPassThrough)
-    const needsKey = this.#traits.takesKey && key !== undefined && body.prompt_cache_key === undefined
+    const needsKey = this.#traits.acceptsKey && key !== undefined && body.prompt_cache_key === undefined
     const added = needsKey ? { ...fields, prompt_cache_key: key } : fields
     this.#isChanged ||= Object.keys(added).length > 0
     return added

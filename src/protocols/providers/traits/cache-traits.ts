@@ -5,7 +5,7 @@ export interface CacheTraits {
   /** Where cache breakpoints can be; absent if the target doesn't support them. */
   breakpoints?: BreakpointTraits
   /** Whether requests may have `prompt_cache_key`. */
-  takesKey?: true
+  acceptsKey?: true
   /** The header that keeps a session on one server. */
   sessionHeader?: string
   /** Prompts with fewer tokens are never cached. */
@@ -70,7 +70,7 @@ const rows: readonly CacheDifference[] = [
     models: /claude-|gemini-|qwen/,
     traits: { breakpoints: { form: 'chat', ...blocks, tools: false }, sessionHeader: 'x-session-id' },
   },
-  { formats: /^openai-/, providers: /^openai$/, traits: { takesKey: true } },
+  { formats: /^openai-/, providers: /^openai$/, traits: { acceptsKey: true } },
   {
     formats: /^openai-/,
     providers: /^openai$/,
@@ -80,9 +80,9 @@ const rows: readonly CacheDifference[] = [
       ttlMs: 30 * MINUTE,
     },
   },
-  { formats: /^openai-/, providers: /^azure$/, models: /^(?:gpt-\d|o\d|codex)/, traits: { takesKey: true } },
-  { formats: /^openai-chat$/, providers: /^mistral$/, traits: { takesKey: true } },
-  { formats: /^openai-responses$/, providers: /^xai$/, traits: { takesKey: true } },
+  { formats: /^openai-/, providers: /^azure$/, models: /^(?:gpt-\d|o\d|codex)/, traits: { acceptsKey: true } },
+  { formats: /^openai-chat$/, providers: /^mistral$/, traits: { acceptsKey: true } },
+  { formats: /^openai-responses$/, providers: /^xai$/, traits: { acceptsKey: true } },
   { formats: /^openai-chat$/, providers: /^xai$/, traits: { sessionHeader: 'x-grok-conv-id' } },
   { formats: /^openai-chat$/, providers: /^fireworks$/, traits: { sessionHeader: 'x-session-affinity' } },
 ]
