@@ -24,7 +24,7 @@ export const guardTable = {
     path: '/api/guards/test',
     failure: 'test guards',
     input: guardInputs.test,
-    summary: 'Try guards on a text',
+    summary: 'Try guards on sample text',
     description:
       'Checks the text with the named guards, with a guard that is not stored, or with both, one after another. Stores nothing.',
     parameters: {
