@@ -142,7 +142,7 @@ class ComboWriter {
     const combo = { id, name, ...more, models, strategy, createdAt: now, updatedAt: now }
     const check = (others: readonly Combo[]) => {
       requireFreeName(combo, others)
-      requireChat(combo)
+      rejectParamsUnlessChat(combo)
       const names = { combos: [...others, combo], aliases }
       requireNoCycle(combo, names)
       requireCompatibleVectors(combo, names)
@@ -159,7 +159,7 @@ class ComboWriter {
       check: (all) => name && requireFreeName({ id, name }, all),
       edit(combo, all) {
         const changed = withChange(combo, { ...given, name: name ?? combo.name, updatedAt: getTimestamp(clock) })
-        requireChat(changed)
+        rejectParamsUnlessChat(changed)
         const combos = all.map((other) => (other.id === id ? changed : other))
         if (given.models || changed.name !== combo.name) requireNoCycle(changed, { combos, aliases })
         requireCompatibleVectors(changed, { combos, aliases })
@@ -203,7 +203,7 @@ function requireFreeName(combo: Pick<Combo, 'id' | 'name'>, all: readonly Combo[
   if (all.some(({ id, name }) => name === combo.name && id !== combo.id)) throw gatewayError('NAME_TAKEN')
 }
 
-function requireChat({ kind = 'llm', models }: Pick<Combo, 'kind' | 'models'>): void {
+function rejectParamsUnlessChat({ kind = 'llm', models }: Pick<Combo, 'kind' | 'models'>): void {
   const at = kind === 'llm' ? -1 : findParamsIndex(models)
   if (at >= 0) throw createInputError(`"models[${at}].params" is only for chat combos ("kind": "llm"); omit it`)
 }

@@ -39,9 +39,9 @@ export async function takeTurn(
   { left, clock, combo, records, getCooldown, begin }: TurnDependencies,
 ): Promise<CircuitPermit | CooldownState> {
   const since = clock.now()
-  let isLeft = false
+  let hasDisconnected = false
   void left.then(() => {
-    isLeft = true
+    hasDisconnected = true
   })
   const probeCall = () => records.findRecords(target, combo).find((record) => record.probeCall)?.probeCall
   for (;;) {
@@ -55,7 +55,7 @@ export async function takeTurn(
       return begin(target)
     }
     const ending = await waitForProbe(since + MAX_WAIT_MS - now, { ended: current.ended, left, clock })
-    if (isLeft) return cooldown
+    if (hasDisconnected) return cooldown
     const after = ending === 'failed' ? getCooldown(target) : undefined
     if (after) return after
   }

@@ -45,7 +45,7 @@ export const keyUsageInput = closedObject({
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** How far back to look for the latest request. */
-const LATEST_MS = 30 * DAY_MS
+const LOOKBACK_MS = 30 * DAY_MS
 
 interface KeyUsageDependencies {
   usage: UsageStore | undefined
@@ -76,7 +76,7 @@ async function sumMonthlyUsage(
 ): Promise<ReadonlyMap<string, MonthlyUsage>> {
   const sums = new Map(Array.from(ids, (id) => [id, { requests: 0, nano: 0, unpriced: 0 }]))
   const latest = new Map<string, TimeRange>()
-  const from = Math.floor(Math.min(month, now - LATEST_MS) / DAY_MS) * DAY_MS
+  const from = Math.floor(Math.min(month, now - LOOKBACK_MS) / DAY_MS) * DAY_MS
   const today = Math.floor(now / DAY_MS) * DAY_MS
   await reader.sumUsage({}, { from, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ dimensions, sums: row }, at) => {
     const sum = sums.get(dimensions.keyId)

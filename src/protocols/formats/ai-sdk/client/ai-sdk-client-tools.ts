@@ -71,8 +71,8 @@ function parseFunction(tool: Fields, name: string, { warnings, targetFormat }: F
   const examples = tool
     .list('inputExamples')
     ?.flatMap((example) => (isObject(example) && isObject(example.input) ? [example.input] : []))
-  const showsExamples = targetFormat === 'anthropic-messages' && examples && examples.length > 0
-  if (examples?.length && !showsExamples) warnings.noteDropped(tool.path('inputExamples'))
+  const keepsExamples = targetFormat === 'anthropic-messages' && examples && examples.length > 0
+  if (examples?.length && !keepsExamples) warnings.noteDropped(tool.path('inputExamples'))
   tool.ignore('providerOptions', 'title')
   return omitUndefined<FunctionTool>({
     type: 'function',
@@ -80,7 +80,7 @@ function parseFunction(tool: Fields, name: string, { warnings, targetFormat }: F
     description: tool.string('description'),
     schema: tool.object('inputSchema'),
     strict: tool.boolean('strict'),
-    examples: showsExamples ? examples : undefined,
+    examples: keepsExamples ? examples : undefined,
     cache: parseBreakpoint(tool, warnings),
   })
 }
