@@ -32,7 +32,7 @@ export interface Limits extends PipelineLimits {
   lookupTimeoutMs: number
   /** How long `identify` may take; default 5,000. After that, requests get a 503. */
   identifyTimeoutMs: number
-  /** How long to cache data from a storage without `watch`; default 1,000. */
+  /** How long to cache data from a store without `watch`; default 1,000. */
   storeMaxAgeMs: number
 }
 

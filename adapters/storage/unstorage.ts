@@ -4,7 +4,7 @@ import { createStorageError } from './lib/storage-error.ts'
 import { checkWrite } from './lib/value-limits.ts'
 import { sleep, withTimeout } from './lib/wait.ts'
 
-/** A storage from `createStorage()` of the package `unstorage`, with any driver. */
+/** A store from `createStorage()` of the package `unstorage`, with any driver. */
 export interface Unstorage {
   getItem(key: string): Promise<unknown>
   setItem(key: string, value: object): Promise<void>

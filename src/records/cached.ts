@@ -9,7 +9,7 @@ export interface Cached<T> {
    * unavailable and there is data in memory.
    */
   current(): Promise<T>
-  /** Like `current`, but also waits for a slow storage, and returns the data in memory only if the storage is unavailable. */
+  /** Like `current`, but also waits for a slow store, and returns the data in memory only if the storage is unavailable. */
   latest(): Promise<T>
   /** Reads the data even if it is fresh. Rejects if reading fails. */
   reread(): Promise<T>
@@ -29,7 +29,7 @@ interface CachedValue<T> {
   /** Epoch ms. */
   readAt: number
   isExpired: boolean
-  /** When to read again from a storage that was unavailable; epoch ms. */
+  /** When to read again from a store that was unavailable; epoch ms. */
   retryAt: number
 }
 

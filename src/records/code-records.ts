@@ -40,7 +40,7 @@ export const createCodeLayer = (): CodeLayer => ({
 /** Returns the name of a connection's credential. It differs after a reload that changes the connection. */
 export const codeSecretId = ({ id, updatedAt }: { id: string; updatedAt: string }): string => `${updatedAt} ${id}`
 
-/** Adds the records defined in code to a storage. Rejects changes to them with `DEFINED_IN_CODE`. */
+/** Adds the records defined in code to a store. Rejects changes to them with `DEFINED_IN_CODE`. */
 export function withCodeRecords(storage: Storage, code: CodeLayer): Storage {
   const refuse = (key: string) =>
     code.records.values.has(key) ? Promise.reject<never>(gatewayError('DEFINED_IN_CODE', { data: { key } })) : undefined

@@ -49,7 +49,7 @@ export interface CacheEntry {
   isChanged?: boolean
   /** When this gateway changed it; epoch ms. */
   changedAt?: number
-  /** When to read again from a storage that was unavailable; epoch ms. */
+  /** When to read again from a store that was unavailable; epoch ms. */
   retryAt: number
   /** Set if the credential is a previous value. */
   previous?: PreviousValue | undefined

@@ -9,7 +9,7 @@ type Schema = 2 | 3
 /** The `wrappedBy` of keys that aren't encrypted. No version of a secret is empty. */
 export const UNENCRYPTED = ''
 
-/** The record with the keys of a storage, wrapped by a key that is derived from a secret. */
+/** The record with the keys of a store, wrapped by a key that is derived from a secret. */
 export interface KeyringRecord {
   schema: Schema
   wrappedBy: string
@@ -73,7 +73,7 @@ export function readUnencryptedKeys(record: KeyringRecord): Uint8Array<ArrayBuff
   throw createDamagedError()
 }
 
-/** Derives the key that wraps the keys of a storage. */
+/** Derives the key that wraps the keys of a store. */
 export async function deriveWrappingKey(secret: string | CryptoKey, salt: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   const material =
     typeof secret === 'string'

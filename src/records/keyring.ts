@@ -7,7 +7,7 @@ import { settingsFields } from '../types/records/settings-fields.ts'
 import type { GroupRecord, KeyRecord, PreviousKeyRecord } from './record-collections.ts'
 import { createSignatures } from './signatures.ts'
 
-/** The keys of a storage: encrypts credentials, signs records, and computes the digests by which client keys are looked up. */
+/** The keys of a store: encrypts credentials, signs records, and computes the digests by which client keys are looked up. */
 export interface Keyring {
   /** Returns the digest under which a client key is stored: HMAC-SHA-256 in hex. */
   digest(credential: string): Promise<string>

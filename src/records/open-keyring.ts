@@ -13,12 +13,12 @@ interface KeyringDependencies {
   secret?: Secret | undefined
   logger: Logger
   syncCrypto?: SyncCrypto | undefined
-  /** See `KeyringOptions`. It must stay the same for a storage that has keys. */
+  /** See `KeyringOptions`. It must stay the same for a store that has keys. */
   digestsSha256?: boolean | undefined
 }
 
 /**
- * Opens the keyring of a storage, or creates it on first use: a random data key and a random lookup key, wrapped by a key that HKDF derives from the
+ * Opens the keyring of a store, or creates it on first use: a random data key and a random lookup key, wrapped by a key that HKDF derives from the
  * secret. Rotating the secret re-wraps these two and changes no other record. Without a secret, they are stored unencrypted, with a warning; the
  * first gateway with a secret replaces the data key, because others may know it. Rejects with `SECRET_MISMATCH` if none of the given secrets fits,
  * and with `STORAGE_FAILED`.

@@ -3,10 +3,10 @@ import type { Records } from './records.ts'
 import { handleStorageError, retryOnConflict } from './storage-access.ts'
 import type { Envelope, StoredEntry } from './stored-records.ts'
 
-/** Records that can be changed. They wait for a slow storage: management must not show the state before another gateway's change. */
+/** Records that can be changed. They wait for a slow store: management must not show the state before another gateway's change. */
 export interface WritableRecords<T> extends Records<T> {
   /**
-   * Inserts a record; resolves to `false` if the id is taken. `order` keeps the position of a renamed record. With it, a storage without `watch`
+   * Inserts a record; resolves to `false` if the id is taken. `order` keeps the position of a renamed record. With it, a store without `watch`
    * doesn't have to list all other records.
    */
   insert(id: string, record: T, order?: number): Promise<boolean>

@@ -13,11 +13,11 @@ import {
 /** The records of one type, one per storage key, all in memory. Unusable ones are skipped. */
 export interface Records<T> {
   /**
-   * Returns all records in order of creation; the same array until something changes. While a slow storage is being reread, returns the records in
+   * Returns all records in order of creation; the same array until something changes. While a slow store is being reread, returns the records in
    * memory, unless `isLatest` is set. Rejects with `STORAGE_FAILED`.
    */
   all(options?: { isLatest?: boolean }): Promise<readonly T[]>
-  /** Returns all records with their ids and order, waiting for a slow storage; `fresh` rereads it. */
+  /** Returns all records with their ids and order, waiting for a slow store; `fresh` rereads it. */
   entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<StoredEntry<T>>>
   get(id: string): Promise<T | undefined>
   /** Used by `writableRecords` to change the records. */

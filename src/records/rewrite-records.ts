@@ -31,7 +31,7 @@ import { handleStorageError, retryOnConflict } from './storage-access.ts'
 import { createStoredRecords, parseRecord, type RecordKind } from './stored-records.ts'
 import { parseSettings, toSettings } from './stored-settings.ts'
 
-/* Writes the first records of a storage, and encrypts records with new keys. Loaded with set-up-keyring.ts. */
+/* Writes the first records of a store, and encrypts records with new keys. Loaded with set-up-keyring.ts. */
 
 /** Stores the default settings with their signature, unless the storage has settings. */
 export const createSettings = (storage: Storage, keyring: Keyring): Promise<void> =>
@@ -75,7 +75,7 @@ export async function reencryptAll(storage: Storage, former: Keyring, keyring: K
   })
 }
 
-/** Rewrites one page at a time. With a storage that commits concurrent writes together, this takes seconds for 100,000 records. */
+/** Rewrites one page at a time. With a store that commits concurrent writes together, this takes seconds for 100,000 records. */
 async function rewriteAll<T extends object>(
   storage: Storage,
   kind: RecordKind<T>,

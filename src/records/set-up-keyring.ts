@@ -16,7 +16,7 @@ import { KEYRING, KEYS, SETTINGS } from './record-collections.ts'
 import { createSettings, reencryptAll } from './rewrite-records.ts'
 import { handleStorageError } from './storage-access.ts'
 
-/* Creates or replaces the keyring of a storage. Loaded only when needed, because most starts find a keyring that is ready. */
+/* Creates or replaces the keyring of a store. Loaded only when needed, because most starts find a keyring that is ready. */
 
 interface FoundKeyring {
   stored: Stored

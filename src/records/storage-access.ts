@@ -25,7 +25,7 @@ const UNREACHABLE =
 const UNREADABLE = /^STORAGE_(?:CORRUPT|MISSING|NEWER_VERSION|SECRET_INVALID|SECRET_MISSING)$/
 
 /**
- * Returns a handler for rejections of a storage. A failed read is never treated as an empty storage, which would admit clients without a key. The
+ * Returns a handler for rejections of a store. A failed read is never treated as an empty store, which would admit clients without a key. The
  * handler throws `STORAGE_UNAVAILABLE` if the storage can't be reached or has no room for a write, otherwise `STORAGE_FAILED`.
  */
 export const handleStorageError =
@@ -70,7 +70,7 @@ export const isStorageUnavailable = (error: unknown): boolean =>
 const SLOW_FAILURE_MS = 1_000
 
 /**
- * Adds timeouts to a storage. An operation rejects with `STORAGE_UNAVAILABLE` after 5 s; the next ones reject after 250 ms until the storage responds
+ * Adds timeouts to a store. An operation rejects with `STORAGE_UNAVAILABLE` after 5 s; the next ones reject after 250 ms until the storage responds
  * again. A write that timed out may have succeeded.
  */
 export function withTimeouts(storage: Storage, clock: Clock): Storage {
@@ -157,7 +157,7 @@ const MAX_ATTEMPTS = 200
 
 /**
  * Repeats `attempt` (read, change, conditional write) as long as it resolves to `false`, which means that another write came first. Rejects with
- * `STORAGE_FAILED` after 200 attempts, which happens if a storage doesn't return its own writes.
+ * `STORAGE_FAILED` after 200 attempts, which happens if a store doesn't return its own writes.
  */
 export async function retryOnConflict<T>(attempt: () => Promise<T | false>): Promise<T> {
   for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {

@@ -74,7 +74,7 @@ export interface StoreOptions {
   clock: Clock
   logger: Logger
   secret?: Secret | undefined
-  /** How old data from a storage without `watch` may be, in ms; default 1,000. */
+  /** How old data from a store without `watch` may be, in ms; default 1,000. */
   maxAgeMs?: number | undefined
   syncCrypto?: SyncCrypto | undefined
   /** Default: none. */
@@ -145,7 +145,7 @@ export function createStore(options: StoreOptions): Store {
 }
 
 /**
- * Makes reads of a storage wait until its keyring is open, if it has one, because opening it may re-encrypt records. If the keyring is damaged, the
+ * Makes reads of a store wait until its keyring is open, if it has one, because opening it may re-encrypt records. If the keyring is damaged, the
  * records can still be read.
  */
 function waitForKeyring(storage: Storage, keyring: () => Promise<Keyring>): Storage {

@@ -25,7 +25,7 @@ export interface StoredSettings extends Omit<Settings, keyof RequestRules> {
 export interface SettingsStore {
   /**
    * Reads the settings. Unsigned settings (keyring.ts) are read as requiring a key, with cloud sync off. Rejects with `STORAGE_FAILED`, so model
-   * requests are rejected, if the settings are missing from a storage that had some, can't be read, or are unsigned and may have had limits.
+   * requests are rejected, if the settings are missing from a store that had some, can't be read, or are unsigned and may have had limits.
    */
   read(): Promise<StoredSettings>
   /** Whether cloud sync may be on; `read` decides. Reads at most one record, and doesn't open the keyring. Rejects with the same errors as `read`. */

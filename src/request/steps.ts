@@ -161,7 +161,7 @@ export interface SelectiveCallStep {
   appliesTo(request: ModelRequest): boolean
 }
 
-/** Runs steps around the writing of a request, the first outermost. */
+/** Wraps steps around the encoding of a request; the first step is the outermost. */
 export const encodeWithin = (steps: readonly EncodeStep[], attempt: EncodeControls, encode: Encode): Promise<Codec> =>
   steps.reduceRight<Encode>(
     (next, step) => (request) =>

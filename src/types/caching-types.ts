@@ -9,7 +9,7 @@ export interface CachingPause {
   model: string
   /** When one session gets breakpoints again. */
   until: IsoTime
-  /** The savings within an hour in US dollars; negative. */
+  /** The savings over one hour in US dollars; always negative. */
   savedUsd: number
 }
 

@@ -9,7 +9,7 @@ import { ENROLLMENT_TOKEN, SECRET } from './support/proxy.ts'
 
 const test = suite('a cloud proxy in two locations on non-atomic storage')
 
-/** Another location's view of a storage: from `hold` until `release`, it sees no writes by others. Its own writes reach all. */
+/** Another location's view of a store: from `hold` until `release`, it sees no writes by others. Its own writes reach all. */
 function latePlace(all: Storage) {
   let seen = all
   const storage: Storage = {

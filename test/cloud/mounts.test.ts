@@ -47,7 +47,7 @@ test('a cloud proxy runs as a Worker', async () => {
   assert.equal(await answer.json(), { service: 'signalbox-cloud', protocol: 1 })
 })
 
-/** A storage like Workers KV: not atomic, without change reports, and with one write per key and second. */
+/** A store like Workers KV: not atomic, without change reports, and with one write per key and second. */
 function slowStorage(now: () => number, onRefused: () => void): Storage {
   const { get, set, delete: remove, list } = memoryStorage({ clock: { now } })
   const writtenAt = new Map<string, number>()

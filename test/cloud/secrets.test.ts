@@ -176,5 +176,5 @@ async function textOf(storage: Storage): Promise<string> {
   return JSON.stringify(await storage.list(''))
 }
 
-/** Everything that looks like a credential: the distinct long words of a storage. */
+/** Everything that looks like a credential: the distinct long words of a store. */
 const keysIn = (text: string): string[] => [...new Set(text.match(/[\w+/=-]{32,400}/g))].slice(0, 200)

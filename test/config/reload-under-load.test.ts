@@ -49,7 +49,7 @@ async function startProvider(name: string) {
   return { seen, config, release, close: () => server.close() }
 }
 
-/** A storage that reports no changes, and takes up to 2 ms for each call. */
+/** A store that reports no changes, and takes up to 2 ms for each call. */
 function slowStorage(): Storage {
   const { watch: _, ...inner } = memoryStorage()
   const wait = () => new Promise((resolve) => setTimeout(resolve, Math.random() * 2))

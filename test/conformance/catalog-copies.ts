@@ -3,7 +3,7 @@ import { changed, findModel, openCatalog } from '../catalog/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** Tests that a storage keeps copies of a refreshed catalog for all gateways that share it. */
+/** Tests that a store keeps copies of a refreshed catalog for all gateways that share it. */
 export function catalogCopies(
   name: string,
   open: () => Promise<{ storage: Storage; destroy(): Promise<void> | void }>,

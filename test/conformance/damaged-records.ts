@@ -5,7 +5,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type World } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-/** Fills a storage with two records of each kind: a good one, and one that is to be damaged. Resolves to the good client key. */
+/** Fills a store with two records of each kind: a good one, and one that is to be damaged. Resolves to the good client key. */
 async function fillForDamage(storage: Storage): Promise<string> {
   const { api, gateway } = await openWorld({
     storage,
@@ -174,14 +174,14 @@ const isNoRecord = (text: string): boolean => {
 const PER_KIND = 40
 
 /**
- * Does hundreds of kinds of damage to a record of each kind in a store, and has a gateway answer with it. `create` makes an empty storage. The
+ * Does hundreds of kinds of damage to a record of each kind in a store, and has a gateway answer with it. `create` makes an empty store. The
  * gateway reads by age: how soon a store tells of a change is tested elsewhere.
  */
 export function damagedRecords(name: string, create: () => Promise<Damageable>): void {
   damagedRecordsTests(suite(`damaged records in ${name}`), create)
 }
 
-/** An empty storage, and what removes it. */
+/** An empty store, and what removes it. */
 interface Damageable {
   storage: Storage
   destroy(): Promise<void> | void

@@ -21,7 +21,7 @@ const empty = [
 ]
 
 for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'bedrock-converse'] as const) {
-  test(`recognizes a response, and no other body (${name})`, async () => {
+  test(`recognizes responses but no other bodies (${name})`, async () => {
     const format = await loadUpstreamFormat(name)
     const { isAnswer } = await loadResponseReader(format, operations.generate)
     for (const answer of answers[name]) assert.is(isAnswer(answer), true, JSON.stringify(answer))

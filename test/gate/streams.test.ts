@@ -169,7 +169,7 @@ test("a stream without limits isn't read event by event", async () => {
 
 const away = suite('limits while the storage is unavailable')
 
-/** A storage whose counters of limits cannot be reached while `isAway`. */
+/** A store whose counters of limits cannot be reached while `isAway`. */
 function unreachable() {
   const storage = memoryStorage()
   const state = { isAway: false }

@@ -25,7 +25,7 @@ function open(storage: Storage, secret?: string) {
   return { ...gateway, chat, upstream }
 }
 
-/** A copy of a storage with a key, a paused key, one that another program has resumed, a connection and settings, made without a secret. */
+/** A copy of a store with a key, a paused key, one that another program has resumed, a connection and settings, made without a secret. */
 async function used() {
   const { ownSecret: _, ...storage } = memoryStorage()
   const gateway = open(storage)

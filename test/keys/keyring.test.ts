@@ -97,7 +97,7 @@ for (const [what, prepare] of Object.entries(starts))
     assert.ok(at > 5, `there were ${at} steps`)
   })
 
-/** A storage that does something once, before its step of this number. */
+/** A store that does something once, before its step of this number. */
 function beforeStep(storage: Storage, number: number, act: () => Promise<unknown>): Storage {
   let steps = 0
   const step =

@@ -20,7 +20,7 @@ const catalog = {
   one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', maxOutputTokens: 100, price: { input: 1, output: 1 } }] },
 }
 
-/** Runs a gateway with the secret on a storage. */
+/** Runs a gateway with the secret on a store. */
 async function open(storage: Storage) {
   const fetch = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ storage, fetch, secret, catalog, connections: ['one'] })

@@ -7,7 +7,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('rejected keys stay rejected')
 
-/** A gateway on a storage without `watch` with a stream of a key in flight, and another gateway on the same storage. */
+/** A gateway on a store without `watch` with a stream of a key in flight, and another gateway on the same storage. */
 async function world() {
   const { watch: _, ...storage } = memoryStorage()
   const up = fakeUpstream(() => sse([chatChunk({ content: 'Once' })], 'hang'))

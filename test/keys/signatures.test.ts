@@ -11,7 +11,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const secret = 'a secret of the store, as long as secrets must be'
 
-/** Runs a gateway with the secret on a storage. */
+/** Runs a gateway with the secret on a store. */
 async function open(storage: Storage, connections: string[] = []) {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ storage, fetch: up, connections, secret })
@@ -20,7 +20,7 @@ async function open(storage: Storage, connections: string[] = []) {
   return { ...world, up, status }
 }
 
-/** A storage with a connection, a key that may be used and one that is paused, and its gateway. */
+/** A store with a connection, a key that may be used and one that is paused, and its gateway. */
 async function filled() {
   const storage = memoryStorage()
   const gateway = await open(storage, ['one'])

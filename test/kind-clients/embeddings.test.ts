@@ -93,7 +93,7 @@ for (const name of ['OpenAI', 'Cohere', 'Google', 'Voyage', 'Ollama']) {
     }
   })
 
-  test(`Voyage's client embeds at ${name}`, async () => {
+  test(`Voyage's client creates embeddings with ${name}`, async () => {
     const { origin, close } = await open()
     try {
       const voyage = new VoyageAIClient({ environment: `${origin}/v1`, apiKey: 'x' })

@@ -195,7 +195,7 @@ for (const [name, models] of [
     )
   })
 
-  test(`a ${name} stream that breaks off for all models returns an error`, async () => {
+  test(`returns an error if the ${name} stream is cut off for every model`, async () => {
     const { ask, recorded } = await open(
       ({ provider }) =>
         new Response(

@@ -209,7 +209,7 @@ test('a new combo can take the old name after an interrupted rename', async () =
   assert.is((await storage.list('combos/')).length, 3)
 })
 
-test("a combo that was deleted after an interrupted rename doesn't return", async () => {
+test("a combo deleted after an interrupted rename doesn't reappear", async () => {
   const { expect, id, other, storage } = await afterCrash()
   await expect(200, 'DELETE', `/api/combos/${id}`)
   assert.equal((await expect(200, 'GET', '/api/combos')).combos, [other])

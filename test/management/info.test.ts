@@ -32,7 +32,7 @@ test('contains the version, the storage, the features, and the record counts, an
   for (const secret of [key, TOKEN, 'sk-secret', 'secret name']) assert.not.ok(JSON.stringify(body).includes(secret))
 })
 
-test("states which features a storage doesn't support", async () => {
+test("reports which features the storage doesn't support", async () => {
   const { watch: _, ...storage } = memoryStorage()
   const { gateway } = openDoor({ storage: { ...storage, atomic: false }, usage: false })
   const { storage: can, features } = await gateway.api.info()

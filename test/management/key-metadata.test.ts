@@ -105,7 +105,7 @@ test('the OpenAPI document describes metadata', async () => {
   )
 })
 
-/** A gateway on a storage with one key, whose stored metadata is replaced, and that key. */
+/** A gateway on a store with one key, whose stored metadata is replaced, and that key. */
 async function damaged(stored: unknown) {
   const storage: Storage = memoryStorage()
   const first = await openWorld({ storage, connections: ['one'] })

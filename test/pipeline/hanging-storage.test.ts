@@ -10,7 +10,7 @@ const test = suite('a storage that hangs')
 
 type Operation = 'get' | 'set' | 'list'
 
-/** A gateway on a storage without `watch` that stops responding at some point. */
+/** A gateway on a store without `watch` that stops responding at some point. */
 async function open() {
   const clock = fakeClock()
   const { watch: _, increment: __, ...memory } = memoryStorage({ clock })

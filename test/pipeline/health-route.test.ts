@@ -11,7 +11,7 @@ const test = suite('GET /health')
 
 const ok = { status: 'ok', version: VERSION }
 
-/** A gateway on a storage whose reads can be made to fail or to hang. */
+/** A gateway on a store whose reads can be made to fail or to hang. */
 async function open(options: { basePath?: string; allowedOrigins?: string[] } = {}) {
   const clock = fakeClock()
   const memory = memoryStorage({ clock })

@@ -72,7 +72,7 @@ test('steps around requests only see model requests, and may add headers to thei
   assert.equal(seen, ['generate me 36', 'generate me 36'])
 })
 
-test('a step around attempts reserves before each one, and settles after its last byte, with its usage', async () => {
+test('a step around attempts reserves before each attempt, and settles its usage after the last byte', async () => {
   const events: string[] = []
   const { chat } = await openWith(settling(events))
   assert.is((await chat({})).status, 200)

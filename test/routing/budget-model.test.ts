@@ -111,7 +111,7 @@ for (const [what, { create, model: createModel }] of Object.entries(budgets)) {
   })
 }
 
-test('retries continue after the clock goes back', () => {
+test('retries continue after the clock moves backward', () => {
   let nowMs = 1_000_000
   const budget = createRetryBudget({ now: () => nowMs, sleep: () => new Promise<void>(() => {}) })
   while (budget.spend()) nowMs += 1

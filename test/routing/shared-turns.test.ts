@@ -11,7 +11,7 @@ const test = suite('turns shared by several instances')
 
 const turns = { models: ['one/m', 'two/m', 'three/m'], strategy: 'round-robin' as const }
 
-/** A storage whose reads and writes of routing state take up to 4 ms, as over a network; `lost` counts lost races. */
+/** A store whose reads and writes of routing state take up to 4 ms, as over a network; `lost` counts lost races. */
 function slowStorage(clock: FakeClock, seed: number): Storage & { lost: number } {
   const inner = memoryStorage({ clock })
   const random = createRandom(seed)

@@ -12,7 +12,7 @@ const HELLO = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
 /** A request that home has sent, as whoever has recorded it sends it again. */
 type Sent = [url: string, init: RequestInit]
 
-/** A cloud proxy in workerd, on a storage that survives it, and a gateway here that mirrors itself there. */
+/** A cloud proxy in workerd, on a store that survives it, and a gateway here that mirrors itself there. */
 interface World {
   home: Gateway
   key: string

@@ -29,7 +29,7 @@ export function openPool(connectionString: string, options: object = {}): Pool {
 }
 
 /**
- * Opens the store that a text names: `redis://…?prefix=…`, `postgres://…?table=…`, or a folder. `&watch=no`: as a storage that reports no change
+ * Opens the store that a text names: `redis://…?prefix=…`, `postgres://…?table=…`, or a folder. `&watch=no`: as a store that reports no change
  * of others; `&listen=no`: Postgres by its poll alone.
  */
 export async function openStore(place: string): Promise<OpenedStore> {

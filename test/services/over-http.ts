@@ -12,7 +12,7 @@ export interface HttpStore {
   retries: boolean
 }
 
-/** A storage that can increment. */
+/** A store that can increment. */
 export type Incrementing = Storage & Required<Pick<Storage, 'increment'>>
 
 export function withIncrement(storage: Storage): Incrementing {

@@ -51,7 +51,7 @@ function damages(text: string): string[] {
   return texts
 }
 
-/** A gateway on a storage, and all of its responses about the records. */
+/** A gateway on a store, and all of its responses about the records. */
 async function looking(storage: Storage, key: string) {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ storage, fetch: up, connections: [] })

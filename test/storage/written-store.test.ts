@@ -23,7 +23,7 @@ const written: Record<string, string> = JSON.parse(
 const texts = async (storage: Storage) =>
   Object.fromEntries((await storage.list('')).map(({ key, value }) => [key, value]))
 
-/** A storage with the store, and a gateway on it. */
+/** A store with the store, and a gateway on it. */
 async function open() {
   const storage = memoryStorage()
   for (const [key, value] of Object.entries(written)) await storage.set(key, value)

@@ -10,7 +10,7 @@ import { noAccounts, noNames, openInstance, requestAt } from './support/instance
 
 const test = suite('usage with crashes and several instances')
 
-/** A connection to a shared storage that can be killed: after that, nothing reaches the storage. */
+/** A connection to a shared store that can be killed: after that, nothing reaches the storage. */
 function killable(shared: Storage) {
   let left = Number.POSITIVE_INFINITY
   const never = new Promise<never>(() => {})

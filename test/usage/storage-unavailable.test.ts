@@ -13,7 +13,7 @@ import { noAccounts, noNames, openInstance, requestAt } from './support/instance
 
 const test = suite('usage while the storage is unavailable')
 
-/** A storage that rejects usage writes while `isAway`. */
+/** A store that rejects usage writes while `isAway`. */
 function flaky(clock = fakeClock()) {
   const inner = memoryStorage({ clock })
   const state = { isAway: false, writes: 0 }

@@ -62,7 +62,7 @@ export async function withDemoRecords(
   return overlayStorage(demo, base, { isInTop: (key) => key.startsWith('usage/') || key.startsWith('limits/') })
 }
 
-/** Creates the demo's records in a storage, in the form in which a gateway writes them. Each combo tries the failing target first. */
+/** Creates the demo's records in a store, in the form in which a gateway writes them. Each combo tries the failing target first. */
 async function createDemoRecords(clock?: Clock): Promise<Storage> {
   const storage = memoryStorage()
   const gateway = createGateway({ storage, catalog: demoCatalog, logger: false, ...(clock && { clock }) })

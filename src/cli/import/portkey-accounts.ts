@@ -42,7 +42,7 @@ export const ACCOUNT_FIELDS = splitWords(`
   aws_region vertex_project_id vertex_region vertex_service_account_json huggingface_base_url
 `)
 
-/** Lists the `ACCOUNT_FIELDS` that the target's account uses; it ignores the others. `provider` is Signalbox's name for the provider. */
+/** Lists the `ACCOUNT_FIELDS` that apply to the target's account; the others have no effect. `provider` is Signalbox's name for the provider. */
 export function listAccountFields(target: JsonObject, provider: string): readonly string[] {
   const has = (name: string) => !isEmpty(target[name])
   const fieldsByProvider: Readonly<Record<string, readonly string[]>> = {

@@ -23,7 +23,7 @@ export interface LiveCatalogDependencies {
   onError(error: unknown): void
 }
 
-/** How often to look for another instance's changes in a storage without `watch`, in ms. */
+/** How often to look for another instance's changes in a store without `watch`, in ms. */
 const POLL_MS = 10_000
 const MAX_APPLIED = 100
 const MAX_LINE = 200
@@ -293,7 +293,7 @@ export class LiveCatalog {
     await this.#write({ ...this.#state, rejected: { reason, sha256, held: this.#cutHeld(held) } })
   }
 
-  /** Returns as many changes of a rejected copy as a storage can keep, next to those on hold from the copy in use. */
+  /** Returns as many changes of a rejected copy as a store can keep, next to those on hold from the copy in use. */
   #cutHeld(held: readonly CatalogChange[]): CatalogChange[] {
     let left = Math.max(MIN_REJECTED_CHARACTERS, MAX_HELD_CHARACTERS - JSON.stringify(this.#state.held).length)
     return held.filter((change) => {

@@ -9,7 +9,7 @@ import type { Conflict, Side } from './sync-types.ts'
 /** A change by one side. The revision contains the number of changes from each side. */
 interface Register {
   revision: Revision
-  /** The last revision that both sides had before this one; default: this one. Only needed after a storage was restored from an old copy. */
+  /** The last revision that both sides had before this one; default: this one. Only needed after a store was restored from an old copy. */
   base?: Revision
 }
 

@@ -16,7 +16,7 @@ import { type ContentText, listContentTexts } from './content-texts.ts'
 
 /** Edits one string of a response: a message, its reasoning, a refusal, or the JSON of a tool call's arguments. */
 export interface TextEditor {
-  /** Gets the next piece, which may end within a word. Returns what the client gets now; the editor may hold back the rest. */
+  /** Receives the next piece, which may end within a word. Returns what the client gets now; the editor may hold back the rest. */
   push(piece: string): string | Promise<string>
   /** Called when the text is complete. Returns the text that was held back. */
   end(): string | Promise<string>

@@ -29,7 +29,7 @@ interface EventQueueOptions {
   countUnfinished(text: string): number
   /** Whether a guard checks the complete arguments of tool calls. */
   checksCalls: boolean
-  /** Gets each event that is sent. */
+  /** Called with each event that is sent. */
   observe(event: JsonObject): void
 }
 

@@ -19,7 +19,7 @@ export function expandItems({ call, owner, context }: Pick<ModelRequest, 'call' 
   return { text: withMember(text, 'input', () => JSON.stringify(input)), body: { ...body, input } }
 }
 
-/** Replaces the items of a response that the gateway keeps with the items that the client receives: a guard may have changed or rejected their text. */
+/** Replaces the gateway's stored items with those in the response that the client receives, because a guard may have changed or rejected their text. */
 export function keepItems({ owner, context: { items } }: Pick<ModelRequest, 'owner' | 'context'>, response: unknown) {
   const output = isObject(response) && Array.isArray(response.output) ? response.output : []
   for (const item of output)

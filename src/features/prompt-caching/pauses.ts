@@ -12,7 +12,7 @@ const MAX_EVENTS = 1_000
 interface Pair {
   /** The requests with breakpoints in the last hour. */
   events: Array<{ at: number; written: number; savedUsd: number }>
-  /** Until when no request gets breakpoints. */
+  /** No request gets breakpoints before this time. */
   pausedUntil: number
   stops: number
   /** The session that tests, after a pause, whether breakpoints pay off again; empty until there is one. */

@@ -3,7 +3,7 @@ import type { Clock, Storage } from '../../types.ts'
 import { DAY_MS, getShard, getTotalsKey, getUnlistedKey, HOUR_MS, MINUTE_MS, PERIOD_MS, type Period } from './layout.ts'
 import { decodeTotals, Totals, type TotalsRow } from './totals.ts'
 
-/** Maximum TTL that a storage accepts, in ms. */
+/** Maximum TTL that a store accepts, in ms. */
 export const MAX_TTL_MS = 1e12
 
 /** Totals of batches with consecutive numbers. */

@@ -39,7 +39,7 @@ interface QueueOptions {
 
 /** Maximum time until a batch is written, in ms. */
 const BATCH_MS = 1_000
-/** A batch of this size is written immediately. It keeps growing while the previous batch is being written, so a slow storage can keep up. */
+/** A batch of this size is written immediately. It keeps growing while the previous batch is being written, so a slow store can keep up. */
 const BATCH_REQUESTS = 250
 /** Maximum number of waiting requests, and maximum total characters. Further requests are only added to totals. */
 const MAX_WAITING = 10_000

@@ -112,7 +112,7 @@ type RequestRow = [
   tags?: number[],
   /** `guards` and `guardUsd` as JSON. Absent (or 0 if another field follows) if no guard ran. */
   guards?: number,
-  /** Absent without a report. */
+  /** Absent without `promptCaching: 'auto'`. */
   promptCache?: PromptCacheRecord,
 ]
 

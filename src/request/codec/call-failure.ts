@@ -68,7 +68,7 @@ export function toFailure(thrown: unknown): Failure {
  */
 const BROKEN_CONNECTION = /^(?:ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_(?!CONNECT_)|ERR_HTTP2_|ConnectionClosed|HPE_)/
 
-/** Timeouts of connections, which are weaker evidence than a refused connection, an unknown host name, or an invalid certificate. */
+/** Connection timeouts: weaker evidence of an unreachable server than a refused connection, an unknown host name, or an invalid certificate. */
 const TIMED_OUT = /TIMEDOUT|TIMEOUT/
 
 const classesByCode: ReadonlyMap<string, FailureClass> = new Map<ErrorCode, FailureClass>([

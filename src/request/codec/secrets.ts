@@ -42,7 +42,7 @@ export interface KnownKeys {
 /** Returns whether the text contains a credential. */
 export type QuotedKeyFinder = (text: string) => boolean
 
-/** The longest time that a request waits for a storage that hangs. */
+/** The longest time that a request waits for a store that hangs. */
 const MAX_WAIT_MS = 1_000
 
 /** Decrypts the credentials again only when a connection changes. */

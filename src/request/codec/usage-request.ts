@@ -44,7 +44,7 @@ export function createUsageRequests(clock: Clock): UsageRequests {
   }
 }
 
-/** Relays a stream without its usage event. It lives as long as the stream, so it must not refer to the rest of the codec. */
+/** Relays a stream without its usage event. Its closure lives as long as the stream, so it must not capture the rest of the codec. */
 const hideUsage = (relay: Codec['relay'], usageRequest: UsageRequest): Codec['relay'] => {
   const keep = (events: Uint8Array) => removeUsage(events, usageRequest)
   return (stream, committed, options) => relay(stream, committed, { ...options, keep })

@@ -20,7 +20,7 @@ interface HealthCheckDependencies {
 /** The storage is read at most once within this time, because anyone can call `/health` without a credential. */
 const MAX_AGE_MS = 1_000
 
-/** A storage that takes longer is treated as unreadable, so the response arrives before a load balancer gives up. */
+/** A store that takes longer is treated as unreadable, so the response arrives before a load balancer gives up. */
 const READ_TIMEOUT_MS = 2_000
 
 /**

@@ -35,7 +35,7 @@ const MAX_RETRIES = 50
 /** If the storage takes longer than this to return a turn, in ms, the instance takes the turn on its own. */
 const MAX_WAIT_MS = 2_400
 
-/** Creates round-robin turns on shared state. With a storage, all instances share the turns. */
+/** Creates round-robin turns on shared state. With a store, all instances share the turns. */
 export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
   const queues = new Map<string, WaitingRequest[]>()
   const latest = new Map<string, GroupTurn>() // the latest known turn of each label
@@ -45,7 +45,7 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
     return { last: parseTurn(stored?.value), ifVersion: stored?.version ?? null }
   }
 
-  /** Takes the turns of all waiting requests in one write, so a slow storage doesn't limit throughput. */
+  /** Takes the turns of all waiting requests in one write, so a slow store doesn't limit throughput. */
   async function serve(label: string, queue: WaitingRequest[]) {
     let retries = 0
     while (queue.length > 0) {

@@ -48,7 +48,7 @@ export function createLocalState(clock: Clock): SharedState {
   }
 }
 
-/** A storage that doesn't respond within this time is treated as failed. */
+/** A store that doesn't respond within this time is treated as failed. */
 const MAX_WAIT_MS = 2_000
 /** A failed storage isn't used for this time, since each attempt may take seconds. */
 const PAUSE_MS = 1_000

@@ -1,6 +1,6 @@
 import type { Storage } from '../../../src/types.ts'
 
-/** A storage whose process can be killed at a write. */
+/** A store whose process can be killed at a write. */
 export interface DyingStorage extends Storage {
   /** Kills the process at the n-th write from now, before or after that write. Everything after that fails. */
   dieAt(write: number, when: 'before' | 'after'): void

@@ -108,7 +108,7 @@ test('errors have the code of their cause', async () => {
   assert.equal(codes.slice(2, 4), ['ECONNRESET', 'UND_ERR_SOCKET'])
 })
 
-test("a response that isn't HTTP rejects", async () => {
+test("a call rejects if the response isn't valid HTTP", async () => {
   for (const text of ['SSH-2.0-OpenSSH\r\n', `${OK}no header\r\n\r\n`, 'HTTP/1.1 100 Continue\r\n\r\n', '']) {
     const { url } = await raw((socket) => socket.end(text))
     assert.instance(await rejection(fetch.raw(call(url)).response), Error)

@@ -8,7 +8,7 @@ import { deleteDatabase } from './run.ts'
 
 type Method = 'get' | 'set' | 'delete' | 'list' | 'increment' | 'ownSecret' | 'close'
 
-/** One call of a storage that another context has open. */
+/** One call of a store that another context has open. */
 export interface RemoteCall {
   /** The ID of the opened store, because one context may open a database more than once. */
   id: string

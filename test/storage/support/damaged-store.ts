@@ -5,7 +5,7 @@ import { openWorld } from '../../pipeline/support/world.ts'
 /** A record in its stored form. */
 export type Envelope = { order: unknown; record: Record<string, unknown> }
 
-/** Fills a storage with two records of each kind: a good one, and one to damage. */
+/** Fills a store with two records of each kind: a good one, and one to damage. */
 export async function filled() {
   const storage = memoryStorage()
   const { api } = await openWorld({

@@ -37,7 +37,7 @@ function withStampOf(text: string, old: string): string {
   return JSON.stringify({ ...JSON.parse(old), stamp, attempts })
 }
 
-/** A storage whose process can die at a write, before or after it, or run other work before a write. */
+/** A store whose process can die at a write, before or after it, or run other work before a write. */
 export interface Mortal extends Storage {
   /** Runs work before the write that follows `writes` more writes. All other writes wait for it, so that it sees a consistent state. */
   interruptAfter(writes: number, work: () => Promise<void>): void
@@ -46,7 +46,7 @@ export interface Mortal extends Storage {
   isDead(): boolean
 }
 
-/** Wraps a storage that outlives the process, as that process sees it. */
+/** Wraps a store that outlives the process, as that process sees it. */
 export function mortal(storage: Storage): Mortal {
   let left = Number.POSITIVE_INFINITY
   let isMade = false

@@ -13,7 +13,7 @@ interface MirrorRecord extends Stamps {
   id: string
 }
 
-/** Opens the proxy's side of the protocol over a storage, without sessions. */
+/** Opens the proxy's side of the protocol over a store, without sessions. */
 export function openProxy(given: Omit<SideOptions, 'side'> & { storage: Storage }) {
   const { storage } = given
   const side = openSide({ ...given, side: 'cloud' })
@@ -62,7 +62,7 @@ export const refusal = (code: string) =>
 
 export type CloudEnd = ReturnType<typeof openProxy>
 
-/** Opens a gateway's side of the protocol over a storage. */
+/** Opens a gateway's side of the protocol over a store. */
 export function openHome(given: Omit<SideOptions, 'side'> & { storage: Storage }) {
   const { storage } = given
   const side = openSide({ ...given, side: 'gateway' })

@@ -1,8 +1,8 @@
 import type { Storage } from '../../../types.ts'
 
-/** Splits a storage into parts by key prefix. */
+/** Splits a store into parts by key prefix. */
 export interface Scopes {
-  /** Returns the part below a prefix as a storage. Closing it leaves the underlying storage open. */
+  /** Returns the part below a prefix as a store. Closing it leaves the underlying storage open. */
   scope(prefix: string): Storage
   /**
    * Calls `listener` with each key that another writer has changed, or without a key if any of them may have changed. Returns a function that stops
@@ -15,7 +15,7 @@ export interface Scopes {
 
 type Listener = (key: string | undefined) => void
 
-/** Creates the scopes of a storage. Prefixes must end with a slash. While any scope is watched, the storage is watched only once. */
+/** Creates the scopes of a store. Prefixes must end with a slash. While any scope is watched, the storage is watched only once. */
 export function createScopes(storage: Storage): Scopes {
   const listeners = new Map<string, Set<Listener>>() // by prefix
   let stop: (() => void) | undefined

@@ -35,7 +35,7 @@ const MAX_OPEN = 500
 /** How long the least recently used gateway may take to finish its requests when it is closed, in ms. */
 const LAST_STREAM_MS = 60 * 60_000
 
-/** Creates the tenants. `makeGateway` creates a gateway for a storage. */
+/** Creates the tenants. `makeGateway` creates a gateway for a store. */
 export function createTenants(deps: {
   scopes: Scopes
   replicas: ReplicaRecords

@@ -15,7 +15,7 @@ export interface RejectionFormat {
 
 /** Ends a stream after the events that the client has received. */
 export interface StreamEnding {
-  /** Gets each event that is sent to the client. */
+  /** Called with each event that is sent to the client. */
   observe(event: JsonObject): void
   /** Returns the event that ends one of several choices; absent if the format can't end it individually. */
   endChoice?(index: number): JsonObject
@@ -28,7 +28,7 @@ export interface EndedRequest {
   model: string
   /** In milliseconds. */
   now: number
-  /** Gets each item of a Responses stream as the client receives it. */
+  /** Called with each item of a Responses stream, as the client receives it. */
   keepItem(item: JsonObject): void
 }
 

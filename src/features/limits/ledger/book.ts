@@ -223,7 +223,7 @@ const isCounts = (value: unknown, length: number): value is number[] =>
 const isSlots = (value: unknown): value is MinuteSlot[] =>
   Array.isArray(value) && value.every((slot) => isCounts(slot, UNITS + 1))
 
-/** Merges two books after a storage that isn't atomic returned the state before the last write. Keeps all counts from both. */
+/** Merges two books after a store that isn't atomic returned the state before the last write. Keeps all counts from both. */
 export function mergeBooks(stored: Book, own: Book): Book {
   const minute = Math.max(stored.minute, own.minute)
   const ownUsed = rollUsed(own.used, own.minute, minute)
