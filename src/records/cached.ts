@@ -9,8 +9,6 @@ export interface Cached<T> {
    * unavailable and there is data in memory.
    */
   current(): Promise<T>
-  /** Like `current`, but also waits for a slow store, and returns the data in memory only if the storage is unavailable. */
-  latest(): Promise<T>
   /** Reads the data even if it is fresh. Rejects if reading fails. */
   reread(): Promise<T>
   /** The value in memory, of any age. */
@@ -81,23 +79,12 @@ export function createCache<T>(
     kept = undefined
   }
 
-  const isUsable = ({ isExpired, readAt, retryAt }: CachedValue<T>) =>
-    (!isExpired && freshness.isFresh(readAt)) || clock.now() < retryAt
-
   return {
     current() {
-      if (kept && isUsable(kept)) return kept.promised
+      if (kept && !kept.isExpired && freshness.isFresh(kept.readAt)) return kept.promised
+      if (kept && clock.now() < kept.retryAt) return kept.promised
       reading ??= begin()
       return kept ? staleFallback.readOrUseStale(reading, kept.value) : reading.work
-    },
-    latest() {
-      if (kept && isUsable(kept)) return kept.promised
-      const stale = kept
-      reading ??= begin()
-      return reading.work.catch((error: unknown) => {
-        if (stale && isStorageUnavailable(error)) return stale.value
-        throw error
-      })
     },
     reread() {
       reading ??= begin()

@@ -3,7 +3,7 @@ import type { Records } from './records.ts'
 import { handleStorageError, retryOnConflict } from './storage-access.ts'
 import type { Envelope, StoredEntry } from './stored-records.ts'
 
-/** Records that can be changed. They wait for a slow store: management must not show the state before another gateway's change. */
+/** Records that can be changed. */
 export interface WritableRecords<T> extends Records<T> {
   /**
    * Inserts a record; resolves to `false` if the id is taken. `order` keeps the position of a renamed record. With it, a store without `watch`
@@ -100,7 +100,6 @@ export function createWritableRecords<T extends object>(records: Records<T>): Wr
 
   return {
     ...records,
-    all: () => records.all({ isLatest: true }),
     insert,
     update,
     replaceDamaged,

@@ -12,12 +12,9 @@ import {
 
 /** The records of one type, one per storage key, all in memory. Unusable ones are skipped. */
 export interface Records<T> {
-  /**
-   * Returns all records in order of creation; the same array until something changes. While a slow store is being reread, returns the records in
-   * memory, unless `isLatest` is set. Rejects with `STORAGE_FAILED`.
-   */
-  all(options?: { isLatest?: boolean }): Promise<readonly T[]>
-  /** Returns all records with their ids and order, waiting for a slow store; `fresh` rereads it. */
+  /** Returns all records in order of creation; the same array until something changes. Rejects with `STORAGE_FAILED`. */
+  all(): Promise<readonly T[]>
+  /** Returns all records with their ids and order; `fresh` rereads the storage. */
   entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<StoredEntry<T>>>
   get(id: string): Promise<T | undefined>
   /** Used by `writableRecords` to change the records. */
@@ -65,10 +62,10 @@ export function createRecords<T extends object>(
   freshness.onGap(view.expire)
 
   return {
-    all: ({ isLatest = false } = {}) => getRecords(isLatest ? view.latest() : view.current()),
+    all: () => getRecords(view.current()),
 
     async entries({ fresh = false } = {}) {
-      return (await (fresh ? view.reread() : view.latest())).entries
+      return (await (fresh ? view.reread() : view.current())).entries
     },
 
     async get(id) {
@@ -87,7 +84,6 @@ interface LoadedRecords<T> {
 
 interface RecordView<T> {
   current(): Promise<LoadedRecords<T>>
-  latest(): Promise<LoadedRecords<T>>
   reread(): Promise<LoadedRecords<T>>
   expire(): void
   /** Applies this gateway's change to the entries in memory. They are reread before use unless `change` returns true, meaning they are complete. */
@@ -99,10 +95,9 @@ function createRecordView<T>(
   deps: { clock: Clock; freshness: FreshnessTracker; staleFallback: StaleFallback },
 ): RecordView<T> {
   const cached = createCache<LoadedRecords<T>>(async () => ({ entries: await list() }), deps)
-  const { current, latest, expire } = cached
+  const { current, expire } = cached
   return {
     current,
-    latest,
     reread() {
       expire() // a pending read may miss the latest write
       return cached.reread()

@@ -217,7 +217,7 @@ function createCombos(records: Records<ComboRecord>): Records<ComboRecord> {
     if (last?.records !== records) last = { records, valid: filterValidCombos(records) }
     return last.valid
   })
-  return { ...records, all: (options) => getValid(records.all(options)) }
+  return { ...records, all: () => getValid(records.all()) }
 }
 
 /** Returns the valid records: one per combo, even during a rename. */
