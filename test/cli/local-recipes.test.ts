@@ -163,7 +163,7 @@ test('the code for your own app prints the models', async ({ servers }) => {
   const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor as new (
     ...args: string[]
   ) => (gateway: Gateway, console: { log(...values: unknown[]): void }) => Promise<void>
-  const program = new AsyncFunction('gateway', 'console', listBlocks('Use your own code', 'js').join(''))
+  const program = new AsyncFunction('gateway', 'console', listBlocks('Connect a server in code', 'js').join(''))
   await program(gateway, { log: (...values) => printed.push(...values) })
   assert.equal(printed, [['llama3.2:latest', 'nomic-embed-text:latest'], undefined])
   await gateway.close()
