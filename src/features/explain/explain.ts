@@ -52,14 +52,14 @@ export interface ExplainDependencies {
   previewLimits(caller: Caller): Promise<RejectionPreview>
   /** The `route` function; absent if there is none. */
   route?: { load(): Promise<{ choose: ChooseModels }> } | undefined
-  accounts(): Promise<AccountLookups>
+  accounts(): Promise<AccountResolver>
   promptCaching: Pick<PromptCachingFeature, 'load'>
   store: WritableStore
   clock: Clock
 }
 
 /** The account lookups that explanations need. */
-interface AccountLookups {
+interface AccountResolver {
   refs: { resolve(idOrRef: string): Promise<string> }
   cache: { find(ref: string): Promise<{ ref: string } | undefined> }
   getKeyAccount(key: Pick<ClientKey, 'name' | 'account'>): Promise<CallerAccount>
