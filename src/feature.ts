@@ -44,7 +44,7 @@ export interface Feature {
 /** A feature of the gateway itself. Its steps get the gateway's own objects, and it has steps that other features can't have. */
 export interface BuiltInFeature extends Omit<Feature, 'aroundRequest' | 'aroundCall' | 'aroundAttempt'>, PipelineSteps {
   aroundRequest?: RequestStep
-  /** Loads the listener of the feature before the first request, because it hears of each request from its arrival. */
+  /** Loads the listener of the feature before the first request, because it must see each request arrive. */
   loadEvents?(): Promise<FeatureEvents>
 }
 

@@ -33,7 +33,7 @@ export type PlannedValue =
 export interface ImportFinding {
   /** The part's path in that configuration, such as `model_list[0]`. */
   from: string
-  /** What the part is imported as, or why it isn't imported. */
+  /** How the part is imported, or why it isn't. */
   to: string
   /** The model name that clients use for the part, if it has one. */
   name?: string

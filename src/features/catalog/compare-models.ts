@@ -37,7 +37,7 @@ const MAX_GONE = 0.2
 const MIN_SIZE = 0.5
 /** If more than this share of at least four prices is suspicious, the copy is probably in another unit. */
 const MAX_HELD = 0.5
-/** If the changes on hold are longer than this, nobody can review them one by one, and not all storages can keep them in one value. */
+/** The maximum length of the changes on hold: more are too many to review one by one, and too long for one value in some stores. */
 export const MAX_HELD_CHARACTERS = 30_000
 /** A valid model ID. */
 const MODEL_ID = /^[^\s\p{C}]{1,200}$/u

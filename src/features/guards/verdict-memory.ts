@@ -6,7 +6,7 @@ import type { Guard, GuardPart, GuardVerdict } from './guard.ts'
 const MAX_VERDICTS = 10_000
 const LIFETIME_MS = 3_600_000
 
-/** What a guard said about a string: the category of a refusal, or that it passed. */
+/** A guard's verdict on a string: the category of the rejection, or that the string passed. */
 type KnownVerdict =
   | { readonly isRejected: false }
   | { readonly isRejected: true; readonly category: string | undefined }

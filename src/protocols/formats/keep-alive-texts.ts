@@ -1,4 +1,4 @@
-/* What keeps a silent stream open. Clients ignore it. */
+/* Keep-alives for silent streams. Clients ignore them. */
 
 /** A comment of server-sent events. */
 export const COMMENT = ': keep-alive\n\n'

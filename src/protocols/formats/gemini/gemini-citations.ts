@@ -96,7 +96,7 @@ function locate(
   return { key: (own ?? last).key, span: undefined }
 }
 
-/** Finds the span of a source in a text part. A missing start counts as 0. Without an end, there is no span. */
+/** Finds the span of a source in a text part. The start defaults to 0. Returns `undefined` if the end is missing. */
 function findSpan(holder: CitedText, { startIndex = 0, endIndex }: JsonObject, known: Map<CitedText, Offsets>) {
   if (typeof startIndex !== 'number' || typeof endIndex !== 'number' || endIndex <= startIndex) return undefined
   const offsets = known.get(holder) ?? createOffsets(holder.text)

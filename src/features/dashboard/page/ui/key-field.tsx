@@ -26,7 +26,7 @@ export function KeyField(props: KeyFieldProps) {
   )
 }
 
-/** Finds a key's ID by name or ID. If there is no such key, returns the text itself, so the gateway reports the unknown key. */
+/** Finds a key's ID by name or ID. Returns the input if no key matches, so the gateway reports it as unknown. */
 export async function findKey(text: string): Promise<string> {
   if (text === '') return ''
   const keys = await search(text, 1_000)
