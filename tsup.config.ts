@@ -44,25 +44,33 @@ export const entries: Record<string, string> = {
 type Plugin = NonNullable<Options['esbuildPlugins']>[number]
 
 /**
- * `@hapi/boom` for every runtime: without hoek, which needs Node's byte type, without an API that only V8 has, and without the makers of single
- * statuses, as the errors of the gateway have a table of their own.
+ * `@hapi/boom` for every runtime: without hoek, which needs Node's byte type, and without an API that only V8 has. It becomes an ES module without
+ * what the gateway doesn't use: the makers of single statuses, as its errors have a table of their own, and the names of statuses below 400.
  */
 export const portableBoom: Plugin = {
   name: 'portable-boom',
   setup(build) {
     build.onResolve({ filter: /^@hapi\/hoek$/ }, () => ({ path: `${import.meta.dirname}/src/lib/hoek-shim.ts` }))
     build.onLoad({ filter: /@hapi[\\/]boom[\\/]lib[\\/]index\.js$/ }, async ({ path }) => {
-      const source = await readFile(path, 'utf8')
-      const portable = source.replace('Error.captureStackTrace(', 'Error.captureStackTrace?.(')
-      const contents = portable.replace(STATUS_MAKERS, '')
-      if (portable === source) return { errors: [{ text: 'boom no longer calls Error.captureStackTrace' }] }
-      return contents === portable ? { errors: [{ text: 'boom has no makers of statuses any more' }] } : { contents }
+      let contents = await readFile(path, 'utf8')
+      for (const [part, replacement] of BOOM_CHANGES) {
+        if (contents.search(part) < 0) return { errors: [{ text: `boom no longer contains ${part}` }] }
+        contents = contents.replace(part, replacement)
+      }
+      return { contents }
     })
   },
 }
 
-/** Such as `exports.badRequest = function (…) {…};` and the functions that only they call. */
-const STATUS_MAKERS = /^(?:exports\.(?!Boom\b|isBoom\b|boomify\b)\w+|internals\.serverError) = function[\s\S]*?^};\n/gm
+const BOOM_CHANGES: ReadonlyArray<readonly [part: RegExp, replacement: string]> = [
+  [/Error\.captureStackTrace\(/, 'Error.captureStackTrace?.('],
+  // Such as `exports.badRequest = function (…) {…};` and the functions that only they call.
+  [/^(?:exports\.(?!Boom\b|isBoom\b|boomify\b)\w+|internals\.serverError) = function[\s\S]*?^};\n/gm, ''],
+  [/^ *\[[123]\d\d, '.*'\],\n/gm, ''],
+  [/^const Hoek = require\('@hapi\/hoek'\);/m, "import * as Hoek from '@hapi/hoek';"],
+  [/^exports\.(\w+) =/gm, 'export const $1 ='],
+  [/\bexports\./g, ''],
+]
 
 /**
  * Divides the code into chunks anew. esbuild makes a chunk for each set of entries that use its code, late parts among them; Rollup knows that

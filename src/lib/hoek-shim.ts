@@ -1,4 +1,4 @@
-/* Replaces `@hapi/hoek` in the build. `@hapi/boom` calls these three functions; the package itself needs Node's `Buffer` when imported. */
+/* Replaces `@hapi/hoek` in the build. `@hapi/boom` calls these two functions; the package itself needs Node's `Buffer` when imported. */
 
 /** Throws the given error, or one made from the given parts, unless the condition holds. */
 export function assert(condition: unknown, ...parts: unknown[]): asserts condition {
@@ -18,12 +18,6 @@ export function clone<Value>(value: Value): Value {
   if (!(value instanceof Error)) return value
   const stack = { value: value.stack, writable: true, configurable: true } // V8's getter for `stack` only works on the original error
   return Object.create(Object.getPrototypeOf(value), { ...Object.getOwnPropertyDescriptors(value), stack })
-}
-
-/** Escapes a value for a quoted header attribute; throws if it contains a character that isn't allowed in headers. */
-export function escapeHeaderAttribute(attribute: string): string {
-  assert(/^[ -~]*$/.test(attribute), `Bad attribute value (${attribute})`)
-  return attribute.replace(/["\\]/g, '\\$&')
 }
 
 function asText(part: unknown): string {

@@ -5,7 +5,7 @@ import { portableBoom } from '../../tsup.config.ts'
 import { assert, suite } from '../support/suite.ts'
 
 type Boom = typeof original
-const test = suite('the bundled boom', { boom: original as Boom })
+const test = suite('the bundled boom', { boom: original as Boom, code: '' })
 
 test.before(async (context) => {
   const { outputFiles } = await build({
@@ -18,8 +18,9 @@ test.before(async (context) => {
     write: false,
     plugins: [portableBoom],
   })
+  context.code = outputFiles[0]?.text ?? ''
   // A realm with the language alone: no Buffer, no structuredClone, and no captureStackTrace as in other engines.
-  context.boom = runInNewContext(`delete Error.captureStackTrace; ${outputFiles[0]?.text}; boom`)
+  context.boom = runInNewContext(`delete Error.captureStackTrace; ${context.code}; boom`)
 })
 
 const same: Record<string, (boom: Boom) => original.Boom> = {
@@ -63,6 +64,10 @@ test('the bundled boom omits the unused factories for single statuses', ({ boom 
       .sort(),
     ['Boom', 'boomify', 'isBoom'],
   )
+})
+
+test('the bundled boom needs no CommonJS wrapper', ({ code }) => {
+  assert.not.match(code, /__commonJS|__toESM/)
 })
 
 /** Without the prototypes of the realm that it is from. */
