@@ -5,7 +5,7 @@ import { build, type Plugin } from 'esbuild'
 
 const PAGE = join(import.meta.dirname, 'src/features/dashboard/page')
 
-/** Resolves `signalbox:dashboard`: the files of the dashboard's page as a module of texts, which every runtime can load. */
+/** Resolves `signalbox:dashboard` to a module with the dashboard's files as strings, which every runtime can load. */
 export const dashboardAssets: Plugin = {
   name: 'dashboard-assets',
   setup({ onResolve, onLoad }) {
@@ -17,10 +17,10 @@ export const dashboardAssets: Plugin = {
   },
 }
 
-/** A file by its path below `/admin/`. */
+/** The files by path below `/admin/`. */
 type Files = Record<string, { type: string; etag: string; text: string }>
 
-/** Builds the page: one document, one style sheet, the script of the frame, and a script for each part that is loaded late. */
+/** Builds the dashboard: a document, a style sheet, the main script, and a script for each lazily loaded view. */
 export async function pageFiles(): Promise<Files> {
   const { outputFiles, metafile } = await build({
     entryPoints: { app: join(PAGE, 'main.tsx'), style: join(PAGE, 'style.css') },
@@ -30,10 +30,10 @@ export async function pageFiles(): Promise<Files> {
     target: 'es2022',
     minify: true,
     legalComments: 'none',
-    // Calls with children as arguments are shorter than those of the automatic form.
+    // The classic JSX transform compiles to shorter calls than the automatic one.
     tsconfigRaw: { compilerOptions: { jsx: 'react', jsxFactory: 'h', jsxFragmentFactory: 'Fragment' } },
     inject: [join(PAGE, 'jsx.ts')],
-    plugins: [oneFirstScript],
+    plugins: [singleMainScript],
     outdir: 'a',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -43,26 +43,26 @@ export async function pageFiles(): Promise<Files> {
   })
   const files: Files = {}
   for (const { path, text } of outputFiles)
-    files[`a/${basename(path)}`] = fileOf(path.endsWith('.css') ? 'text/css' : 'text/javascript', text)
+    files[`a/${basename(path)}`] = createFile(path.endsWith('.css') ? 'text/css' : 'text/javascript', text)
   const outputs = Object.entries(metafile.outputs)
-  const nameOf = (file: string) => {
+  const findOutput = (file: string) => {
     const [path] = outputs.find(([, { inputs }]) => Object.keys(inputs).some((input) => input.endsWith(file))) ?? []
-    if (path === undefined) throw new Error(`no script of the dashboard has ${file}`)
+    if (path === undefined) throw new Error(`no output of the dashboard contains ${file}`)
     return `a/${basename(path)}`
   }
-  // A script that only imports another one: the document names that one itself.
+  // An entry that only imports another script isn't needed: the document loads that script directly.
   for (const [path, { entryPoint, inputs }] of outputs)
     if (entryPoint && Object.keys(inputs).length === 0) delete files[`a/${basename(path)}`]
-  files[''] = fileOf('text/html', documentOf(nameOf('page/main.tsx'), nameOf('page/style.css'), files))
+  files[''] = createFile('text/html', renderDocument(findOutput('page/main.tsx'), findOutput('page/style.css'), files))
   return files
 }
 
 /**
- * Scripts that share code get a third one for it. As the late views import the first script here, all of that is shared, and one script is loaded
- * before the first view, not two.
+ * esbuild moves code that scripts share into a script of its own. Here the lazy views import the main script, so shared code stays in it, and only one
+ * script loads before the first view.
  */
-const oneFirstScript: Plugin = {
-  name: 'one-first-script',
+const singleMainScript: Plugin = {
+  name: 'single-main-script',
   setup({ onLoad }) {
     onLoad({ filter: /dashboard.page.pages.lazy-pages\.ts$/ }, async ({ path }) => ({
       contents: `${await readFile(path, 'utf8')}\nexport * from '../main.tsx'`,
@@ -71,7 +71,7 @@ const oneFirstScript: Plugin = {
   },
 }
 
-function fileOf(type: string, text: string): Files[string] {
+function createFile(type: string, text: string): Files[string] {
   return {
     type: `${type}; charset=utf-8`,
     etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`,
@@ -79,7 +79,7 @@ function fileOf(type: string, text: string): Files[string] {
   }
 }
 
-const documentOf = (script: string, style: string, files: Files) => `<!doctype html>
+const renderDocument = (script: string, style: string, files: Files) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -88,8 +88,8 @@ const documentOf = (script: string, style: string, files: Files) => `<!doctype h
 <meta name="robots" content="noindex">
 <title>Signalbox</title>
 <link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%23155e75'/%3E%3Ccircle cx='8' cy='5' r='2.4' fill='%23f87171'/%3E%3Ccircle cx='8' cy='11' r='2.4' fill='%234ade80'/%3E%3C/svg%3E">
-<link rel="stylesheet" href="${style}" integrity="${integrityOf(files[style]?.text)}">
-<script type="module" src="${script}" integrity="${integrityOf(files[script]?.text)}"></script>
+<link rel="stylesheet" href="${style}" integrity="${hashForIntegrity(files[style]?.text)}">
+<script type="module" src="${script}" integrity="${hashForIntegrity(files[script]?.text)}"></script>
 </head>
 <body>
 <div id="app"></div>
@@ -98,4 +98,4 @@ const documentOf = (script: string, style: string, files: Files) => `<!doctype h
 </html>
 `
 
-const integrityOf = (text = '') => `sha256-${createHash('sha256').update(text).digest('base64')}`
+const hashForIntegrity = (text = '') => `sha256-${createHash('sha256').update(text).digest('base64')}`

@@ -27,18 +27,18 @@ const node = isWindows ? at('node_modules', 'node', 'bin', 'node.exe') : at('nod
 const runtimes = at('test', 'runtimes')
 const site = at('docs')
 const cache = at('node_modules', '.cache', 'signalbox')
-/** The programs that make a build, in order. */
+/** The programs that a build runs, in order. */
 const STEPS = ['src/cli/catalog/check.ts', 'node_modules/tsup/dist/cli-default.js', 'src/cli/config-schema/write.ts']
-/** The signals that a program gets which `start` runs in a process of its own. */
-const PASSED = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']
-/** Makes a program end as on SIGTERM when the process that has started it is gone, of which no signal tells it. */
+/** The signals that `start` forwards to the process it starts. */
+const FORWARDED_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']
+/** Ends a program as SIGTERM would when its parent process dies, since no signal reports that. */
 const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(`
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   process.channel?.unref()
 `)}`
 
-/** Those of the command line, which npm does not hand on unless told. */
-const options = [
+/** The CLI options of `start`. npm passes them on only after `--`. */
+const startOptions = [
   'demo',
   'new-token',
   'log',
@@ -53,10 +53,12 @@ const options = [
   'open',
   'no-env',
 ]
-/** npm takes `--no-env` for an empty `env`. */
-const npmName = (option) => `npm_config_${option.replace(/^no-/, '').replace('-', '_')}`
-const isTaken = (option) =>
-  option.startsWith('no-') ? process.env[npmName(option)] === '' : process.env[npmName(option)] !== undefined
+/** npm turns `--no-env` into an empty `env`. */
+const toNpmVariable = (option) => `npm_config_${option.replace(/^no-/, '').replace('-', '_')}`
+const isConsumed = (option) => {
+  const value = process.env[toNpmVariable(option)]
+  return option.startsWith('no-') ? value === '' : value !== undefined
+}
 const tasks = { start, test, unit, build: () => build('full'), check, bench, docs, release, pack }
 
 const [major, minor, patch] = process.versions.node.split('.').map(parseFloat)
@@ -65,66 +67,66 @@ if (major * 1e6 + minor * 1e3 + patch < 20018001)
 
 const [name, ...args] = process.argv.slice(2)
 if (!Object.hasOwn(tasks, name ?? '')) fail(`choose a task: ${Object.keys(tasks).join(', ')}`)
-const isForCommand = name === 'start' && args[0] !== undefined && !args[0].startsWith('-')
+const isCommand = name === 'start' && args[0] !== undefined && !args[0].startsWith('-')
 process.chdir(root)
 await tasks[name](args).catch((error) => fail(error.message))
 
 async function start(args) {
-  refuseTaken('start', options)
+  rejectConsumed('start', startOptions)
   await install(root)
   await build('quick')
   const cli = at('dist', 'cli.js')
   if (!existsSync(cli)) throw new Error('the build has no dist/cli.js')
-  if (realpathSync(process.execPath) !== realpathSync(node)) return handOver([cli, ...args])
-  // In this process: signals and the exit code are the program's own.
+  if (realpathSync(process.execPath) !== realpathSync(node)) return runInstalledNode([cli, ...args])
+  // In this process, so the CLI handles signals and sets the exit code itself.
   process.argv = [process.argv[0], cli, ...args]
   await import(pathToFileURL(cli).href)
 }
 
 /**
- * Runs a program on the Node of the packages, in place of the machine's, which may be too old for it: the terminal, the signals and the exit code
- * are the program's own.
+ * Runs a program on the Node.js from `node_modules`, because the machine's may be too old. The program gets the terminal and all signals, and its exit
+ * code becomes this process's.
  */
-async function handOver(args) {
+async function runInstalledNode(args) {
   const options = isWindows ? [] : ['--import', END_WITH_PARENT]
   const stdio = isWindows ? 'inherit' : ['inherit', 'inherit', 'inherit', 'ipc']
   const child = spawn(node, [...options, ...args], { stdio })
-  const pass = (signal) => child.kill(signal) // a terminal sends it to the child as well, which takes both for one
-  for (const signal of PASSED) process.on(signal, pass)
+  const forward = (signal) => child.kill(signal) // a terminal signals the child too, which treats both as one signal
+  for (const signal of FORWARDED_SIGNALS) process.on(signal, forward)
   const { code, signal } = await new Promise((resolve, reject) => {
     child.on('error', (error) => reject(new Error(`cannot run ${node}: ${error.message}`)))
     child.on('exit', (code, signal) => resolve({ code, signal }))
   })
-  for (const signal of PASSED) process.off(signal, pass)
+  for (const signal of FORWARDED_SIGNALS) process.off(signal, forward)
   if (signal && !isWindows) process.kill(process.pid, signal)
   else process.exit(code ?? 1)
 }
 
 async function test(args) {
-  refuseTaken('test', ['all'])
+  rejectConsumed('test', ['all'])
   await prepare(args)
   process.exitCode = (await run(node, ['test/run.ts', ...args])).code
 }
 
-/** Installs and builds what tests need, side by side, because an install mostly waits. */
+/** Installs and builds in parallel what tests need, because an install mostly waits. */
 async function prepare(args) {
   await install(root)
   const isAll = args.includes('--all')
-  const isShort = !isAll && readFilters(args).length === 0 // its tests run on Node alone
+  const isNodeOnly = !isAll && readFilters(args).length === 0
   await settleAll([
     build('full'),
-    ...(isShort ? [] : [install(runtimes)]),
+    ...(isNodeOnly ? [] : [install(runtimes)]),
     ...(isAll ? heavyFolders(args) : []).map((folder) => install(folder, { isHeavy: true })),
   ])
 }
 
-/** Without a build. */
+/** Runs tests without a build. */
 async function unit(args) {
   await install(root)
   process.exitCode = (await run(node, ['test/run.ts', ...args])).code
 }
 
-/** Builds the documentation site as static files in docs/dist, or serves it. `versions` builds what is published: the release and the next version. */
+/** Builds the documentation site as static files in docs/dist, or serves it. `versions` builds the newest release and the next version, as published. */
 async function docs(args) {
   await install(root)
   if (args[0] === 'versions') {
@@ -135,62 +137,62 @@ async function docs(args) {
   if ((await run(node, ['docs/prepare.ts'])).code !== 0) throw new Error('could not prepare the references')
   const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' }
   const [command = 'build', ...options] = args
-  // Astro keeps rendered pages, also when a plugin has changed.
+  // Astro caches rendered pages even after a plugin changes.
   const force = command === 'build' ? ['--force'] : []
   const astro = join(site, 'node_modules', 'astro', 'bin', 'astro.mjs')
   process.exitCode = (await run(node, [astro, command, ...force, ...options], { cwd: site, env })).code
 }
 
-/** Checks the package as its users get it. */
+/** Checks the package as users install it. */
 async function release(args) {
   await install(root)
   await settleAll([build('full'), ...(args.includes('--files') ? [] : [install(runtimes)])])
   process.exitCode = (await run(node, ['test/release/check.ts', ...args])).code
 }
 
-/** Makes what the package has beside the files of the repository. */
+/** Generates the files that only the package has. */
 async function pack() {
   await build('full')
   if ((await run(node, ['llms.mjs'])).code !== 0) throw new Error('could not create llms.txt')
 }
 
-/** Waits for all of them, so that nothing is still at work when the first reason is thrown. */
-async function settleAll(works) {
-  const failed = (await Promise.allSettled(works)).find(({ status }) => status === 'rejected')
+/** Like `Promise.all`, but waits for all promises to settle before it throws the first failure. */
+async function settleAll(promises) {
+  const failed = (await Promise.allSettled(promises)).find(({ status }) => status === 'rejected')
   if (failed) throw failed.reason
 }
 
-/** npm takes an option for itself that no -- stands before. */
-function refuseTaken(script, options) {
-  const taken = options.find(isTaken)
-  if (!taken) return
-  const value = process.env[npmName(taken)]
-  const option = value === 'true' || value === '' ? `--${taken}` : `--${taken}=${value}`
-  const npm = isWindows ? 'npm.cmd' : 'npm' // that of PowerShell drops the --
-  throw new Error(`npm consumed --${taken}. Put a -- before it: ${npm} ${script} -- ${option}`)
+/** npm consumes options that don't follow `--`. */
+function rejectConsumed(script, options) {
+  const consumed = options.find(isConsumed)
+  if (!consumed) return
+  const value = process.env[toNpmVariable(consumed)]
+  const option = value === 'true' || value === '' ? `--${consumed}` : `--${consumed}=${value}`
+  const npm = isWindows ? 'npm.cmd' : 'npm' // PowerShell's npm drops the --
+  throw new Error(`npm consumed --${consumed}. Put a -- before it: ${npm} ${script} -- ${option}`)
 }
 
 function readFilters(args) {
   return args.filter((arg) => !arg.startsWith('-'))
 }
 
-/** The heavy folders that the run looks into: all of them, or those that a filter names or that hold a file which it matches. */
+/** Lists the heavy folders that a run needs: all without a filter, otherwise those with a file that a filter matches. */
 function heavyFolders(args) {
   const filters = readFilters(args)
-  const holds = (name, filter) =>
+  const hasMatch = (name, filter) =>
     filter.includes(`${name}/`) || readdirSync(at('test', name)).some((file) => `test/${name}/${file}`.includes(filter))
   return readJson(at('test', 'heavy.json'))
-    .filter((name) => filters.length === 0 || filters.some((filter) => holds(name, filter)))
-    .map((name) => (name === 'site' ? site : at('test', name))) // the tests of the site run on its own packages
+    .filter((name) => filters.length === 0 || filters.some((filter) => hasMatch(name, filter)))
+    .map((name) => (name === 'site' ? site : at('test', name))) // tests of the site use the site's packages
 }
 
 async function bench(args) {
-  refuseTaken('run bench', ['check', 'suggest'])
-  await build(args.includes('--check') ? 'full' : 'quick') // the tests of .ci/run, which come next, need all of it
+  rejectConsumed('run bench', ['check', 'suggest'])
+  await build(args.includes('--check') ? 'full' : 'quick') // the tests that follow in .ci/run need a full build
   process.exitCode = (await run(node, ['test/bench/run.ts', ...args])).code
 }
 
-/** With `--all`, it prepares a run of all tests as well. */
+/** Runs the linter and the type checks. With `--all`, also prepares a run of all tests. */
 async function check(args) {
   if (args.includes('--all')) await prepare(args)
   else {
@@ -211,35 +213,39 @@ async function check(args) {
 }
 
 /**
- * Installs what the lock names, unless that is what is there. The lock of a heavy folder may lack packages for other platforms, for which
- * `npm ci` would refuse it: not every registry has them all.
+ * Installs the versions in the lock file unless they are already installed. A heavy folder's lock file may lack packages for other platforms, which
+ * `npm ci` would reject.
  */
 async function install(folder, { isHeavy = false } = {}) {
   const isMissing = !existsSync(join(folder, 'node_modules'))
   if (!isMissing && isInstalled(folder)) return
   const label = folder === root ? 'dependencies' : `dependencies of ${relative(root, folder)}`
   progress(`Installing ${label}...`)
-  const how = isMissing && !isHeavy ? ['ci'] : ['install', '--no-save']
+  const command = isMissing && !isHeavy ? ['ci'] : ['install', '--no-save']
   const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
   const npm = isWindows ? 'npm.cmd' : 'npm'
-  const { code, stderr } = await run(npm, [...how, ...flags], { cwd: folder, env: outsideEnv(), quiet: true })
-  if (code !== 0) throw new Error(`npm could not install ${label}: ${reason(stderr)}`)
+  const { code, stderr } = await run(npm, [...command, ...flags], {
+    cwd: folder,
+    env: envWithoutLocalBin(),
+    quiet: true,
+  })
+  if (code !== 0) throw new Error(`npm could not install ${label}: ${findReason(stderr)}`)
   if (folder === root && !existsSync(node))
-    throw new Error('npm ran no install scripts. Allow them for "node" and "esbuild".')
+    throw new Error('npm skipped install scripts. Allow them for "node" and "esbuild".')
 }
 
-/** Does the list npm keeps of what it has installed hold the versions of the lock? */
+/** Whether npm's record of installed packages matches the lock file. */
 function isInstalled(folder) {
-  const wanted = readJson(join(folder, 'package-lock.json'))?.packages
-  const present = readJson(join(folder, 'node_modules', '.package-lock.json'))?.packages
-  if (!wanted || !present || (folder === root && !existsSync(node))) return false
-  return Object.entries(wanted).every(
+  const locked = readJson(join(folder, 'package-lock.json'))?.packages
+  const installed = readJson(join(folder, 'node_modules', '.package-lock.json'))?.packages
+  if (!locked || !installed || (folder === root && !existsSync(node))) return false
+  return Object.entries(locked).every(
     ([path, { version, optional }]) =>
-      path === '' || (optional && !present[path]) || present[path]?.version === version,
+      path === '' || (optional && !installed[path]) || installed[path]?.version === version,
   )
 }
 
-/** Builds into a folder of its own and swaps it in, so that a failed build or a second one at a time harms nothing. */
+/** Builds into a temporary folder and swaps it in, so a failed or concurrent build breaks nothing. */
 async function build(kind) {
   await install(root)
   const stampPath = join(cache, 'build.json')
@@ -261,30 +267,30 @@ async function build(kind) {
   const env = { ...process.env, BUILD_OUT: out, BUILD_QUICK: kind === 'quick' ? '1' : '0' }
   try {
     for (const step of STEPS) {
-      const { code } = await run(node, [step], { env, toStderr: isForCommand })
+      const { code } = await run(node, [step], { env, toStderr: isCommand })
       if (code !== 0) throw new Error('the build failed')
     }
-    await alone(async () => {
-      if (isBuilt()) return // by a second one, which may have been started from
+    await withLock(async () => {
+      if (isBuilt()) return // by another process, which may already run from it
       await swapIn(out)
       await writeFile(`${stampPath}.new`, JSON.stringify({ kind, sources }))
-      await rename(`${stampPath}.new`, stampPath) // others may be reading it
+      await rename(`${stampPath}.new`, stampPath) // another process may be reading it
     })
   } finally {
     await rm(at(out), { recursive: true, force: true })
   }
 }
 
-/** Removes the last build only when the new one is in its place: a gateway that runs from it loads some parts late. */
+/** Removes the old build only after the new one is in place, because a running gateway may still load chunks from it. */
 async function swapIn(out) {
-  const last = at(`${out}-last`)
-  if (existsSync(at('dist'))) await rename(at('dist'), last)
+  const old = at(`${out}-old`)
+  if (existsSync(at('dist'))) await rename(at('dist'), old)
   await rename(at(out), at('dist'))
-  await rm(last, { recursive: true, force: true, maxRetries: 5 }) // Windows: a scanner may look at it
+  await rm(old, { recursive: true, force: true, maxRetries: 5 }) // a virus scanner may hold a file open on Windows
 }
 
-/** Does what only one process may do at a time. A lock that a killed one has left counts for ten seconds. */
-async function alone(work) {
+/** Runs `work` in one process at a time. A lock left behind by a killed process expires after ten seconds. */
+async function withLock(work) {
   const lock = join(cache, 'lock')
   await mkdir(cache, { recursive: true })
   while (!(await tryLock(lock))) await sleep(50)
@@ -325,30 +331,27 @@ function fingerprint(paths) {
   return hash.digest('hex')
 }
 
-/** The environment without this package's own commands: npm must not run on the Node that it is about to replace. */
-function outsideEnv() {
+/** Returns the environment without `node_modules/.bin` in PATH, because npm must not run on the Node.js that it's about to replace. */
+function envWithoutLocalBin() {
   const path = (process.env.PATH ?? '').split(delimiter).filter((part) => !part.includes(`node_modules${sep}.bin`))
   return { ...process.env, PATH: path.join(delimiter) }
 }
 
-/** What is being done. On standard error before a command such as `keys --json`, whose output a program may read. */
+/** Prints a progress line, to standard error if a CLI command follows whose output a program may read, such as `keys --json`. */
 function progress(line) {
-  if (isForCommand) console.error(line)
+  if (isCommand) console.error(line)
   else console.log(line)
 }
 
-/**
- * Runs a command to its end. `quiet`: nothing is printed, what it wrote as errors is returned; `toStderr`: its output goes to standard
- * error.
- */
+/** Runs a command until it exits. `quiet` prints nothing and returns its standard error. `toStderr` sends its output to standard error. */
 function run(command, args, { cwd = root, env = process.env, quiet = false, toStderr = false } = {}) {
   const stdio = quiet ? ['ignore', 'ignore', 'pipe'] : toStderr ? ['ignore', 2, 2] : 'inherit'
   const child = command.endsWith('.cmd')
-    ? spawn([command, ...args].join(' '), { cwd, env, stdio, shell: true }) // the only way to start one; none of it holds blanks
+    ? spawn([command, ...args].join(' '), { cwd, env, stdio, shell: true }) // Windows starts .cmd files only through a shell; no argument contains spaces
     : spawn(command, args, { cwd, env, stdio })
-  const pass = () => child.kill('SIGTERM')
-  const ignore = () => {} // a terminal sends it to the child as well
-  process.on('SIGTERM', pass).on('SIGINT', ignore)
+  const forward = () => child.kill('SIGTERM')
+  const ignore = () => {} // a terminal interrupts the child too
+  process.on('SIGTERM', forward).on('SIGINT', ignore)
   let stderr = ''
   child.stderr?.on('data', (chunk) => {
     stderr += chunk
@@ -356,14 +359,14 @@ function run(command, args, { cwd = root, env = process.env, quiet = false, toSt
   return new Promise((resolve, reject) => {
     child.on('error', (error) => reject(new Error(`cannot run ${command}: ${error.message}`)))
     child.on('close', (code, signal) => {
-      process.off('SIGTERM', pass).off('SIGINT', ignore)
+      process.off('SIGTERM', forward).off('SIGINT', ignore)
       resolve({ code: signal ? 1 : code, stderr })
     })
   })
 }
 
-/** npm's reason in one line: the first that is more than a code. */
-function reason(stderr) {
+/** Finds the first line of npm's errors that is more than a code. */
+function findReason(stderr) {
   const lines = stderr.split('\n').map((line) => line.replace(/^npm (?:error|ERR!)\s*/, '').trim())
   return lines.find((line) => line && !/^(?:code|npm warn|errno|syscall)\b/.test(line)) ?? 'no reason given'
 }

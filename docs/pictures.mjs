@@ -21,11 +21,11 @@ export const pictures = {
         if (!name.endsWith('.html')) continue
         const path = join(out, name)
         const page = readFileSync(path, 'utf8')
-        if (page.includes(REMOTE)) writeFileSync(path, useOwnPictures(page))
+        if (page.includes(REMOTE)) writeFileSync(path, useLocalPictures(page))
       }
     },
   },
 }
 
-/** Replaces the URLs of images at GitHub by those on the site. */
-export const useOwnPictures = (html) => html.replaceAll(REMOTE, `${BASE}pictures/`)
+/** Replaces GitHub image URLs with the site's. */
+export const useLocalPictures = (html) => html.replaceAll(REMOTE, `${BASE}pictures/`)

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 /** The folders of generated pages, which repeat the same words on every page. */
 const GENERATED = ['reference/api', 'typescript']
 
-/** An integration that ranks written pages above generated ones in the search. It has to be listed before Starlight, which indexes the pages. */
+/** An integration that ranks written pages above generated ones in the search. It must come before Starlight, which indexes the pages. */
 export const search = {
   name: 'search',
   hooks: {

@@ -50,14 +50,14 @@ test('the page about the config file lists the fields of its JSON Schema', async
 })
 
 test('the site serves the images of the dashboard itself', async () => {
-  const { useOwnPictures } = await load('pictures.mjs')
+  const { useLocalPictures } = await load('pictures.mjs')
   const urls = readPages()
     .filter(isOfSite)
     .flatMap(({ text }) => text.match(/https:\/\/raw\.githubusercontent\.com\/[^"\s)]+/g) ?? [])
   assert.ok(urls.length > 0, 'no page has an image of the dashboard')
   for (const url of urls) {
     const path = new URL(
-      `../../src/features/dashboard/${useOwnPictures(url).replace('/signalbox/', '')}`,
+      `../../src/features/dashboard/${useLocalPictures(url).replace('/signalbox/', '')}`,
       import.meta.url,
     )
     assert.ok(existsSync(path), url)
