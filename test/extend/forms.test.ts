@@ -91,6 +91,6 @@ for (const [what, { sent, change, got }] of Object.entries(cases))
     assert.equal(await send(sent, (body) => ({ ...body, ...change })), got)
   })
 
-test('the provider gets nothing of a field that a step removed, except files', async () => {
+test("the provider doesn't get a field that a step removed, except for files", async () => {
   assert.equal(await send(both, ({ [TIMES]: _, file: __, ...body }) => body), [])
 })

@@ -11,7 +11,7 @@ const operation = (path: string, method = 'GET') => ({ method, path, summary: ''
 
 for (const [title, extend, message] of [
   ['a feature without a name', [{}], /extend\[0\] needs its own "name"/],
-  ['two features with one name', [{ name: 'a' }, { name: 'a' }], /extend\[0\] needs its own "name"/],
+  ['two features with the same name', [{ name: 'a' }, { name: 'a' }], /extend\[0\] needs its own "name"/],
   ['a misspelled step', [{ name: 'a', aroundCalls() {} }], /aroundCalls/],
   ['an area without a slash', [{ name: 'a', areas: [area('hello')] }], /a path like "\/hello"/],
   ['a route outside its area', [{ name: 'a', areas: [area('/a', route('/b'))] }], /must be below its area/],
@@ -26,7 +26,7 @@ for (const [title, extend, message] of [
     'The area /v1/a of "a" is hidden by /v1 of "models". Put routes below /v1 and /v1beta into "routes".',
   ],
   [
-    'two areas with one path',
+    'two areas with the same path',
     [
       { name: 'a', areas: [area('/mcp')] },
       { name: 'b', areas: [area('/mcp')] },
@@ -34,7 +34,7 @@ for (const [title, extend, message] of [
     'The area /mcp of "b" is hidden by /mcp of "a". Change the path of one of them.',
   ],
   [
-    'an area below another one',
+    'an area below another area',
     [
       { name: 'a', areas: [area('/mcp')] },
       { name: 'b', areas: [area('/mcp/b')] },
@@ -42,7 +42,7 @@ for (const [title, extend, message] of [
     'The area /mcp/b of "b" is hidden by /mcp of "a". Change the path of one of them.',
   ],
   [
-    'two routes with one path',
+    'two routes with the same path',
     [
       { name: 'a', routes: [route('/v1/notes/:id')] },
       { name: 'b', routes: [route('/v1/notes/:name')] },
@@ -50,7 +50,7 @@ for (const [title, extend, message] of [
     'The features "a" and "b" both have the route GET /v1/notes/:. Change one of the paths.',
   ],
   [
-    'one route twice',
+    'a duplicate route',
     [{ name: 'a', areas: [area('/a', route('/a'), route('/a'))] }],
     'The feature "a" has the route GET /a twice. Change one of the paths.',
   ],
@@ -65,7 +65,7 @@ for (const [title, extend, message] of [
     'The features "models" and "a" both have the route POST /v1/chat/completions. Change one of the paths.',
   ],
   [
-    'operations with one name',
+    'operations with the same name',
     [
       { name: 'a', operations: { notes: { list: operation('/api/a') } } },
       { name: 'b', operations: { notes: { get: operation('/api/b') } } },
@@ -73,7 +73,7 @@ for (const [title, extend, message] of [
     'The features "a" and "b" both have operations "notes". Rename them in one of the two.',
   ],
   [
-    'operations with one path',
+    'operations with the same path',
     [
       { name: 'a', operations: { notes: { get: operation('/api/notes/:id') } } },
       { name: 'b', operations: { memos: { get: operation('/api/notes/:name') } } },

@@ -5,7 +5,7 @@ import { openExtended } from './world.ts'
 
 const test = suite('the examples in the guide to extending the gateway')
 
-test('the cache serves an identical request with the same key without calling a provider, and the record names the cache', async () => {
+test('the cache serves an identical request with the same key without calling a provider, and the record says so', async () => {
   const { createCache } = await readExamples()
   const { chat, up, records, addKey } = await openExtended([createCache()])
   const first = await chat({ temperature: 1 })

@@ -138,7 +138,7 @@ for (const from of wireFormats) {
   for (const to of Object.keys(models) as ProviderFormat[]) {
     // its keys are these
     if (from === to) continue
-    test(`each field arrives or is named in a warning, from ${from} to ${to}`, async () => {
+    test(`each field arrives or is mentioned in a warning, from ${from} to ${to}`, async () => {
       const source = await getTranslator(from)
       const translator = await (await loadUpstreamFormat(to)).loadTranslator()
       const lost = models[to].flatMap(([provider, model]) => {

@@ -114,7 +114,7 @@ test('a key with a policy and no other restriction may send the fields that rest
   assert.equal([response.status, up.providers], [200, ['one']])
 })
 
-test('an explanation names the unmet tag of each target, and the error if no target complies', async () => {
+test("an explanation lists each target's unmet tag, and the error if no target complies", async () => {
   const { api, up } = await openApp()
   const { id: keyId } = await api.keys.create({ name: 'app', require: { region: 'eu' } })
   const { targets } = await api.explain({ model: 'pool', keyId, headers: { 'X-Signalbox-Require': 'training=false' } })
@@ -166,7 +166,7 @@ for (const [config, says] of [
     /combos\.pool\.models\[0\]\.where\.zdr must be true/,
   ],
 ] as const)
-  test(`a gateway with ${JSON.stringify(config)} throws an error that names the field`, () => {
+  test(`a gateway with ${JSON.stringify(config)} throws an error that mentions the field`, () => {
     const wrong = config as unknown as object
     assert.throws(() => createGateway({ storage: memoryStorage(), catalog, logger: false, ...wrong }), says)
   })

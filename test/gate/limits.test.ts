@@ -126,7 +126,7 @@ test("keys without limits get the provider's headers, and the known cost of non-
   await stream.text()
 })
 
-test("the error for a used-up token budget names the budget's owner, the usage, and the reset time, and tells clients not to retry", async () => {
+test('the error for an exhausted token budget states the owner, usage, and reset time, and tells clients not to retry', async () => {
   const { chat, up } = await openGate({
     limits: { tokens: { month: 3_000 } },
     answer: metered({ output: 5_000 }, { tokens: 0 }),

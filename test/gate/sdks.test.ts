@@ -80,7 +80,7 @@ const budget = {
 } as const
 
 const limits: Record<string, [limits: UsageLimits, Expected]> = {
-  'a used-up budget': [{ tokens: { total: 5_000 } }, { ...budget, code: 'budget_exceeded' }],
+  'an exhausted budget': [{ tokens: { total: 5_000 } }, { ...budget, code: 'budget_exceeded' }],
   'a request that is too expensive': [{ usd: { day: 0.0001 } }, { ...budget, code: 'request_too_expensive' }],
   'a daily request limit': [
     { requests: { day: 1 } },

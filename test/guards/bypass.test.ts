@@ -68,7 +68,7 @@ for (const stream of [false, true])
   })
 
 for (const stream of [false, true])
-  test(`a kept item is the one that the client has received${stream ? ' (stream)' : ''}`, async () => {
+  test(`the stored item is the one the client received${stream ? ' (stream)' : ''}`, async () => {
     const masks = pii({ name: 'm', types: ['email'], action: 'mask' })
     const message = 'I wrote to EMAIL-1-TAG.'
     const ask = 'Write to ann@a.test'
@@ -94,7 +94,7 @@ for (const stream of [false, true])
     assert.equal(found, [placeholder, placeholder])
   })
 
-test("rejected text in a stream isn't kept for later requests", async () => {
+test("rejected text in a stream isn't stored for later requests", async () => {
   const events = [
     chatChunk({ content: 'Hello there, friend. ' }),
     chatChunk({ content: `The word is ${WORD}.` }),

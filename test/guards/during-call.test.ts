@@ -98,7 +98,7 @@ test("a provider's error doesn't wait for the verdict", async () => {
   assert.is(response.status, 400)
 })
 
-test('older text that was rejected during a call is removed from the next one', async () => {
+test('older text rejected during a call is removed from the next call', async () => {
   const ids: Guard = {
     ...createGuard(Promise.resolve()),
     check({ parts }) {

@@ -25,7 +25,7 @@ const hidden: Record<string, [path: string, body: unknown]> = {
   ],
   'a data URL in capitals': ['/v1/chat/completions', toFile(`DATA:text/plain;base64,${btoa(`Say ${WORD}`)}`)],
   'a text file without a media type': ['/v1/chat/completions', toFile(btoa(`Say ${WORD}`))],
-  'a text file with a type of bytes': [
+  'a text file with a binary media type': [
     '/v1/chat/completions',
     toFile(`data:application/octet-stream;base64,${btoa(`Say ${WORD}`)}`),
   ],
@@ -51,7 +51,7 @@ const hidden: Record<string, [path: string, body: unknown]> = {
   'a text file in UTF-16': ['/v1/chat/completions', toFile(`data:text/plain;base64,${toUtf16(WORD)}`)],
   'a data URL with an invalid escape': ['/v1/chat/completions', toFile(`data:text/plain,100% ${WORD}`)],
   'an image with styled text': ['/v1/chat/completions', toFile(`data:image/svg+xml;base64,${btoa(tspans)}`)],
-  'the parts of a request to count': [
+  'the parts of a token count request': [
     '/v1beta/models/one/m:countTokens',
     { generateContentRequest: { contents: [{ role: 'user', parts: [{ text: 'SES' }, { text: 'AME' }] }] } },
   ],
@@ -65,21 +65,21 @@ const hidden: Record<string, [path: string, body: unknown]> = {
       },
     },
   ],
-  'the name of a property in a response schema': [
+  'a property name in a response schema': [
     '/v1beta/models/one/m:generateContent',
     {
       contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
       generationConfig: { responseSchema: { type: 'OBJECT', properties: { [WORD]: { type: 'STRING' } } } },
     },
   ],
-  'the name of a file': [
+  'a file name': [
     '/v1/responses',
     {
       model: 'one/m',
       input: [{ role: 'user', content: [{ type: 'input_file', filename: `${WORD}.pdf`, file_data: 'AAAA' }] }],
     },
   ],
-  'the texts of system blocks': [
+  'system block text': [
     '/v1/messages',
     {
       ...toMessage('Hi'),
@@ -89,7 +89,7 @@ const hidden: Record<string, [path: string, body: unknown]> = {
       ],
     },
   ],
-  'the texts of a predicted response': [
+  'predicted response text': [
     '/v1/chat/completions',
     {
       ...toChat('Hi'),
@@ -108,15 +108,15 @@ const hidden: Record<string, [path: string, body: unknown]> = {
       { type: 'search_result', source: 'https://a.test', title: WORD, content: [{ type: 'text', text: 'a' }] },
     ]),
   ],
-  'the grammar of a tool': [
+  "a tool's grammar": [
     '/v1/responses',
     {
       ...{ model: 'one/m', input: 'Hi' },
       tools: [{ type: 'custom', name: 'f', format: { type: 'grammar', syntax: 'lark', definition: WORD } }],
     },
   ],
-  'an input for embeddings': ['/v1/embeddings', { model: 'one/m', input: ['a', WORD] }],
-  'an unwanted subject of an image': ['/v1/images/generations', { model: 'one/m', prompt: 'a', negative_prompt: WORD }],
+  'an embedding input': ['/v1/embeddings', { model: 'one/m', input: ['a', WORD] }],
+  'a negative image prompt': ['/v1/images/generations', { model: 'one/m', prompt: 'a', negative_prompt: WORD }],
   'a field named like a prototype': [
     '/v1/chat/completions',
     `{"model":"one/m","messages":[{"role":"user","content":"Hi"}],"__proto__":{"x":"${WORD}"}}`,
@@ -127,23 +127,23 @@ const hidden: Record<string, [path: string, body: unknown]> = {
     { model: 'one/m', messages: [{ role: 'sesame', content: 'Hi' }] },
   ],
   'an unknown "object"': ['/v1/chat/completions', { ...toChat('Hi'), object: 'sesame' }],
-  'the name of an unknown field': ['/v1/chat/completions', { ...toChat('Hi'), sesame: 1 }],
-  'the name of a field in a message': [
+  'an unknown field name': ['/v1/chat/completions', { ...toChat('Hi'), sesame: 1 }],
+  'a field name in a message': [
     '/v1/chat/completions',
     { model: 'one/m', messages: [{ role: 'user', content: 'Hi', sesame: null }] },
   ],
-  'the name of a tool': [
+  'a tool name': [
     '/v1/chat/completions',
     { ...toChat('Hi'), tools: [{ type: 'function', function: { name: 'sesame', parameters: { type: 'object' } } }] },
   ],
-  'the name of a parameter of a tool': [
+  'a tool parameter name': [
     '/v1/messages',
     {
       ...toMessage('Hi'),
       tools: [{ name: 'f', input_schema: { type: 'object', properties: { sesame: { type: 'string' } } } }],
     },
   ],
-  'the name of an author': [
+  'an author name': [
     '/v1/chat/completions',
     { model: 'one/m', messages: [{ role: 'user', name: 'sesame', content: 'Hi' }] },
   ],
@@ -215,7 +215,7 @@ test("known keywords and field names aren't checked", async () => {
   assert.is(response.status, 200, await response.text())
 })
 
-test('the error names a duplicate field, even next to fields with numeric names', async () => {
+test('the error identifies a duplicate field, even next to fields with numeric names', async () => {
   const { send } = await openWorld([builtIn])
   const response = await send('/v1/chat/completions', '{"b":{"2":"","x":1,"1":"","x":2},"model":"one/m","messages":[]}')
   assert.is(response.status, 400)

@@ -13,7 +13,7 @@ const failing: Record<string, Guard['check']> = {
   'takes too long': () => new Promise(() => {}),
   'returns an empty object': () => ({}) as never,
   'returns true': () => true as never,
-  'changes a part that it was not given': () => ({ verdict: 'change', changes: [{ id: 'x', text: '' }] }),
+  'changes a part it did not receive': () => ({ verdict: 'change', changes: [{ id: 'x', text: '' }] }),
   'changes a span outside its part': ({ parts: [part] }) => ({
     verdict: 'change',
     changes: [{ id: part?.id ?? '', start: 0, end: 99, text: '' }],

@@ -99,7 +99,7 @@ for (const [title, form] of [
     ]),
   ],
   [
-    'a field of a field',
+    'a nested field',
     createForm([
       ['k[a]', ADDRESS],
       ['k[b]', 'Bo'],
@@ -119,7 +119,7 @@ for (const [title, form] of [
 
 for (const [title, fields] of [
   [
-    'a field of a field is repeated',
+    'a nested field is repeated',
     [
       ['k[a]', WORD],
       ['k[a]', 'x'],

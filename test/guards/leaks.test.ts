@@ -13,7 +13,7 @@ const ending = chatEvents().slice(-3)
 const REFUSED = /content_filter|"refusal"|SAFETY|content-filter/
 
 for (const [title, text] of Object.entries({
-  'struck letters': 'SE\u0336S\u0336AME',
+  'struck-through letters': 'SE\u0336S\u0336AME',
   'control characters': 'SES\u0000AME',
   'small capitals': 'ꜱᴇꜱᴀᴍᴇ',
   'white letters on black': '🆂🅴🆂🅰🅼🅴',
@@ -29,9 +29,9 @@ test('a blocked phrase is rejected across a line break', async () => {
 })
 
 for (const [title, body] of Object.entries({
-  'the name of a metadata field': { metadata: { [WORD]: 'x' } },
-  'a metadata field that is called "type"': { metadata: { type: 'sesame' } },
-  'the name of a property in a schema': {
+  'a metadata field name': { metadata: { [WORD]: 'x' } },
+  'a metadata field named "type"': { metadata: { type: 'sesame' } },
+  'a property name in a schema': {
     tools: [{ type: 'function', function: { name: 'f', parameters: { properties: { [WORD]: { type: 'string' } } } } }],
   },
 }))
@@ -40,7 +40,7 @@ for (const [title, body] of Object.entries({
   })
 
 for (const client of clientNames)
-  test(`the keywords of a format aren't searched (${client})`, async () => {
+  test(`format keywords aren't searched (${client})`, async () => {
     const list = ['assistant', 'stop', 'delta', 'response', 'message', 'text', 'chat', 'finish', 'completed']
     const guard = words({ name: 'w', words: list, on: ['answer'] })
     const events = [chatChunk({ role: 'assistant', content: 'Hello ' }), ...ending]

@@ -4,7 +4,7 @@ import { chatAnswer, chatChunk, chatEvents } from '../pipeline/support/responses
 import { assert, suite } from '../support/suite.ts'
 import { openWorld } from './world.ts'
 
-const test = suite('guards for patterns')
+const test = suite('pattern guards')
 
 const ticket = { name: 'p', patterns: ['TICKET-\\d{4}', '^secret:.*$'], flags: 'im' } as const
 

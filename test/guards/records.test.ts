@@ -42,7 +42,7 @@ async function rejects(call: Promise<unknown>, status: number, message: RegExp) 
   assert.is(error?.status, status)
 }
 
-test('a guard checks only requests for which the settings, a group, a key, or a combo names it', async () => {
+test('a guard only checks requests if the settings, a group, a key, or a combo lists it', async () => {
   const { api, say } = await open()
   assert.is(await getStatus(say(WORD)), 200)
   await api.combos.create({ name: 'strict', models: ['one/m'], guards: ['word'] })
@@ -65,7 +65,7 @@ test('a guard checks only requests for which the settings, a group, a key, or a 
   assert.is(await getStatus(say(WORD)), 200)
 })
 
-test('check 31: guardsExcept of a key excludes named guards, but not guards that are functions', async () => {
+test("check 31: a key's guardsExcept excludes named guards, but not function guards", async () => {
   const { api, say } = await open()
   await api.settings.update({ guards: ['word'] })
   const { key, id } = await api.keys.create({ name: 'exempt', guardsExcept: ['word'] })
@@ -122,7 +122,7 @@ test('check 32: a guard runs once, no matter how a request gets to its target', 
   assert.is(await countJudged({ model: 'one/x', 'x-signalbox-models': 'inner, outer' }), 1)
 })
 
-test('the guards of combos in a model list apply, as do those of a combo that a step chooses', async () => {
+test('guards of combos in a model list apply, and so do guards of a combo that a step chooses', async () => {
   const { api, say } = await open()
   await api.combos.create({ name: 'strict', models: ['one/m'], guards: ['word'] })
   assert.is(await getStatus(say(WORD, { 'x-signalbox-models': 'one/m, strict' })), 400)
@@ -132,7 +132,7 @@ test('the guards of combos in a model list apply, as do those of a combo that a 
   assert.is(await getStatus(routed.say('Hello')), 200)
 })
 
-test('a request that needs a missing or invalid guard, or one that was changed elsewhere, gets a 503', async () => {
+test('a request gets a 503 if a required guard is missing, invalid, or was changed elsewhere', async () => {
   const storage = memoryStorage()
   const { api, upstream } = await open({}, storage)
   await api.settings.update({ guards: ['word'] })
@@ -155,7 +155,7 @@ test('a request that needs a missing or invalid guard, or one that was changed e
   assert.match(guards[0]?.error ?? '', /"words" is not an option of the kind "judge"/)
 })
 
-test('a guard accepts only the options of its kind', async () => {
+test('a guard accepts only options for its kind', async () => {
   const { api } = await open()
   await rejects(
     api.guards.create({ name: 'a', kind: 'words', words: ['x'], policy: 'No' }),
@@ -169,7 +169,7 @@ test('a guard accepts only the options of its kind', async () => {
   await rejects(api.guards.get('missing'), 404, /Guard not found/)
 })
 
-test('a change to a guard takes effect with the next request', async () => {
+test('a guard change takes effect on the next request', async () => {
   const { api, say } = await open()
   await api.settings.update({ guards: ['word'] })
   assert.is(await getStatus(say('Hello')), 200)
@@ -216,7 +216,7 @@ test('guards that change requests or call a service can be stored', async () => 
   await api.guards.create({ name: 'lines', kind: 'judge', model: 'one/m', policy: 'No secrets.\nNo code.' })
 })
 
-test("a guard in use can't be deleted, and only guards that exist can be named", async () => {
+test("a guard in use can't be deleted, and only existing guards can be referenced", async () => {
   const { api } = await open()
   await rejects(api.settings.update({ guards: ['nothing'] }), 400, /there is no such guard/)
   await rejects(api.keys.create({ name: 'k', guardsExcept: ['nothing'] }), 400, /"guardsExcept" names/)

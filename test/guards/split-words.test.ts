@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 import { findLeaks } from './find-leaks.ts'
 import { type ClientName, openWorld, WORD } from './world.ts'
 
-const test = suite('words that a stream splits')
+const test = suite('words split across stream chunks')
 
 const guard = words({ name: 'w', words: [WORD] })
 const event = (json: JsonObject) => `event: ${json.type}\ndata: ${JSON.stringify(json)}\n\n`

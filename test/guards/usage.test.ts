@@ -61,7 +61,7 @@ test('check 73: the record of a rejection has the guard, the stage, and the cate
   assert.equal(await readEntries(open(undefined, { storage }).api), expected, 'as stored')
 })
 
-test('the record of a request that passes has the verdicts of both stages, and has none without guards', async () => {
+test('the record of a passing request has verdicts from both stages, and none without guards', async () => {
   const { say, findRecord } = open([words({ name: 'word', words: [WORD] })])
   await say('Hello')
   assert.equal(

@@ -175,7 +175,7 @@ for (const { name, ai, version } of generations) {
     assert.is((await gateway.fetch(`http://gateway/v${version}/ai/config`)).status, 401)
   })
 
-  test('warnings name provider options without an equivalent', async () => {
+  test('warnings list provider options without an equivalent', async () => {
     const { fetch } = await openBefore(
       'openai-chat',
       fakeUpstream(() => json(chatAnswer())),

@@ -104,7 +104,7 @@ const cases: Readonly<Record<string, Case>> = {
     ],
     isCited: true,
   },
-  'an OpenAI image, whose tool the tool choice names': {
+  'an OpenAI image tool selected by the tool choice': {
     format: 'openai-responses',
     tools: { draw: openai.tools.imageGeneration({ outputFormat: 'png' }) },
     asked: { toolChoice: { type: 'tool', toolName: 'draw' } },

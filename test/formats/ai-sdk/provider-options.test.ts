@@ -162,7 +162,7 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
     'gpt-4.1',
   ],
   [
-    'options that only Responses has, and an unstored conversation',
+    'Responses-only options, and an unstored conversation',
     'openai-responses',
     {
       providerOptions: {
@@ -190,7 +190,7 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
     { reasoning: { effort: 'high', summary: 'auto' } },
   ],
   [
-    'options that only Google has',
+    'Google-only options',
     'gemini',
     {
       temperature: 0.5,
@@ -235,7 +235,7 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
     'claude-opus-4-7',
   ],
   [
-    'options that only Anthropic has, with their betas',
+    'Anthropic-only options, with their betas',
     'anthropic-messages',
     {
       tools: { weather: exemplary },
@@ -334,7 +334,7 @@ test('references to a conversation, a container, or content stored by another ve
   }
 })
 
-test("warnings name the options that another vendor doesn't support", async () => {
+test("warnings list the options that another vendor doesn't support", async () => {
   const providerOptions = { google: { safetySettings: [] }, openai: { truncation: 'auto' } }
   const { warned } = await ask('anthropic-messages', {
     providerOptions,
@@ -347,7 +347,7 @@ test("warnings name the options that another vendor doesn't support", async () =
   ])
 })
 
-test('the warning about unsupported reasoning, or the error in strict mode, names the option that set the reasoning', async () => {
+test('the warning about unsupported reasoning, or the error in strict mode, mentions the option that set it', async () => {
   const requested: [call: Asked, path: string][] = [
     [by({ signalbox: { reasoning: 'low' } }), 'providerOptions.signalbox.reasoning'],
     [

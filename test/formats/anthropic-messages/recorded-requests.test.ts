@@ -83,7 +83,7 @@ const withoutNulls = (value: JsonObject): JsonObject =>
     ),
   )
 
-test('a recorded request stays the same when written again, except for changes that warnings name', () => {
+test('a recorded request stays the same when written again, except for changes listed in warnings', () => {
   const counts = { same: 0, changed: 0, refused: 0 }
   for (const { name, url, request } of recordedExchanges(['anthropic'])) {
     if (!/\/v1\/messages(\?|$)/.test(url) || !isObject(request)) continue

@@ -16,7 +16,7 @@ const test = suite('Messages round trips')
 
 const runs = { numRuns: 25 }
 
-test('a request that is written and parsed again stays the same', () => {
+test('writing and reparsing a request leaves it unchanged', () => {
   fc.assert(
     fc.property(request, (given) => {
       const { target, warnings } = contexts(messagesTranslator)
@@ -33,7 +33,7 @@ const withoutWord = ({ raw: _, ...finish }: Finish): Finish => finish
 
 const replies = fc.array(plainReply, { maxLength: 5 })
 
-test('a response that is written and parsed again stays the same', () => {
+test('writing and reparsing a response leaves it unchanged', () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)
@@ -47,7 +47,7 @@ test('a response that is written and parsed again stays the same', () => {
   )
 })
 
-test('a response that the client sends back stays the same, with all opaque state', () => {
+test('a response sent back by the client is unchanged, including all opaque state', () => {
   fc.assert(
     fc.property(list(reply), (content) => {
       const { warnings, write } = contexts(messagesTranslator)
@@ -59,7 +59,7 @@ test('a response that the client sends back stays the same, with all opaque stat
   )
 })
 
-test('a stream that is written and read again stays the same', () => {
+test('writing and rereading a stream leaves it unchanged', () => {
   fc.assert(
     fc.property(replies, finish, usage, (content, reason, counts) => {
       const { read, write } = contexts(messagesTranslator)

@@ -24,4 +24,4 @@ const fits: [
 
 const test = suite('Messages types')
 
-test("the Messages types match Anthropic's own client", () => assert.ok(fits.every(Boolean)))
+test("the Messages types match Anthropic's client library", () => assert.ok(fits.every(Boolean)))

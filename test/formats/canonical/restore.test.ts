@@ -25,7 +25,7 @@ const table: Record<string, [given: AssistantPart, expected: AssistantPart, fini
     'tool-calls',
   ],
   'structured output as text': [call('answer', '{"city":"Bern"}'), { type: 'text', text: '{"city":"Bern"}' }, 'stop'],
-  'an ID that another call in the conversation has': [
+  'an ID that another call in the conversation uses': [
     call('old', '{}'),
     { ...call('old', '{}'), id: 'old_3' } as AssistantPart,
     'tool-calls',

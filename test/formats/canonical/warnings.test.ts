@@ -23,7 +23,7 @@ test('an object that is dropped entirely causes no warnings about its nested fie
   ])
 })
 
-test('strict mode rejects dropped fields and names them', () => {
+test('strict mode rejects dropped fields and lists them', () => {
   const warnings = createWarnings({ isStrict: true, names })
   assert.throws(() => warnings.noteChanged('maxOutputTokens', 'clamped'), /"max_tokens": it would be clamped/)
   assert.throws(

@@ -36,7 +36,7 @@ const lost: Record<string, [client: WireFormat, model: string, body: JsonObject,
     { thinking: { type: 'enabled', keep: 'all' } },
     'dropped:thinking.keep',
   ],
-  'other settings of a prompt template': [
+  'other prompt template settings': [
     'openai-chat',
     'gemini/m',
     { chat_template_kwargs: { enable_thinking: true, custom: 1 } },
@@ -91,7 +91,7 @@ const lost: Record<string, [client: WireFormat, model: string, body: JsonObject,
 }
 
 for (const [what, [client, model, body, warning]] of Object.entries(lost)) {
-  test(`a header names ${what}, and strict mode rejects the request (${client} client)`, async () => {
+  test(`a header lists ${what}, and strict mode rejects the request (${client} client)`, async () => {
     const question = { client, model, body, answer: () => json(whole[getFormat(model)]) }
     const { response, warned } = await ask(question)
     assert.equal([response.status, warned], [200, [warning]])
@@ -150,7 +150,7 @@ const refused: Record<string, [client: WireFormat, model: string, body: JsonObje
 }
 
 for (const [what, [client, model, body, field]] of Object.entries(refused)) {
-  test(`the error for ${what} names the field (${client} client)`, async () => {
+  test(`the error for ${what} identifies the field (${client} client)`, async () => {
     const { response, up } = await ask({ client, model, body, answer: () => json(whole[getFormat(model)]) })
     assert.equal([response.status, up.calls.length], [400, 0])
     const { error } = await response.json()

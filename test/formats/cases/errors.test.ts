@@ -112,7 +112,7 @@ for (const client of wireFormats) {
   })
 }
 
-test("a stream that reports a too long prompt after some content ends with an error in the client's format", async () => {
+test("a stream that reports an overlong prompt after some content ends with an error in the client's format", async () => {
   const error = { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' }
   const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } }
   const answer = () => getStream('anthropic-messages', [messageStart(), text, { type: 'error', error }])
@@ -161,7 +161,7 @@ const limits: Record<
     { 'openai-chat': 429, 'openai-responses': 429, gemini: 429 },
     { 'retry-after': null, 'x-should-retry': 'false' },
   ],
-  "Google's wait": [
+  "Google's retry delay": [
     'gemini',
     () =>
       json(

@@ -84,7 +84,7 @@ for (const client of wireFormats) {
   })
 }
 
-test("the gateway waits for a silent provider of the client's own format, because it passes on status and headers", async () => {
+test('if formats match, the gateway waits for a silent provider, because it passes on the status and headers', async () => {
   const clock = fakeClock()
   const busy = () => json({ error: { message: 'Too busy', type: 'server_error' } }, 503)
   const { world, up } = await openDoor(({ signal }) => clock.sleep(70_000, signal).then(busy), { clock })

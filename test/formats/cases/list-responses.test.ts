@@ -42,7 +42,7 @@ test('a list is also unwrapped in a stream', async () => {
   assert.is(getText(await answerOf.gemini(response)), '[12,"Bern"]')
 })
 
-test('a truncated list arrives as its beginning, and other text stays unchanged', async () => {
+test('a truncated list arrives up to the cutoff, and other text stays unchanged', async () => {
   for (const [text, expected] of [
     ['{"answer": ["Be', '["Be'],
     ['I cannot.', 'I cannot.'],

@@ -105,7 +105,7 @@ for (const [vendor, [word, { model, whole, streamed }, more]] of Object.entries(
     })
   }
 
-test("a pause isn't a normal end for the AI SDK, which gets the provider's own reason", async () => {
+test("a pause isn't a normal end for the AI SDK, which gets the provider's reason", async () => {
   const { answer } = message([{ type: 'text', text: 'a' }], { stop_reason: 'pause_turn' })
   const { world } = await openDoor(() => json(answer))
   const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]

@@ -42,7 +42,7 @@ for (const from of wireFormats) {
 }
 
 for (const client of wireFormats) {
-  test(`a stream with a finish reason and without an end marker ends normally (${client} client)`, async () => {
+  test(`a stream with a finish reason but no end marker ends normally (${client} client)`, async () => {
     const answer = () => getStream('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({}, 'stop')])
     const { response } = await ask({ client, model: 'chat/m', stream: true, answer })
     const { text, finish } = await clients[client](response)
@@ -50,7 +50,7 @@ for (const client of wireFormats) {
   })
 }
 
-test('an end marker without a finish reason closes everything that is open, and completes the response', async () => {
+test('an end marker without a finish reason closes all open parts, and completes the response', async () => {
   const answer = () =>
     getStream('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({ content: 'b' }), '[DONE]'])
   const { response } = await ask({ client: 'openai-responses', model: 'chat/m', stream: true, answer })
@@ -113,7 +113,7 @@ test('a chat client gets token counts only on request, in one chunk without choi
 
 const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
 
-test("an error in the first event fails the attempt, and the client gets the next target or the error's status", async () => {
+test("an error in the first event fails the attempt, and the client gets the next target's response or the error's status", async () => {
   const answer = () => getStream('anthropic-messages', [overloaded])
   for (const client of wireFormats) {
     const { response } = await ask({ client, model: 'messages/m', stream: true, answer })

@@ -7,7 +7,7 @@ import { converseAnswer } from '../support/event-stream.ts'
 import { whole } from './responses.ts'
 import { ask, providerOf } from './support.ts'
 
-const test = suite("cases: the assistant's own text after its last call")
+const test = suite('cases: assistant text after its last call')
 
 const parameters = { type: 'object', properties: {} }
 

@@ -150,7 +150,7 @@ const endings: Record<string, JsonObject> = {
 }
 
 for (const [vendor, ending] of Object.entries(endings)) {
-  test(`tokens are read from ${vendor}'s own fields, even in a passed-through stream`, async () => {
+  test(`tokens are read from ${vendor}'s usage fields, even in a passed-through stream`, async () => {
     for (const client of ['openai-chat', 'anthropic-messages'] as const) {
       const answer = () => getStream('openai-chat', [delta({ content: 'a' }), ending, '[DONE]'])
       const { response, world } = await ask({ client, model: 'chat/m', stream: true, answer })

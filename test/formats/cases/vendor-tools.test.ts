@@ -73,7 +73,7 @@ for (const [client, target] of pairs) {
       assert.equal(getNames(sent), ['f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'g'])
     })
 
-    test(`${getName(tool)} as the only tool, or in strict mode, returns a 400 that names the tool, from ${client} to ${target}`, async () => {
+    test(`${getName(tool)} as the only tool, or in strict mode, returns a 400 that mentions the tool, from ${client} to ${target}`, async () => {
       const alone = await ask({ client, model, body: { tools: [tool] }, answer: answered(model) })
       assert.equal([alone.response.status, alone.up.calls.length], [400, 0])
       const message = await getMessage(alone.response)
@@ -199,7 +199,7 @@ test('a request fails with a 400 if the target supports none of its tools', asyn
   assert.is(response.status, 400)
 })
 
-test('a search in the same entry as functions is dropped with a warning that names the search', async () => {
+test('a search in the same entry as functions is dropped with a warning that mentions the search', async () => {
   const entry = { ...functionOf.gemini('f'), googleSearch: {}, codeExecution: {} }
   const { response, sent, warned } = await ask({
     client: 'gemini',

@@ -43,23 +43,19 @@ const table: [what: string, wait: number | undefined, headers: Record<string, st
   ["Google's delay as an object of strings", 30_000, {}, delayed({ seconds: '30' })],
   ["Google's delay as an invalid object", undefined, {}, delayed({ seconds: 'soon' })],
   ["Google's delay as a negative object", undefined, {}, delayed({ seconds: -1 })],
-  ['a field of the body', 30_000, {}, { retry_after: 30 }],
-  ['a field of the error', 30_000, {}, { error: { message: 'm', retry_after: '30' } }],
-  ['a field of the error as a duration', 30_000, {}, { error: { message: 'm', retryAfter: '30s' } }],
-  ['a field of the error in milliseconds', 30_000, {}, { error: { message: 'm', retry_after_ms: 30_000 } }],
-  ['a field of the metadata', 30_000, {}, { error: { metadata: { retry_after_seconds: 30 } } }],
+  ['a body field', 30_000, {}, { retry_after: 30 }],
+  ['an error field', 30_000, {}, { error: { message: 'm', retry_after: '30' } }],
+  ['an error field with a duration', 30_000, {}, { error: { message: 'm', retryAfter: '30s' } }],
+  ['an error field in milliseconds', 30_000, {}, { error: { message: 'm', retry_after_ms: 30_000 } }],
+  ['a metadata field', 30_000, {}, { error: { metadata: { retry_after_seconds: 30 } } }],
   ['an invalid field', undefined, {}, { retry_after: 'soon', error: { retry_after: { x: 1 } } }],
   ['a header, which takes precedence over a field', 7_000, { 'retry-after': '7' }, { retry_after: 30 }],
   ['a past date', 0, { 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' }],
-  ['seconds that a proxy joined', 5_000, { 'retry-after': '5, 5' }],
-  ['milliseconds that a proxy joined', 1_500, { 'retry-after-ms': '1500,1500' }],
-  ['the longest of several values that a proxy joined', 30_000, { 'retry-after': 'soon, 5, 30s,0' }],
-  [
-    'dates that a proxy joined',
-    60_000,
-    { 'retry-after': `${new Date(NOW).toUTCString()}, ${inAMinute.toUTCString()}` },
-  ],
-  ['invalid values that a proxy joined', undefined, { 'retry-after': ',,soon, ' }],
+  ['seconds joined by a proxy', 5_000, { 'retry-after': '5, 5' }],
+  ['milliseconds joined by a proxy', 1_500, { 'retry-after-ms': '1500,1500' }],
+  ['the longest of several values joined by a proxy', 30_000, { 'retry-after': 'soon, 5, 30s,0' }],
+  ['dates joined by a proxy', 60_000, { 'retry-after': `${new Date(NOW).toUTCString()}, ${inAMinute.toUTCString()}` }],
+  ['invalid values joined by a proxy', undefined, { 'retry-after': ',,soon, ' }],
   ['an invalid date', undefined, { 'retry-after': 'soon' }],
   ["Google's delay", 34_400, {}, google],
   ["Google's delay in an array", 34_400, {}, [google]],
@@ -98,7 +94,7 @@ const table: [what: string, wait: number | undefined, headers: Record<string, st
     { 'x-ratelimit-reset-requests': '20s', 'x-ratelimit-reset-tokens': '50s' },
   ],
   [
-    'not the reset of a limit with some left',
+    'no delay for a limit that is not exhausted',
     50_000,
     {
       'x-ratelimit-remaining-requests': '5',
@@ -107,19 +103,19 @@ const table: [what: string, wait: number | undefined, headers: Record<string, st
     },
   ],
   ["headers in OpenRouter's error", 60_000, {}, openRouter({ 'X-RateLimit-Reset': epoch('2026-01-01T00:01:00Z') })],
-  ["a wait in OpenRouter's error", 9_000, {}, openRouter({ 'Retry-After': '9' })],
+  ["a retry delay in OpenRouter's error", 9_000, {}, openRouter({ 'Retry-After': '9' })],
   ["headers in OpenRouter's error that are not strings", 60_000, {}, openRouter({ 'X-RateLimit-Reset': NOW + 60_000 })],
 ]
 
 for (const [what, wait, headers, body] of table)
-  test(`parses the requested wait: ${what}`, () => assert.is(getWait(headers, body), wait))
+  test(`parses the requested retry delay: ${what}`, () => assert.is(getWait(headers, body), wait))
 
 test('reset headers, which are always present, only count for a rate limit', () => {
   assert.is(getWait({ 'x-ratelimit-reset-requests': '6m0s' }, undefined, false), undefined)
   assert.is(getWait({}, openRouter({ 'X-RateLimit-Reset': '50' }), false), undefined)
 })
 
-test('parses the wait from the message of a rate limit if nothing else contains it', () => {
+test('parses the retry delay from a rate limit message if nothing else contains it', () => {
   const text = 'Please try again in 20s.'
   const words = { header: () => undefined, body: {}, now: NOW, text }
   assert.is(readWaitMs({ ...words, isRateLimit: true }), 20_000)

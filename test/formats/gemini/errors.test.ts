@@ -90,7 +90,7 @@ for (const [kind, [status, name]] of Object.entries(kinds) as [CanonicalError['k
   })
 }
 
-test('an error contains the wait in whole seconds and the field that caused it', () => {
+test('an error contains the retry delay in whole seconds and the field that caused it', () => {
   const error = { kind: 'rate-limit', status: 429, message: 'm', retryAfterMs: 34_400, param: 'contents[0]' } as const
   assert.equal(geminiTranslator.writeError(error), {
     status: 429,
@@ -118,7 +118,7 @@ test("an overflow message starts with Google's words, followed by the provider's
   )
 })
 
-test('parses written errors back unchanged', () => {
+test('writing and reparsing an error leaves it unchanged', () => {
   for (const kind of ['rate-limit', 'overloaded', 'not-found', 'context-overflow', 'permission', 'timeout'] as const) {
     const { status, body, headers } = geminiTranslator.writeError({
       kind,

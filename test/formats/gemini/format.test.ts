@@ -95,7 +95,7 @@ const counting = suite('Gemini token count requests')
 const contents = [{ role: 'user', parts: [{ text: 'q' }] }]
 const system_instruction = { parts: [{ text: 's' }] }
 
-counting('a request to count tokens contains contents or a complete request', () => {
+counting('a token count request contains contents or a complete request', () => {
   const ask = (body: object) => {
     const { warnings, target } = contexts(geminiTranslator)
     return writeCountRequest(parseCountRequest({ ...body }, { warnings, route: { model: 'm', stream: false } }), target)
@@ -108,7 +108,7 @@ counting('a request to count tokens contains contents or a complete request', ()
   })
 })
 
-counting('the response to a request to count tokens is a number', () => {
+counting('token count responses are parsed and written', () => {
   assert.is(parseCount({ totalTokens: 8, promptTokensDetails: [] }), 8)
   assert.is(parseCount({ totalTokens: 0 }), 0)
   assert.is(parseCount({}), undefined)

@@ -72,7 +72,7 @@ for (const [how, pieces, longest] of [
   ['in pieces of any size', (bytes: Uint8Array) => cut(bytes, sizes()), Number.POSITIVE_INFINITY],
   ['byte by byte', (bytes: Uint8Array) => cut(bytes, () => 1), 12_000],
 ] as const) {
-  test(`recorded streams mean the same as in Google's own client ${how}`, () => {
+  test(`recorded streams mean the same as in Google's client ${how}`, () => {
     const recorded = recordedStreams('gemini').filter(({ sse }) => sse.length < longest)
     assert.ok(recorded.length > 50, String(recorded.length))
     for (const { name, sse, received } of recorded) {

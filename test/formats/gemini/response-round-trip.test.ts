@@ -63,7 +63,7 @@ const numbered = (value: CanonicalResponse): CanonicalResponse => ({
   })),
 })
 
-test('a response that is written and parsed again keeps its meaning', () => {
+test('writing and reparsing a response preserves its meaning', () => {
   const { read, write } = contexts(geminiTranslator)
   fc.assert(
     fc.property(answer.map(numbered), (given) => {

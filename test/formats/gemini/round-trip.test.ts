@@ -134,7 +134,7 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
 const asClient = (value: unknown) =>
   JSON.parse(JSON.stringify(value, (name, inner) => (name === 'origin' ? { format: 'gemini', account: '' } : inner)))
 
-test('a request that is written and parsed again keeps its meaning', () => {
+test('writing and reparsing a request preserves its meaning', () => {
   const inputs = [...geminiTranslator.traits.inputs, 'video-url' as const]
   const { target, warnings } = contexts(geminiTranslator, { traits: { lacks: [], inputs } })
   const own = { ...target, origin }

@@ -210,7 +210,7 @@ for (const [name, schema, expected] of [
     { type: 'array', minItems: 1, items: { type: 'string', maxLength: 9 } },
   ],
   [
-    "Google's own keywords",
+    'Google-specific keywords',
     { type: 'STRING', format: 'enum', enum: ['a'], example: 'a', propertyOrdering: [] },
     { type: 'string', enum: ['a'], examples: ['a'] },
   ],

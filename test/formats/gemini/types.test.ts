@@ -53,4 +53,4 @@ const fits: [
 
 const test = suite('Gemini types')
 
-test("the Gemini types match Google's own client", () => assert.ok(fits.every(Boolean)))
+test("the Gemini types match Google's client library", () => assert.ok(fits.every(Boolean)))

@@ -81,7 +81,7 @@ for (const [how, size] of [
 
 const folders = ['openai-chat', 'openai-compatible']
 
-test('a recorded request that is parsed, written, and parsed again stays the same', () => {
+test('a recorded request is unchanged after parsing, writing, and reparsing', () => {
   let understood = 0
   for (const { name, url, request } of recordedExchanges(folders)) {
     if (!url.includes('/chat/completions') || !isObject(request) || !Array.isArray(request.messages)) continue

@@ -68,7 +68,7 @@ const arbitraryOptions: fc.Arbitrary<RequestOptions> = fc.record(
   { requiredKeys: [] },
 )
 
-trip('a request that is written and parsed again keeps everything that the format has fields for', () => {
+trip('writing and reparsing a request keeps everything the format has fields for', () => {
   const conversation = fc
     .array(fc.oneof(fc.tuple(arbitraryUser), fc.tuple(arbitrarySystem), arbitraryLoop), { maxLength: 6 })
     .map((runs) => runs.flat())

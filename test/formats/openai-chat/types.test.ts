@@ -39,4 +39,4 @@ const fits: [
 
 const test = suite('Chat Completions types')
 
-test("the Chat Completions types match OpenAI's own client", () => assert.ok(fits.every(Boolean)))
+test("the Chat Completions types match OpenAI's client library", () => assert.ok(fits.every(Boolean)))

@@ -60,7 +60,7 @@ test('the stream state reads every form of error', () => {
   assert.equal(reader.getError(failed), limit)
 })
 
-test('an error of the gateway ends a stream for every type of client', async () => {
+test('a gateway error ends a stream for every type of client', async () => {
   const errors = await openaiResponses.loadErrors()
   const events = errors.event({ status: 502, code: 'UPSTREAM_CUT', message: 'cut' }).split(/(?<=\n\n)/)
   const [error, failed] = payloads(events)

@@ -106,7 +106,7 @@ const thinks = (item: JsonObject) =>
 /** Reasons why a recorded request can't be translated. */
 const refusals = /does not store responses|only work with one vendor|cannot be selected with other/
 
-test('a recorded request that is parsed, written, and parsed again stays the same', () => {
+test('a recorded request is unchanged after parsing, writing, and reparsing', () => {
   let understood = 0
   let refused = 0
   for (const { name, request } of exchanges()) {

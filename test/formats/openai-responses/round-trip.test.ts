@@ -201,7 +201,7 @@ const request: fc.Arbitrary<CanonicalRequest> = fc
     turns: [...(fields.output?.type === 'json' ? [] : lead), ...rest],
   }))
 
-test('a request that is written and parsed again keeps everything that the format has fields for', () => {
+test('writing and reparsing a request keeps everything the format has fields for', () => {
   fc.assert(
     fc.property(request, (requested) => {
       const { target, warnings } = contexts(responsesTranslator, ours)

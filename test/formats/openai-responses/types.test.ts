@@ -55,4 +55,4 @@ const fits: [
 
 const test = suite('Responses types')
 
-test("the Responses types match OpenAI's own client", () => assert.ok(fits.every(Boolean)))
+test("the Responses types match OpenAI's client library", () => assert.ok(fits.every(Boolean)))

@@ -109,12 +109,12 @@ options('the parser reads the output schema, even from its field in the beta', (
   assert.equal(parse({ output_format: format }).output, { type: 'json-schema', schema })
 })
 
-options('fields that only Anthropic has are dropped with warnings that name them', () => {
+options('Anthropic-only fields are dropped with warnings that mention them', () => {
   const { warnings } = parse({ context_management: { edits: [] }, output_config: { task_budget: {} }, made_up: 1 })
   assert.equal(warnings, ['dropped:output_config.task_budget', 'dropped:context_management', 'dropped:made_up'])
 })
 
-options('a request to count tokens needs no max_tokens', () => {
+options("a token count request doesn't need max_tokens", () => {
   assert.equal(messagesTranslator.parseRequest({ model: 'm', messages: [] }, contexts(messagesTranslator)).options, {})
 })
 
@@ -143,7 +143,7 @@ const refusals: Record<string, [body: JsonObject, param: string, version?: strin
 }
 
 for (const [name, [body, param, version]] of Object.entries(refusals)) {
-  refused(`an error names the field ${name}`, () => assert.is(refusal(body, version), param))
+  refused(`an error identifies the field ${name}`, () => assert.is(refusal(body, version), param))
 }
 
 refused('sampling options are accepted in the older API version', () => {

@@ -33,7 +33,7 @@ write("a message has all fields of the vendor's own messages", () => {
   })
 })
 
-write('input tokens are not counted twice, even if the provider does so', () => {
+write('input tokens are counted once, even if the provider counts them twice', () => {
   const usage = { inputTokens: 100, outputTokens: 5, cacheReadTokens: 90, cacheWriteTokens: 90 }
   const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = Object(
     written([{ type: 'text', text: 'a' }], { usage }).usage,
@@ -76,7 +76,7 @@ write('a refusal becomes text and the stop reason', () => {
   assert.equal([content, stop_reason], [[{ type: 'text', text: 'no' }], 'refusal'])
 })
 
-write('arguments become an object without losing any', () => {
+write('arguments become an object, and none are lost', () => {
   const input = (value: string) =>
     Object(written([{ type: 'tool-call', id: 'a', name: 'f', arguments: value }]).content)[0].input
   assert.equal(input('{"a":1}'), { a: 1 })
@@ -84,7 +84,7 @@ write('arguments become an object without losing any', () => {
   assert.equal(input('{"path":"/tm'), { _raw: '{"path":"/tm' })
 })
 
-write('thinking blocks contain the sealed state of other vendors, and return it to its part', () => {
+write("thinking blocks carry other vendors' encrypted state, and restore it to its part", () => {
   const gemini = { origin: { format: 'gemini', account: 'g' }, kind: 'thought-signature', data: 't' } as const
   const parts: AssistantPart[] = [
     { type: 'reasoning', text: 'hm', state: { origin, kind: 'encrypted', data: 'e', id: 'rs_1' } },

@@ -75,7 +75,7 @@ const conversations: Record<string, [turns: Turn[], system: unknown, messages: u
     undefined,
     [first, { role: 'assistant', content: [text('a')] }],
   ],
-  "the first turn is made to be the user's": [
+  'the conversation always starts with a user turn': [
     [assistant(text('a')), user(text('q'))],
     undefined,
     [{ role: 'user', content: [text('(continue)')] }, { role: 'assistant', content: [text('a')] }, first],

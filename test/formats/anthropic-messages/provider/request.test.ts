@@ -171,7 +171,7 @@ options('a header lists beta features', () => {
   assert.equal(write({ options: { serviceTier: 'fast' } }).headers, { 'anthropic-beta': 'fast-mode-2026-02-01' })
 })
 
-options('a request to count tokens has only the fields that count', () => {
+options('a token count request has only the fields that affect the count', () => {
   const { target } = contexts(messagesTranslator)
   const request = { ...EMPTY, stream: true, tools: [tool], options: { maxOutputTokens: 9, temperature: 0.5 } }
   assert.equal(writeCountRequest(request, target), {

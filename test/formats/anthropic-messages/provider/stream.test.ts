@@ -72,7 +72,7 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
   text: [[begin, start(0, TEXT), text(0, 'a'), text(0, 'b'), stop(0), finish('end_turn'), end], ['text: ab']],
   'a ping': [[begin, { type: 'ping' }, start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn'), end], ['text: a']],
   'no message_stop': [[begin, start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn')], ['text: a']],
-  'neither a reason nor message_stop, because it was cut off': [
+  'no stop reason and no message_stop, because it was cut off': [
     [begin, start(0, TEXT), text(0, 'a')],
     ['text: a'],
     'error',

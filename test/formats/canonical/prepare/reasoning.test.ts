@@ -147,7 +147,7 @@ thinking('reasoning that cannot be disabled is left to the target', () => {
   assert.is(request.options.reasoning, undefined)
 })
 
-thinking('reasoning drops the options that it rules out', () => {
+thinking('options that conflict with reasoning are dropped', () => {
   const excludes = ['temperature', 'topP'] as const
   const sampled = (options: RequestOptions, isDefault: boolean) =>
     Object.keys(prepare({ options: { temperature: 1, ...options } }, own({ excludes, isDefault })).request.options)

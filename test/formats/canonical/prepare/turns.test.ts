@@ -46,7 +46,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [user('q'), assistant(call('a')), assistant(call('b')), tool(result('a', '1'), result('b', '2'))],
     [user('q'), assistant(call('a')), tool(named('a', '1')), assistant(call('b')), tool(named('b', '2'))],
   ],
-  'an ID that returns later as two calls with their own IDs': [
+  'two calls with separate IDs for an ID that is reused later': [
     [
       ...[user('q'), assistant(call('a')), tool(result('a', '1')), assistant(call('b'), call('a'))],
       ...[tool(result('a', '2'), result('b', '3')), assistant(call('a')), tool(result('a', '4'))],
@@ -111,7 +111,7 @@ const table: Record<string, [given: Turn[], expected: Turn[], target?: Given]> =
     [user('q'), assistant('a', image), user('r')],
     { traits: { assistantImages: true } },
   ],
-  "the assistant's images in the next user text if the target does not": [
+  "the assistant's images in the next user text if the target does not support them there": [
     [user('q'), assistant('a', image, 'b'), user('r')],
     [user('q'), assistant('a', 'b'), user(FROM_ANSWER, image, 'r')],
   ],

@@ -22,7 +22,7 @@ const table: Record<string, [body: JsonObject, expected: CanonicalRequest['optio
     { generationConfig: { presencePenalty: 1, frequencyPenalty: -1, candidateCount: 2 } },
     { presencePenalty: 1, frequencyPenalty: -1, candidates: 2 },
   ],
-  'logprobs, and their number without them': [
+  'logprobs, and the number of alternatives': [
     { generationConfig: { responseLogprobs: true, logprobs: 3 } },
     { logprobs: 3 },
   ],
@@ -100,7 +100,7 @@ for (const [what, body, message] of [
 ] as [string, JsonObject, RegExp][])
   options(`rejects ${what} with its path`, () => assert.throws(() => parse(body), message))
 
-options('model, streaming, and the stream format come from the path', () => {
+options('the model, streaming, and the stream format come from the path', () => {
   const {
     model: name,
     stream,
@@ -128,7 +128,7 @@ for (const [name, generationConfig, expected] of [
     { type: 'json-schema', schema },
   ],
   [
-    "Google's own schema",
+    "Google's schema format",
     {
       response_mime_type: 'application/json',
       response_schema: { type: 'OBJECT', properties: { a_b: { type: 'STRING' } } },

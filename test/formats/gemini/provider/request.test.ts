@@ -10,7 +10,7 @@ const getConfig = (options: RequestOptions, traits?: Partial<Traits>) => send({ 
 
 const path = suite('Gemini request paths')
 
-path('the path contains model and method, and requests events', () => {
+path('the path contains the model and method, and requests events', () => {
   assert.is(send({}).path, '/models/m:generateContent')
   assert.is(send({ stream: true }).path, '/models/m:streamGenerateContent?alt=sse')
 })
@@ -88,7 +88,7 @@ const table: Record<string, [options: RequestOptions, expected: object | undefin
 for (const [name, [request, expected, traits]] of Object.entries(table))
   options(`writes ${name}`, () => assert.equal(getConfig(request, traits), expected))
 
-options('tier, store, and labels are written alongside the configuration if the target accepts them', () => {
+options('the tier, store, and labels are written alongside the configuration if the target accepts them', () => {
   const request = { serviceTier: 'default', store: false, labels: { a: 'b' } } as const
   const { body, warnings } = send({ options: request })
   assert.equal([body.serviceTier, body.store, body.labels], ['standard', false, undefined])

@@ -3,7 +3,7 @@ import { call, chunk, read, stop, text } from '../support/read-stream.ts'
 
 const test = suite('Gemini stream metadata')
 
-test('ID and model come from the first chunk', () => {
+test('the ID and model come from the first chunk', () => {
   assert.equal(read([text('a'), stop]).events[0], { type: 'start', id: 'r1', model: 'gemini-x' })
 })
 

@@ -13,7 +13,7 @@ const table: Record<string, [body: JsonObject, expected: CanonicalRequest['optio
   'the old limit': [{ max_tokens: 9 }, { maxOutputTokens: 9 }],
   'a single stop string': [{ stop: 'a' }, { stop: ['a'] }],
   'null, which counts as unset': [{ stop: null, seed: null, temperature: 0 }, { temperature: 0 }],
-  'both names of the user': [{ user: 'old', safety_identifier: 'new' }, { endUser: 'new' }],
+  'both user fields': [{ user: 'old', safety_identifier: 'new' }, { endUser: 'new' }],
   logprobs: [{ logprobs: true, top_logprobs: 3 }, { logprobs: 3 }],
   effort: [{ reasoning_effort: 'low' }, { reasoning: { effort: 'low' } }],
   'OpenRouter’s reasoning': [
@@ -59,7 +59,7 @@ options('unknown fields are dropped with a warning, and rejected in strict mode'
   assert.throws(() => parse({ provider: {} }, true), /"provider": it would be dropped/)
 })
 
-options('options of the wrong type are rejected by their path', () => {
+options('options of the wrong type are rejected with their path', () => {
   assert.throws(() => parse({ temperature: 'hot' }), /"temperature": must be a number/)
   assert.throws(() => parse({ metadata: { a: 1 } }), /"metadata.a": must be a string/)
   assert.throws(() => parse({ messages: undefined }), /"messages": is required/)
@@ -93,7 +93,7 @@ tools('the parser reads functions, free-form tools, and web search', () => {
   ])
 })
 
-tools('tools that run at one vendor are rejected by their path', () => {
+tools('vendor-hosted tools are rejected with their path', () => {
   assert.throws(
     () => parse({ tools: [{ type: 'openrouter:web_search' }] }),
     /"tools\[0\]\.type".*openrouter:web_search/,

@@ -103,7 +103,7 @@ const state = (kind: OpaqueState['kind'], data = ''): OpaqueState => ({
 })
 const thought: AssistantPart = { type: 'reasoning', text: 'hm', state: state('text') }
 
-turns('reasoning goes into the field where the vendor reads it', () => {
+turns("reasoning goes into the vendor's reasoning field", () => {
   const field = (name: ReasoningTraits['field'], part: AssistantPart = thought) =>
     Object(messages([{ role: 'assistant', content: [part, text('a')] }], reasoning({ field: name }))).at(0)
   assert.equal(field('reasoning_content'), { role: 'assistant', content: 'a', reasoning_content: 'hm' })
@@ -122,7 +122,7 @@ turns('reasoning goes into the field where the vendor reads it', () => {
   })
 })
 
-turns('a message without reasoning has the field if the vendor requires it', () => {
+turns('a message without reasoning still has the reasoning field if the vendor requires it', () => {
   const spoken = { role: 'assistant' as const, content: [text('a')] }
   assert.equal(messages([spoken], reasoning({ needsField: true })), [
     { role: 'assistant', content: 'a', reasoning_content: '' },

@@ -157,7 +157,7 @@ read('joining choices without an index takes linear time', () => {
   assert.is(choices[0]?.content.length, 100_000)
 })
 
-read('usage has cached tokens from every field, and reasoning tokens that only the total includes', () => {
+read('usage includes cached tokens from every field, and reasoning tokens that only the total includes', () => {
   const usage = (value: object) =>
     parsed({ choices: [{ message: { content: 'a' } }], usage: { prompt_tokens: 10, completion_tokens: 3, ...value } })
       .usage

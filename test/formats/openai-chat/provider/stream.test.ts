@@ -14,7 +14,7 @@ const table: Record<string, [chunks: (object | '[DONE]')[], parts: string[], fin
   ],
   'no [DONE]': [[delta({ content: 'a' }), stop], ['text: a']],
   'no finish reason': [[delta({ content: 'a' }), '[DONE]'], ['text: a']],
-  'neither finish reason nor [DONE], because the stream was cut off': [[delta({ content: 'a' })], ['text: a'], 'error'],
+  'no finish reason and no [DONE], because the stream was cut off': [[delta({ content: 'a' })], ['text: a'], 'error'],
   'a first chunk without choices, and a choice without delta': [
     [noChoices, delta({ content: 'a' }), stop, { choices: [{ index: 0, finish_reason: 'stop' }] }],
     ['text: a'],

@@ -40,10 +40,7 @@ const options: Record<string, [fields: object, options: object]> = {
       verbosity: 'low',
     },
   ],
-  'the old name of the user, and default values': [
-    { user: 'u', store: false, truncation: 'disabled' },
-    { endUser: 'u' },
-  ],
+  'the old user field, and default values': [{ user: 'u', store: false, truncation: 'disabled' }, { endUser: 'u' }],
   'null values': [{ temperature: null, reasoning: null, text: null, metadata: null, tools: null }, {}],
   'an effort': [{ reasoning: { effort: 'high', summary: null } }, { reasoning: { effort: 'high' } }],
   'reasoning summaries': [{ reasoning: { summary: 'auto' } }, { reasoning: { show: 'summary' } }],
@@ -135,7 +132,7 @@ test('the parser reads every form of tool_choice', () => {
   assert.equal(parse({ tool_choice: allowed }).toolChoice, { type: 'allowed', mode: 'required', names: ['f'] })
 })
 
-test('reasoning stored at a provider is dropped with a warning that names it', () => {
+test('reasoning stored at a provider is dropped with a warning that mentions it', () => {
   const input = [
     { role: 'user', content: 'q' },
     { type: 'item_reference', id: 'rs_1' },

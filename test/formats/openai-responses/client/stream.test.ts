@@ -128,7 +128,7 @@ test('every event is complete, named, and numbered, and the last one contains th
   )
 })
 
-test("OpenAI's own client reads the stream", async () => {
+test("OpenAI's client can read the stream", async () => {
   const state = { origin: { format: 'anthropic-messages', account: 'a' }, kind: 'signature', data: 's' } as const
   const received = await receivedBy(
     written(eventsOf([{ type: 'reasoning', text: 'hm', state }, text('abc'), call('c1', '{"a":1}'), call('c2', '{}')])),
@@ -176,7 +176,7 @@ test('text of different phases becomes separate messages', () => {
   )
 })
 
-test('an error becomes an error event and the end of the response', async () => {
+test('an error becomes an error event and ends the response', async () => {
   const [start, ...parts] = eventsOf([text('abc')]).slice(0, -1)
   assert.ok(start)
   const error = { kind: 'overloaded', status: 529, message: 'busy' } as const

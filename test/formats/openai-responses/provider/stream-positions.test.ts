@@ -57,7 +57,7 @@ const table: Record<string, [events: object[], content: object[]]> = {
     ],
     [called('{"a":1}'), called('{"a":2}', { id: 'c2' })],
   ],
-  'neither IDs nor indexes': [
+  'no IDs or indexes': [
     [
       added({ type: 'reasoning' }),
       done({ type: 'reasoning', summary: [], encrypted_content: 'e' }),
