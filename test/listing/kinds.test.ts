@@ -108,7 +108,7 @@ test("voices and embedding models are listed after the provider's models, with u
   assert.equal(await ids(connected, ['embedding', 'tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept', 'ac/vectors'])
 })
 
-test('web search and web fetch are one entry each, with its kind', async () => {
+test('web search and web fetch each have one entry with their kind', async () => {
   const shapes = async (kinds: Kind[]) =>
     (await listWorld(connected, kinds)).map(({ id, owned_by, kind }) => [id, owned_by, kind])
   assert.equal(await shapes(['webSearch']), [['ac/search', 'ac', 'webSearch']])

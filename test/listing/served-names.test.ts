@@ -42,7 +42,7 @@ async function openServed() {
 for (const [what, name, owner] of [
   ['a model of a keyless compatible connection', 'lab/m', 'lab'],
   ['the same model under its provider’s id', 'openai-compatible-lab/m', 'lab'],
-  ['the prefix of a second connection to one provider', 'two/chat', 'two'],
+  ['the prefix of a second connection to the same provider', 'two/chat', 'two'],
   ['the id of a provider that has another prefix', 'acme/chat', 'one'],
   ['the catalog’s alias of a provider that has another prefix', 'ac/chat', 'one'],
   ['a model that the catalog does not know yet', 'one/chat-2', 'one'],

@@ -203,7 +203,7 @@ test("onError gets the status of an upstream's error", async () => {
   assert.match(String(recorded[0]), /No models from openai-compatible-lab: The provider returned status 401\./)
 })
 
-test("a key that no header can contain results in an empty list and isn't quoted", async () => {
+test("a key that is invalid in a header results in an empty list and isn't quoted", async () => {
   const recorded: unknown[] = []
   const fetch = upstream()
   const world = compatible('openai-compatible', BASE, 'sec\nret')

@@ -252,7 +252,7 @@ test('options that only chat supports are rejected for other kinds', async () =>
   assert.is(up.calls.length, 0)
 })
 
-test('null options are the same as none', async () => {
+test('null options are treated as missing', async () => {
   const { ask, up } = await open()
   for (const none of [null, undefined, {}]) assert.is((await ask(none)).status, 200)
   assert.equal(up.providers, ['one', 'one', 'one'])

@@ -5,7 +5,7 @@ import { type Answering, fakeUpstream, json, sse } from '../pipeline/support/ups
 import { catalog, openWorld, type WorldOptions } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite("options for the AI SDK's own gateway")
+const test = suite("options for the AI SDK's gateway")
 
 const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
 const PATH = '/v4/ai/language-model'
@@ -85,7 +85,7 @@ for (const [option, value, providers] of [
     assert.equal(fine.up.providers, [providers[0]])
   })
 
-test('order comes before sort, and only and models apply with both', async () => {
+test('`order` takes precedence over `sort`, and `only` and `models` apply with both', async () => {
   const { ask, up } = await open(failing, { limits: { maxAttempts: 9 } })
   await ask({ order: ['one'], sort: 'cost', only: ['one', 'two', 'three'], models: ['two/m', 'three/m'] })
   assert.equal([...new Set(up.providers)], ['one', 'two', 'three'])
@@ -112,7 +112,7 @@ test('sort: "ttft" prefers the fastest target, and "tps" does the same with a wa
   assert.is(strict.status, 400)
 })
 
-test('names in order and only may be aliases, provider IDs, and connection IDs', async () => {
+test('names in `order` and `only` may be aliases, provider IDs, and connection IDs', async () => {
   const catalogWithAlias = { ...prices, two: { ...prices.two, alias: 'zwei' } }
   const combos = { fast: ['one/m', 'zwei/m', 'three/m'] }
   const { ask, up, api } = await open(undefined, { catalog: catalogWithAlias, combos })
@@ -220,7 +220,7 @@ test('the error names the data policy if other targets aren\'t in "only"', async
   assert.is(code, 'no_compliant_target')
 })
 
-test('tags and user are recorded, and a warning reports tags beyond 10 tags or 64 characters', async () => {
+test('tags and the user are recorded, and a warning reports tags over the limit of 10 tags or 64 characters', async () => {
   const { ask, api } = await open(undefined, { usage: true })
   const tags = ['beta', ...Array.from({ length: 9 }, (_, at) => `t${at}`)]
   assert.equal(await warningsOf(await ask({ tags, user: 'u1' })), [])
@@ -236,7 +236,7 @@ test('tags and user are recorded, and a warning reports tags beyond 10 tags or 6
   )
 })
 
-test('a request of an account without the named quota entity returns a 403', async () => {
+test('a request from an account without the given quota entity returns a 403', async () => {
   const { ask, up } = await open()
   const { status, code } = await refusal(await ask({ quotaEntityId: 'bob' }))
   assert.equal([status, code, up.calls.length], [403, 'account_not_allowed', 0])

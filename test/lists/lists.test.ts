@@ -79,7 +79,7 @@ const deadEnds: [models: string[], message: string][] = [
   ],
 ]
 for (const [models, message] of deadEnds) {
-  test(`a list that doesn't resolve (${models}) is rejected with its names, and the model in the body is ignored`, async () => {
+  test(`a list that doesn't resolve (${models}) is rejected with an error that lists its names, and the model in the body is ignored`, async () => {
     const provider = { baseUrl: 'http://provider.test/v1', models: [{ id: 'm' }] }
     const more = { catalog: { one: provider, away: provider }, connections: ['one'] }
     const { ask, up } = await open(undefined, { ...more, combos: { said: { models: [] } } })

@@ -77,14 +77,14 @@ const resets: Array<[what: string, change: (world: World, id: string) => Promise
   ['a PUT that changes nothing', (world, id) => world.api.combos.update(id, {})],
   ['a PUT with its own name', (world, id) => world.api.combos.update(id, { name: 'turn' })],
   [
-    'a rename there and back',
+    'a rename and a rename back',
     async (world, id) => {
       await world.api.combos.update(id, { name: 'moved' })
       await world.api.combos.update(id, { name: 'turn' })
     },
   ],
   [
-    'a DELETE and a new combo of the same name',
+    'a DELETE and a new combo with the same name',
     async (world, id) => {
       await world.api.combos.delete(id)
       await world.api.combos.create({ name: 'turn', ...round('one/m', 'two/m', 'three/m') })
@@ -143,7 +143,7 @@ async function written(combos: Record<string, string[]>, aliases: Record<string,
   return turning({ storage })
 }
 
-test('resolving a cycle of combos or aliases, created by two concurrent writers, ends', async () => {
+test('resolving a cycle of combos or aliases created by concurrent writers terminates', async () => {
   const { world, turns } = await written(
     { a: ['b', 'one/m'], b: ['a', 'c', 'two/m'], c: ['a', 'x'], lonely: ['lonely'] },
     { x: 'y', y: 'x', z: 'a', self: 'self' },

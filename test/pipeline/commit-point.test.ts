@@ -128,7 +128,7 @@ for (const api of ['chat', 'anthropic'] as const) {
     assert.ok(seen.spare > 300 / STEP && seen.error > 250 / STEP && seen.clean > 2 / STEP, JSON.stringify(seen))
   })
 
-  test(`every recording that fails at any of some points falls back or ends with an error (${api})`, async () => {
+  test(`every recording that fails at any sampled point falls back or ends with an error (${api})`, async () => {
     const recordings = recordedStreams().filter(({ api: its, read }) => its === api && read.ok)
     const seen = none()
     for (const [at, recording] of recordings.entries()) {

@@ -42,7 +42,7 @@ test('among several targets in cooldown, the first to recover gets the remaining
   assert.is(await ask('all'), `502 ${skipped}, one/m=503:server, two/m=503:server`)
 })
 
-test('the wait that a provider requested is respected if the other target fails', async () => {
+test('a provider-requested wait is respected if the other target fails', async () => {
   const { down, ask, pass } = await failing()
   down.one = refused(429, { 'retry-after': '20' })
   down.two = refused(500)

@@ -102,7 +102,7 @@ test("a complete nested request gets the provider's name for the model, and is o
   assert.is(up.calls.at(-1)?.body, bare)
 })
 
-test('a request to count tokens has only the fields that the provider accepts', async () => {
+test('a token count request has only the fields that the provider accepts', async () => {
   const requested = async (provider: keyof typeof counters) => {
     const client = provider === 'claude' ? 'responses' : 'claude'
     const { up } = await count(client, `${provider}/m`)

@@ -57,7 +57,7 @@ test('a custom fetch can return a response without a promise', async () => {
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
 
-test('a custom fetch can return its own kind of response object', async () => {
+test('a custom fetch can return a custom response object', async () => {
   const world = await openWorld({ fetch: rawFetch(() => Object.freeze(answered())) })
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })

@@ -185,7 +185,7 @@ test('an empty response is sent as an array to a client that reads arrays', asyn
   assert.equal([response.status, await response.json()], [200, [chunk]])
 })
 
-test("an empty response has a header that names the targets that weren't tried", async () => {
+test('an empty response has a header that lists untried targets', async () => {
   const one = () => blank('a')
   const { ask, seen } = await open({ one, two: one }, { limits: { maxAttempts: 2 } })
   const response = await ask('all')

@@ -89,7 +89,7 @@ for (const [what, first] of Object.entries(unusable)) {
 const empty: Record<string, () => Response> = {
   'an empty stream': () => sse(''),
   'a stream of comments': () => sse(': PROCESSING\n\n: PROCESSING\n\n'),
-  'a stream that only names the role': () => sse(chatEvents().slice(0, 1)),
+  'a stream with only a role': () => sse(chatEvents().slice(0, 1)),
   'a stream with only an end marker': () => sse('data: [DONE]\n\n'),
   'an error as the first event': () => sse('data: {"error":{"message":"Over","code":529}}\n\ndata: [DONE]\n\n'),
   'an error as the first event with a finish reason': () =>
@@ -113,7 +113,7 @@ for (const [what, first] of Object.entries(empty)) {
   })
 }
 
-test('a Messages error as the first event falls back to the next target, and keeps its status if there is none', async () => {
+test('a Messages error as the first event falls back to the next target, and keeps its status if there is no other target', async () => {
   const over = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
   const up = fakeUpstream((_, nth) => sse(nth === 1 || nth > 2 ? over : messageEvents()))
   const world = await openWorld({ fetch: up, combos: { pair: ['claude/c', 'claude/d'] } })

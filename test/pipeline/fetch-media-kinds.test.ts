@@ -210,7 +210,7 @@ test("audio, videos, and documents by URL aren't downloaded if the host app disa
 
 const ofGoogle = ['gs://bucket/a.png', 'https://generativelanguage.googleapis.com/v1beta/files/a']
 
-test("Google's own files reach Google from clients of any format", async () => {
+test('files stored at Google reach Google from clients of any format', async () => {
   for (const uri of ofGoogle)
     for (const kind of ['image', 'file', 'video', 'document', 'input'] as const) {
       const { status, message, sent, fetched } = await ask(kind, 'google/g', uri)
@@ -220,7 +220,7 @@ test("Google's own files reach Google from clients of any format", async () => {
     }
 })
 
-test("Google's own files are rejected for other targets, and the error explains what to send", async () => {
+test('files stored at Google are rejected for other targets, and the error explains what to send', async () => {
   const params: Record<WireFormat, RegExp> = {
     'openai-chat': /^messages\[0\]\.content\[1\]/,
     'openai-responses': /^input\[0\]\.content\[0\]/,

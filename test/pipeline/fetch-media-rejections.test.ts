@@ -35,7 +35,7 @@ test("an image at a private network address isn't requested", async () => {
   assert.equal(fetched, [])
 })
 
-test('the error for a failed download names only the host, and nothing from the response', async () => {
+test('the error for a failed download contains the host, and nothing from the response', async () => {
   const { message } = await refusal(
     () => new Response('secret words', { status: 403, statusText: 'Secret' }),
     image('https://images.example.com/path?sig=s3cret'),

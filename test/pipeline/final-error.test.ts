@@ -52,7 +52,7 @@ for (const status of [429, 500, 503, 529]) {
   })
 }
 
-test("a single failure without its own body is reported in the client's format, with its status", async () => {
+test("a single failure without a body is reported in the client's format, with its status", async () => {
   for (const status of [500, 502, 503, 529, 404, 429]) {
     const { world } = await chained({ one: page(status) })
     const response = await world.chat({ model: 'one/m' })
@@ -64,7 +64,7 @@ test("a single failure without its own body is reported in the client's format, 
   }
 })
 
-test("a single failure with a JSON body is the provider's own, with the gateway's retry advice", async () => {
+test("a single failure with a JSON body is passed on, with the gateway's retry advice", async () => {
   const text = `{"error": {"message":"slow down","n":1.0}}`
   for (const status of [408, 429, 500, 503, 529]) {
     for (const [headers, expected] of [

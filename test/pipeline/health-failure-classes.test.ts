@@ -300,7 +300,7 @@ test("a 403 without a reason doesn't count against the key if only one client ge
 
 for (const [what, headers, metadata, waitMs] of [
   ['with Retry-After', { 'retry-after': '7' }, {}, 7_000],
-  ['of OpenRouter about in-flight requests', {}, { limit_source: 'openrouter_in_flight_budget' }, 1_100],
+  ['from OpenRouter about in-flight requests', {}, { limit_source: 'openrouter_in_flight_budget' }, 1_100],
 ] as const)
   test(`a 402 ${what} starts a cooldown like a 429, and doesn't count against the key`, async () => {
     const { down, ask, pass } = await failing()
@@ -356,7 +356,7 @@ test('a request for more credit than is left, reported at the start of a stream,
 
 for (const [what, status, answer] of [
   ['a 405', 405, () => new Response('', { status: 405 })],
-  ['a 405 that names the method', 405, () => json({ detail: 'Method Not Allowed' }, 405)],
+  ['a 405 that mentions the method', 405, () => json({ detail: 'Method Not Allowed' }, 405)],
   [
     'an HTML 400 from a proxy',
     400,
@@ -370,7 +370,7 @@ for (const [what, status, answer] of [
     assert.is((await world.chat({ model: 'one/m' })).status, 502)
   })
 
-test('a stream with a finish_reason and without an end marker is complete', async () => {
+test('a stream with a finish_reason but no end marker is complete', async () => {
   const up = fakeUpstream(() => sse(chatEvents().filter((event) => !event.includes('[DONE]'))))
   const { world } = await failing({ fetch: up })
   for (let times = 0; times < 6; times++) {

@@ -25,7 +25,7 @@ async function pair(answer: Answering) {
   return { api, world, ids, tried }
 }
 
-test('a connection changed by another instance has no more failures, even if changed in the same millisecond', async () => {
+test('a connection changed by another instance starts without failures, even if changed in the same millisecond', async () => {
   const { api, ids, tried } = await pair(({ headers }) =>
     headers.get('authorization') === 'Bearer key-of-b' ? refused(401)() : json(chatAnswer()),
   )

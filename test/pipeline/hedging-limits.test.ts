@@ -77,7 +77,7 @@ test('the second attempt starts after the time in which nearly all responses arr
   assert.is((await pending).headers.get('x-signalbox-target'), 'two/m')
 })
 
-test('the header names both attempts, and the slower target keeps its health', async () => {
+test("the header lists both attempts, and the slower target's health doesn't change", async () => {
   const { world, recorded, ask, warm } = await timed()
   await warm(100)
   recorded.msOf = slowFirst

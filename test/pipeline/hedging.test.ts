@@ -61,7 +61,7 @@ test('the stream usage of a hedge is requested and hidden like that of the first
   assert.equal([world.recorded.usages.at(-1)?.provider, world.recorded.usages.at(-1)?.inputTokens], ['two', 7])
 })
 
-test('a hedge replaces the first attempt if that fails in the meantime', async () => {
+test('a hedge replaces the first attempt if the first one fails in the meantime', async () => {
   let fail: () => void = () => {}
   const failing = new Promise<void>((resolve) => {
     fail = resolve
@@ -148,7 +148,7 @@ test("a hedge is never sent if the first attempt succeeds while the hedge's cred
   assert.is(world.recorded.attempts.length, 1)
 })
 
-test("a hedge whose own credential can't be decrypted doesn't affect the first attempt", async () => {
+test("a hedge whose credential can't be decrypted doesn't affect the first attempt", async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const first = () => clock.sleep(P95 + 5).then(() => answer(false))

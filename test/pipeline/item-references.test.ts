@@ -74,7 +74,7 @@ async function refusal(response: Response) {
   return error
 }
 
-test('a reference to an unknown item fails with a 400 that names the item and suggests store: false', async () => {
+test('a reference to an unknown item fails with a 400 that mentions the item and suggests store: false', async () => {
   const { respond } = await open()
   const { message, param } = await refusal(
     await respond({ model: 'chat/m', input: [question, { type: 'item_reference', id: 'msg_gone' }] }),

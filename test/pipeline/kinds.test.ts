@@ -141,7 +141,7 @@ test('models that read images, and Google models that generate them, are called 
   assert.match(await ask('google/gemini-embedding-001'), /Use POST \/v1\/embeddings\./)
 })
 
-test('the error names the kind if a combo resolves to the model', async () => {
+test('the error mentions the kind if a combo resolves to the model', async () => {
   const { api, ask } = await open(404)
   await api.combos.create({ name: 'pictures', models: ['google/gemini-image'] })
   assert.match(await ask('pictures'), /"google\/gemini-image" is a model for images\./)
@@ -154,7 +154,7 @@ test("the error doesn't mention the kind if the provider has failed for another 
   }
 })
 
-test("the error names the kind if the provider isn't connected, or missing from the name", async () => {
+test("the error mentions the kind if the provider isn't connected, or missing from the name", async () => {
   const { ask } = await open(200)
   assert.match(
     await ask('groq/whisper'),

@@ -237,7 +237,7 @@ const unexplained: Refusal[] = [
 ]
 
 for (const [what, status, body] of unexplained)
-  test(`a ${status} with ${what} is about neither the account nor the client`, async () =>
+  test(`a ${status} with ${what} isn't attributed to the account or the client`, async () =>
     assert.is((await recorded(status, body)).class, 'forbidden'))
 
 for (const words of [
@@ -277,7 +277,7 @@ test("an account isn't out of credit if its router lacks credit at an upstream p
   assert.is((await recorded(429, body)).class, 'rate-limit')
 })
 
-test("a limit that is called a quota doesn't mean that the credit is used up", async () => {
+test("a limit called a quota doesn't mean that the credit is exhausted", async () => {
   const body = google(
     429,
     'RESOURCE_EXHAUSTED',

@@ -81,7 +81,7 @@ const wordings: Record<string, Refusal> = {
   'a Python server': (field) => ({
     body: { error: { message: `create() got an unexpected keyword argument '${field}'` } },
   }),
-  'a proxy that only names the field': (field) => ({
+  'a proxy that only returns the field name': (field) => ({
     body: { error: { message: 'Unsupported parameter', param: field } },
   }),
 }

@@ -39,7 +39,7 @@ for (const client of wireFormats)
         }
     })
 
-test("the provider's request id is in the format's own header if a provider sends two, and missing if it sends none", async () => {
+test("the provider's request id is in the format's header if the provider sends two, and missing if it sends none", async () => {
   for (const client of wireFormats)
     for (const from of wireFormats) {
       const model = `${providerOf[from]}/m`

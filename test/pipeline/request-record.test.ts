@@ -55,7 +55,7 @@ test("every reply of a model endpoint has its record's id, including errors, and
   )
 })
 
-test('a request that is rejected for its key has a record, with the key if it is known', async () => {
+test('a request rejected because of its key has a record, which includes the key if it is known', async () => {
   const world = await openWorld({ fetch: answering() })
   const { key, id } = await world.api.keys.create({ name: 'team' })
   await world.api.keys.update(id, { isActive: false })
@@ -73,7 +73,7 @@ test('a request that is rejected for its key has a record, with the key if it is
   )
 })
 
-test('listings, probes, preflights, and unknown paths have neither an id nor a record', async () => {
+test('listings, probes, preflights, and unknown paths have no id or record', async () => {
   const world = await openWorld({ allowedOrigins: ['https://page.test'] })
   const headers = { origin: 'https://page.test', 'access-control-request-method': 'POST' }
   for (const [method, path] of [

@@ -111,7 +111,7 @@ test('a body without a length is counted while it is read, and reading stops at 
   assert.ok(pulled < 15, `${pulled}`)
 })
 
-test("a body that breaks off is the client's fault", async () => {
+test("a truncated body is the client's fault", async () => {
   const { up, world } = await open()
   const init = { method: 'POST', body: bodyOf(['{"model":'], 'error'), duplex: 'half' } as RequestInit
   const response = await world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
@@ -181,7 +181,7 @@ test('a page on another site can send requests only after a preflight request', 
   assert.is((await world.chat({}, { headers: { 'content-type': 'text/plain' } })).status, 200, 'no browser, no matter')
 })
 
-test('other methods, including HEAD and OPTIONS probes, get a 405 that names the allowed method', async () => {
+test('other methods, including HEAD and OPTIONS probes, get a 405 that lists the allowed method', async () => {
   const { world } = await open()
   for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {

@@ -51,7 +51,7 @@ test("the target name is the provider's ID if that leads to one connection, rega
   assert.is((await ask('one/m')).name, 'openai-compatible/m')
 })
 
-test('the target name is another name of the connection if an alias or a longer prefix uses the first one', async () => {
+test('the target name is another connection name if an alias or a longer prefix uses the first name', async () => {
   const { api, ask } = await open([{ provider: 'openai' }, lab('one')])
   await api.aliases.set({ alias: 'openai/gpt-5', model: 'one/m' })
   assert.equal(await ask('openai/gpt-5'), { host: 'one.test', name: 'openai-compatible/m' })

@@ -51,7 +51,7 @@ test("the AI SDK's Google client is served, although it omits the models folder 
   assert.match((await unknown.json()).error.message, /nobody\/m/)
 })
 
-test("clients of other formats get an error that is in Google's stream outside an event", async () => {
+test("clients of other formats get errors that Google's stream contains outside an event", async () => {
   const error = JSON.stringify({ error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }, null, 2)
   const chunks = [geminiEvents[0] ?? '', error]
   const { world } = await open(() => sse(chunks), { connections: ['google'] })

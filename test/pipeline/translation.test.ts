@@ -182,7 +182,7 @@ test('while a provider is silent, the client gets keep-alives in its format', as
   await reader?.cancel()
 })
 
-test('tokens are estimated if a provider of another format would have to count them, and a warning reports it', async () => {
+test('tokens are estimated instead of counted by a provider of another format, and a warning reports it', async () => {
   const { up, world } = await open()
   const response = await world.post('/v1/messages/count_tokens', { model: 'one/m', messages: hello })
   assert.is(response.status, 200)

@@ -91,7 +91,7 @@ test("a model that only its provider can know is suggested together with the pro
   )
 })
 
-test("if custom models can't be read, the error for an unknown model only lacks its suggestion", async () => {
+test("if custom models can't be read, the error for an unknown model just has no suggestion", async () => {
   const { list, ...rest } = memoryStorage()
   const away = async () => {
     throw new Error('away')
@@ -106,7 +106,7 @@ test("if custom models can't be read, the error for an unknown model only lacks 
   )
 })
 
-test('the error names a provider without an active connection', async () => {
+test('the error mentions a provider that has no active connection', async () => {
   const { asked } = await routing({ connections: ['one'] })
   assert.match(await asked('two/m'), /^404 .*there is no active connection to "two"\. Ask/)
   assert.not.match(await asked('one/'), /no active connection/)
@@ -152,7 +152,7 @@ test("the error for a self-hosted server that isn't connected shows the call tha
   assert.match(await asked('local/m'), ' (POST {"provider":"local","discover":true}).')
 })
 
-test('the error for a combo or an alias without a target names the providers that lack a connection', async () => {
+test('the error for a combo or an alias without a target lists the providers that lack a connection', async () => {
   const { asked } = await routing({
     combos: {
       old: ['gone', 'two/m', 'older', 'two/n'],
@@ -210,7 +210,7 @@ test('a catalog model without a connected provider is suggested with the missing
   assert.match(await besideLab('nobody-knows'), /as in "lab\/nobody-knows"\. GET/)
 })
 
-test('the error names a compatible provider that was never connected as it was requested', async () => {
+test('the error repeats the requested name of a compatible provider that was never connected', async () => {
   const lab = { provider: 'openai-compatible-lab', providerSpecificData: at('lab') }
   const { asked } = await routing({ connections: ['one', lab], catalog: { ...catalog, openai: at('openai') } })
   for (const provider of ['openai-compatible-studio', 'anthropic-compatible-studio'])
@@ -221,7 +221,7 @@ test('the error names a compatible provider that was never connected as it was r
   assert.match(await asked('openai-compatible-lba/m'), /Did you mean "openai-compatible-lab\/m"\? GET/)
 })
 
-test('the error for an alias of an unknown model names the alias and suggests similar names', async () => {
+test('the error for an alias of an unknown model mentions the alias and suggests similar names', async () => {
   const { asked } = await routing({ aliases: { quick: 'oter', quicker: 'quick', lost: 'lost-as-well' } })
   for (const name of ['quick', 'quicker'])
     assert.is(

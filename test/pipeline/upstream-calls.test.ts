@@ -102,7 +102,7 @@ test('a connection without a base URL fails without a call, and the error report
   assert.is(up.calls.length, 0)
 })
 
-test('a changed connection takes effect with the next request: credential, base URL, format', async () => {
+test('a changed connection takes effect on the next request: credential, base URL, format', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up, connections: ['one'] })
   await world.chat({})

@@ -107,7 +107,7 @@ test('Mistral gets ids of nine characters and no unknown field', async () => {
   assert.match(JSON.stringify(sent.messages), /"tool_call_id":"[A-Za-z0-9]{9}"/)
 })
 
-test("a router gets the reasoning options in the router's own field", async () => {
+test("a router gets the reasoning options in the router's field", async () => {
   const body = { max_tokens: 9_000, thinking: { type: 'enabled', budget_tokens: 8_000 } }
   const { sent } = await ask('messages', 'openrouter/z-ai/glm-5.3', body)
   assert.equal([sent.reasoning, sent.max_tokens], [{ effort: 'medium' }, 9_000])

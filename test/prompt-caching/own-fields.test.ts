@@ -10,7 +10,7 @@ import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clientWriters, createConversation, listRequestEnds } from './support/conversations.ts'
 
-const test = suite('prompt caching: requests with cache fields of their own')
+const test = suite('prompt caching: requests with client cache fields')
 
 const steps = createConversation(createRandom(3), 4)
 const conversation = steps.slice(0, listRequestEnds(steps)[3])
@@ -85,7 +85,7 @@ test('instructions stay instructions next to a stored prompt, whose messages the
   assert.equal(sent.input, responses.input)
 })
 
-test("while GPT-5.6 is paused, a retention of the client isn't sent with cache options, which would be an error", async () => {
+test("while caching is paused for GPT-5.6, a client's retention isn't sent with cache options, which would be an error", async () => {
   const clock = fakeClock()
   const usage = {
     ...{ input_tokens: 10_010, output_tokens: 1, total_tokens: 10_011 },
@@ -108,7 +108,7 @@ test("while GPT-5.6 is paused, a retention of the client isn't sent with cache o
   assert.is(world.recorded.requests.at(-1)?.promptCache?.stoodDown, 'unprofitable')
 })
 
-test('a cache key that the target rejects is left out, and the request repeated', async () => {
+test('a cache key that the target rejects is dropped, and the request is retried', async () => {
   const rejection = {
     error: { message: 'Unrecognized request argument supplied: prompt_cache_key', type: 'invalid_request_error' },
   }
@@ -123,7 +123,7 @@ test('a cache key that the target rejects is left out, and the request repeated'
   }
 })
 
-test("a request whose own cache fields are rejected doesn't turn prompt caching off for others", async () => {
+test("a request whose cache fields are rejected doesn't turn prompt caching off for other requests", async () => {
   const rejection = { error: { message: 'Invalid prompt_cache_retention: bogus', type: 'invalid_request_error' } }
   const { up, world } = await openDoor(
     ({ body }) => (/bogus/.test(body) ? json(rejection, 400) : json(whole['openai-responses'])),
@@ -152,7 +152,7 @@ async function openRejecting(rejected: RegExp, message: string) {
   return { up, world, ask }
 }
 
-test("a cache key that the target rejects is left out of later requests with the client's breakpoints, too", async () => {
+test('later requests with client breakpoints also omit a cache key that the target rejected', async () => {
   const message = 'Unrecognized request argument supplied: prompt_cache_key'
   const { up, world, ask } = await openRejecting(/prompt_cache_key/, message)
   for (const calls of [2, 3]) {
@@ -164,7 +164,7 @@ test("a cache key that the target rejects is left out of later requests with the
 })
 
 for (const field of ['cache_control', 'prompt_cache_options'])
-  test(`a request whose own ${field} is rejected is not repeated`, async () => {
+  test(`a request whose ${field} is rejected is not retried`, async () => {
     const { up, ask } = await openRejecting(/./, `${field}: Extra inputs are not permitted`)
     assert.is(await ask(), 400)
     assert.is(up.calls.length, 1)
@@ -181,7 +181,7 @@ const lifetimes: Record<string, string | undefined> = {
   'eu.amazon.nova-pro-v1:0': undefined,
 }
 for (const [model, ttl] of Object.entries(lifetimes))
-  test(`Bedrock caches for an hour only where the model can: ${model}`, async () => {
+  test(`Bedrock caches for an hour only if the model supports it: ${model}`, async () => {
     const { up, world } = await openDoor(() => json(converseAnswer()), {
       catalog: defaultCatalog,
       connections: [bedrock],

@@ -44,7 +44,7 @@ test('check 28: the setting of an account, or else of its plan, applies to its k
   assert.equal([await isMarked(alice), await isMarked(bob), await isMarked(own)], [false, false, true])
 })
 
-test("check 28: a group's setting applies to its keys without a setting of their own", async () => {
+test("check 28: a group's setting applies to keys that have no setting", async () => {
   const { api, isMarked } = await open()
   await api.groups.put({ id: 'agents', name: 'agents', promptCaching: { mode: 'auto', ttl: '1h' } })
   const { key: one } = await api.keys.create({ name: 'one', group: 'agents' })
@@ -54,7 +54,7 @@ test("check 28: a group's setting applies to its keys without a setting of their
   assert.equal((await api.groups.get('agents')).promptCaching, { mode: 'auto', ttl: '1h' })
 })
 
-test('check 36: two API keys that name the same session have different cache keys', async () => {
+test('check 36: two API keys with the same session name have different cache keys', async () => {
   const { up, world } = await openDoor(() => json(whole['openai-chat']), {
     catalog: defaultCatalog,
     connections: ['mistral'],
@@ -71,7 +71,7 @@ test('check 36: two API keys that name the same session have different cache key
   for (const cacheKey of cacheKeys) assert.match(String(cacheKey), /^[\w-]{22}$/)
 })
 
-test("check 42: the gateway's savings exclude those from the client's own breakpoints", async () => {
+test("check 42: the gateway's savings exclude savings from the client's breakpoints", async () => {
   const usage = { input_tokens: 10, output_tokens: 1, cache_read_input_tokens: 50_000, cache_creation_input_tokens: 0 }
   const { world } = await openDoor(() => json({ ...whole['anthropic-messages'], usage }), {
     catalog: defaultCatalog,

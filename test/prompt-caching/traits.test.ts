@@ -57,7 +57,7 @@ const translated = {
 } as const
 
 for (const [what, [path, provider, body, answer]] of Object.entries(translated))
-  test(`a client's own cache key is translated, from ${what}`, async () => {
+  test(`a client's cache key is translated, from ${what}`, async () => {
     const catalog: Catalog = { ...defaultCatalog, xai: { ...defaultCatalog.xai, format: 'openai-responses' } }
     const { up, world } = await openDoor(() => json(answer), { catalog, connections: [provider] })
     const response = await world.post(path, { ...body, model: `${provider}/m`, prompt_cache_key: 'own' })

@@ -164,7 +164,7 @@ for (const strategy of [
   })
 }
 
-test('round-robin takes turns evenly among the entries whose condition is met', async () => {
+test('round-robin alternates evenly among entries whose condition is met', async () => {
   const models = ['one/m', { model: 'two/m', when: { tools: true } }, 'three/m']
   const { asks } = await openPool({ models, strategy: 'round-robin' })
   assert.is(await asks(4), 'one three one three')

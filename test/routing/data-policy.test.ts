@@ -30,7 +30,7 @@ async function refusal(response: Response) {
 
 for (const header of ['zdr', ' zdr , region=eu', 'zdr=true', 'training=false,region=eu', 'zdr, zdr'])
   for (const stream of [false, true])
-    test(`the header "${header}" keeps a request with "stream": ${stream} at connections with the tags`, async () => {
+    test(`the header "${header}" limits a request with "stream": ${stream} to connections with the tags`, async () => {
       const { ask, up } = await open()
       const response = await ask(header, { stream })
       assert.is(response.status, 200)
@@ -125,7 +125,7 @@ for (const strategy of [
     assert.equal(new Set(up.providers), new Set(['two']))
   })
 
-test('a hedge stays at compliant targets', async () => {
+test('a hedge only uses compliant targets', async () => {
   const { up, clock, ask, world } = await hedging({ one: () => json(chatAnswer()), two: () => json(chatAnswer()) })
   const [, two] = await world.api.connections.list().then(({ connections }) => connections)
   await world.api.connections.update(two?.id ?? '', { tags: { zdr: true } })
@@ -138,7 +138,7 @@ test('a hedge stays at compliant targets', async () => {
   assert.equal(up.providers, ['two', 'two', 'two'])
 })
 
-test("a session doesn't stay at a connection that no longer complies", async () => {
+test("a session doesn't stay on a connection that no longer complies", async () => {
   const combos = { pool: { models: ['two/m', 'three/m'], strategy: 'sticky' as const } }
   const { ask, up, api } = await open(either, { combos })
   const headers = { 'x-signalbox-session': 's' }

@@ -39,7 +39,7 @@ const throws = (method: string) => {
 
 for (const [way, how] of Object.entries({ rejects, throws })) {
   for (const methods of [['get'], ['set'], ['get', 'set', 'delete']] as const) {
-    test(`if the storage ${way} on ${methods.join(', ')}, each instance takes turns on its own, and onError gets the failure`, async () => {
+    test(`if the storage ${way} on ${methods.join(', ')}, each instance keeps its own turns, and onError gets the failure`, async () => {
       const { storage, clock, broken, calls } = failingStorage(how)
       const { world, asks } = await openPool(turns, { storage, clock })
       for (const method of methods) broken.add(method)

@@ -23,7 +23,7 @@ for (const [outcome, end] of [
   })
 }
 
-test('failures of calls from before the cooldown neither extend it nor count against the probe', () => {
+test("failures of calls from before the cooldown don't extend it or count against the probe", () => {
   const { health, fail, waitOf, pass } = open()
   const early = [1, 2, 3].map(() => health.begin(target()))
   fail('rate-limit')

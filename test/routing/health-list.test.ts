@@ -36,7 +36,7 @@ test('operators can list and reset unhealthy targets', async () => {
   assert.equal(await health.list([connection('b')]), [])
 })
 
-test('invented model names neither fill the memory nor evict more important records', async () => {
+test("invented model names don't fill the memory or evict more important records", async () => {
   const { fail, health, waitOf } = open()
   fail('credentials', target('b'))
   for (let at = 0; at < 5; at++) fail('server', target('c'))

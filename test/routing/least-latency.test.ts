@@ -86,7 +86,7 @@ test('a target in cooldown is skipped', async () => {
   assert.is(seen.includes('one'), false)
 })
 
-test('the latency of the connection that would be used counts, not the latency of a failing one', async () => {
+test('the latency of the next usable connection counts, not the latency of a failing one', async () => {
   const connections = [{ provider: 'one', apiKey: 'swift' }, { provider: 'one', apiKey: 'slow' }, 'two']
   const ms: Record<string, number> = { 'Bearer swift': 200, 'Bearer slow': 900, two: 500 }
   const { race } = await openRace(ms, { connections }, ['one/m', 'two/m'])

@@ -130,7 +130,7 @@ for (const [what, options] of [
   ['the storage is not atomic', { storage: { ...memoryStorage(), atomic: false } }],
   ['"sharedState" is false', { storage: memoryStorage(), sharedState: false }],
 ] as const) {
-  test(`if ${what}, each instance takes turns on its own, and nothing is written`, async () => {
+  test(`if ${what}, each instance keeps its own turns, and nothing is written`, async () => {
     const first = await openPool(turns, options)
     const second = await joinPool(first, options)
     assert.is(

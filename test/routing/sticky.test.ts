@@ -45,7 +45,7 @@ for (const [what, request] of Object.entries(ways)) {
   })
 }
 
-test('an AI SDK conversation stays on its target, and others use other targets', async () => {
+test('an AI SDK conversation stays on its target, and other conversations use other targets', async () => {
   const { world, up } = await openPool(sticky)
   for (let nth = 0; nth < 20; nth++) {
     const first = { role: 'user', content: [{ type: 'text', text: `I am ${nth}` }] }
@@ -71,7 +71,7 @@ test('a session name takes precedence over the beginning of the conversation, an
   }
 })
 
-test("blank names and values that aren't strings don't name a session", async () => {
+test("blank names and values that aren't strings don't identify a session", async () => {
   const { asks } = await openPool(sticky)
   const messages = [{ role: 'user', content: 'Hello, it is me' }]
   const home = await asks(1, { messages })

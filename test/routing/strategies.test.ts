@@ -175,7 +175,7 @@ test('"least-latency" puts unmeasured entries first, and then the fastest', () =
   assert.is(namesOf(strategies['least-latency'].order(listed('a', 'b', 'c', 'd', 'e'), inputs)), 'cebda')
 })
 
-test('"least-latency" tries one of the others first in one of twenty requests', () => {
+test('"least-latency" tries another entry first in one of twenty requests', () => {
   const getLatency = ({ index }: GroupEntry) => index
   const counts = tally('least-latency', listed('a', 'b', 'c'), { getLatency })
   isNear((counts.get('abc') ?? 0) / 40_000, 0.95, 0.005)

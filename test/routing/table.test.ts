@@ -146,7 +146,7 @@ test('a plain model name is resolved without groups, and its targets are cached'
   assert.equal(selected, [])
 })
 
-test('a cycle of combos ends, and so do deeply nested combos', async () => {
+test('resolving a cycle of combos terminates, and so does resolving deeply nested combos', async () => {
   const circle = [combo('x', 'fallback', 'y', 'up/b'), combo('y', 'least-cost', 'x', 'up/a')]
   for (const { name } of circle) assert.match(await tableOf({ combos: circle }).ways(name), /a@c.*b@c|b@c.*a@c/)
   const deep = Array.from({ length: 900 }, (_, depth) =>
