@@ -73,7 +73,7 @@ test('an action reports conflicting changes on both sides, even after its last r
   assert.equal((await (await tenant()).combos.get(id)).models, ['one/home'])
 })
 
-test('a key that belongs to another gateway on the proxy returns a 409 that names it', async () => {
+test('a key that belongs to another gateway on the proxy returns a 409 that identifies the key', async () => {
   const one = openBothEnds()
   const { key } = await one.api.keys.create({ name: 'shared' })
   await one.enable()

@@ -89,7 +89,7 @@ test('cloud sync is enabled, verified, used, paused, edited at the cloud, and di
   await ends.close()
 })
 
-test('a concurrent edit and deletion end as a deletion on both sides', async () => {
+test('a concurrent edit and deletion results in a deletion on both sides', async () => {
   const { ends, api, keyId, combo } = await enabled()
   const cloud = (await ends.tenant()).api
   await api.combos.update(combo.id, { strategy: 'round-robin' })

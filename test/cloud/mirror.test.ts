@@ -134,7 +134,7 @@ test('a replica stores new keys and connections concurrently, because a storage 
   assert.is((await storage.list('directory/')).length, 40)
 })
 
-test('a proxy rejects invalid messages, names the error, and changes nothing', async () => {
+test('a proxy rejects invalid messages with a specific error, and changes nothing', async () => {
   const { send, home, storage, client } = await openWorld()
   await home.enable([])
   const { state } = await keyState('one')

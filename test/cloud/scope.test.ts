@@ -15,7 +15,7 @@ storageConformance('scoped', {
 
 const test = suite('scopes of a storage')
 
-test("scopes neither see nor change each other's data", async () => {
+test("scopes can't see or change each other's data", async () => {
   const storage = memoryStorage()
   const { scope } = createScopes(storage)
   const [one, other, longer] = [scope('tenants/a/'), scope('tenants/b/'), scope('tenants/aa/')]

@@ -271,7 +271,7 @@ test("another proxy's challenge works for one more minute to allow for clock ske
   assert.is((await elsewhere.post(paths.sessions, second.message)).status, 401)
 })
 
-test('a query string is rejected on every route, and the error on unsigned routes names it', async () => {
+test('a query string is rejected on every route, and the error on unsigned routes mentions it', async () => {
   const { door, enrolled } = openProxy()
   const client = await createClient(door)
   const json = { 'content-type': 'application/json' }

@@ -6,7 +6,7 @@ const HIJACK = `app.all('/ai/*', (request, reply) => { reply.hijack(); toNodeHan
 
 for (const [version, node] of nodes) {
   serves(`Fastify and Node ${version}`, () => startApp(node, ['apps/fastify.mjs']))
-  serves(`Fastify and Node ${version}, by the code in the error`, async () =>
+  serves(`Fastify and Node ${version}, with the code from the error`, async () =>
     startApp(node, ['apps/fastify-code.mjs', await codeInError(node)]),
   )
 }

@@ -144,7 +144,7 @@ test('the test runner lists skipped tests with the reason', async () => {
   assert.match(output, /\n- 2 tests in 1 file: recordings: none at all\n/)
 })
 
-test('the test runner lists a file all of whose tests were skipped with the reason', async () => {
+test('if all tests in a file were skipped, the test runner lists the file with the reason', async () => {
   const { output } = await runFixture('skipped-whole')
   assert.match(output, /^– \S+it\.test\.ts \(recordings: none on this machine, [\d.]+ m?s\)$/m)
 })
@@ -210,7 +210,7 @@ test('the test runner runs long files with --all', async () => {
   assert.not.match(outcome.output, /Left out/)
 })
 
-test('the test runner runs long files whose path or folder is named by a filter', async () => {
+test('the test runner runs long files if a filter matches their path or folder', async () => {
   const byName = await runFixture('long', { filters: ['long/histories'] })
   assert.is(byName.lastLine, closingLine(1, 0, 0), byName.output)
   const byFolder = await runFixture('long', { filters: ['long/cli'] })

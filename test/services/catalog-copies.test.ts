@@ -14,7 +14,7 @@ const [redis, postgres] = [await findRedis(), await startPostgres()]
 const pool = openPool(postgres.url)
 
 for (const name of ['redis', 'ioredis'] as const)
-  catalogCopies(`Redis by ${name}`, async () => {
+  catalogCopies(`Redis with ${name}`, async () => {
     const { client, end } = await openClient(name, redis.url)
     return { storage: redisStorage(client, { prefix: `catalog ${process.pid} ${name}` }), destroy: end }
   })

@@ -17,7 +17,7 @@ const [redis, postgres] = [await findRedis(), await startPostgres()]
 let stores = 0
 
 for (const name of ['redis', 'ioredis'] as const)
-  damagedRecords(`Redis by ${name}`, async () => {
+  damagedRecords(`Redis with ${name}`, async () => {
     const { client, end } = await openClient(name, redis.url)
     return { storage: redisStorage(client, { prefix: `damaged ${process.pid} ${++stores}` }), destroy: end }
   })

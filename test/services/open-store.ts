@@ -30,7 +30,7 @@ export function openPool(connectionString: string, options: object = {}): Pool {
 
 /**
  * Opens the store that a text names: `redis://…?prefix=…`, `postgres://…?table=…`, or a folder. `&watch=no`: as a store that reports no change
- * of others; `&listen=no`: Postgres by its poll alone.
+ * of others; `&listen=no`: Postgres with polling only.
  */
 export async function openStore(place: string): Promise<OpenedStore> {
   if (!/^(?:redis|postgres):/.test(place)) return { storage: fileStorage({ path: place, logger: false }), end() {} }

@@ -66,7 +66,7 @@ export function testOverHttp(test: Suite<object>, name: string, { front, create,
 
   for (const [fault, effect] of Object.entries(FAULTS) as Array<[keyof typeof FAULTS, string]>) {
     const outcome = retries ? 'happens once' : `is rejected, and has ${effect === 'run' ? 'one' : 'no'} effect`
-    test(`${name}: a write ${outcome} if the network fails by "${fault}"`, async () => {
+    test(`${name}: a write ${outcome} if the network fails with "${fault}"`, async () => {
       const open = create()
       const other = withIncrement(open())
       await other.increment('count', 1)
@@ -96,7 +96,7 @@ export function testOverHttp(test: Suite<object>, name: string, { front, create,
       assert.is((await other.get('old'))?.value, isRun ? undefined : '1')
     })
 
-    test(`${name}: a change is made, or gets a 503 that explains what to do, if the network fails by "${fault}"`, async () => {
+    test(`${name}: a change is made, or gets a 503 that explains what to do, if the network fails with "${fault}"`, async () => {
       const open = create()
       const first = build(open())
       await first.api.combos.create({ name: 'first', models: ['openai/gpt-5'] })

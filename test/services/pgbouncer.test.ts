@@ -36,8 +36,8 @@ function conformance(name: string, options: PostgresStorageOptions) {
   })
 }
 
-conformance('by its poll', { listen: false })
-conformance('with a pool beside it for listening', { listen: direct })
+conformance('with polling', { listen: false })
+conformance('with a separate pool for listening', { listen: direct })
 conformance('with a pool that cannot listen', { logger: false })
 
 const test = suite('PgBouncer')

@@ -19,7 +19,7 @@ function create(query = '') {
 }
 
 sharedStoreConformance('Postgres', { create, knownWithinMs: 100 })
-sharedPauseConformance('Postgres by its poll', {
+sharedPauseConformance('Postgres with polling', {
   create: () => create('&listen=no'),
   knownWithinMs: 1_000,
   async end() {

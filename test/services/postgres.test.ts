@@ -135,7 +135,7 @@ test('changes during a server outage are reported within 3 s of its end, and wri
   for (const one of [mine, theirs]) await one.end()
 })
 
-test('a missing table that may not be created causes an error that names it and explains what to do', async () => {
+test('a missing table that may not be created causes an error that mentions it and explains what to do', async () => {
   const storage = postgresStorage(pool, { table: 'nowhere', migrate: false })
   const error: { code?: string; message?: string } = await storage.get('key').then(
     () => ({}),

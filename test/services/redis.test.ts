@@ -16,7 +16,7 @@ const server = await findRedis()
 const cluster = server.isOwn ? await startCluster() : undefined
 
 function conformance(name: string, open: () => Promise<OpenClient>) {
-  storageConformance(`redis, by a client of ${name},`, redisConformance(open))
+  storageConformance(`redis, with a ${name} client,`, redisConformance(open))
 }
 
 for (const name of PACKAGES) conformance(name, () => openClient(name, server.url))

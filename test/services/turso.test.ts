@@ -49,7 +49,7 @@ for (const [name, createClient] of Object.entries(CLIENTS))
     },
   })
 
-test('expired rows are removed although no instance makes many writes', async () => {
+test('expired rows are removed even if no instance makes many writes', async () => {
   const clock = fakeClock()
   const client = CLIENTS['@libsql/client/web']({ url: server.url, authToken: 'a token' })
   const table = `records_${++tables}`

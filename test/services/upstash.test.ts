@@ -139,7 +139,7 @@ test("a client sends back the token of its latest write, so a replica's reads in
   assert.ok(sent.at(-1))
 })
 
-test('the environment names the database, and the error for a missing or invalid option explains what to set', () => {
+test('the environment selects the database, and the error for a missing or invalid option explains what to set', () => {
   assert.throws(() => upstashStorage(), /UPSTASH_REDIS_REST_URL/)
   process.env.KV_REST_API_URL = server.url
   process.env.KV_REST_API_TOKEN = TOKEN

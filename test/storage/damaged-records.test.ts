@@ -160,7 +160,7 @@ test('a damaged enabledModels lists its readable models, or the catalog if there
   for (const odd of ['a', {}, null, 7, [5]]) assert.equal(await listed(odd), ['two/m'], JSON.stringify(odd))
 })
 
-test("a connection's sharesPrefix that is neither true nor false is omitted", async () => {
+test("a connection's sharesPrefix is omitted unless it is a boolean", async () => {
   const { lists } = await afterChange('connections/', { providerSpecificData: { prefix: 'b', sharesPrefix: 'no' } })
   const { providerSpecificData } = lists.connections.find(({ provider }) => provider === 'two') ?? {}
   assert.equal(providerSpecificData, { prefix: 'b' })

@@ -15,7 +15,7 @@ const KILLS = Math.ceil(randomCases(500, 24) / LANES) * LANES
 const WINDOW_MS = 8
 const MOST_WRITES = 6
 
-const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('file storage whose process is killed', {})
+const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>('killing the process of a file storage', {})
 
 test.before(async (context) => {
   context.program = await childProgram()

@@ -144,7 +144,7 @@ for (const how of ['rejects calls', 'hangs'] as const) {
   })
 }
 
-test('changes made by others during an outage of the storage are visible within a second afterward', async () => {
+test('changes made by other instances during a storage outage are visible within a second afterward', async () => {
   for (const watched of [true, false]) {
     const { clock, status, key, id, elsewhere, fail, mend } = await open({ watched })
     assert.is(await status(key), 200)

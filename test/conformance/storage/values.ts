@@ -53,7 +53,9 @@ export function storageValues(test: StorageTest): void {
     assert.ok((await (await other()).get('big'))?.value === value)
   })
 
-  test("rejects a value or key over the adapter's declared limit by name, and changes nothing", async ({ storage }) => {
+  test("rejects a value or key over the adapter's declared limit with a specific error, and changes nothing", async ({
+    storage,
+  }) => {
     const { largestValueBytes, longestKeyBytes } = storage
     const version = await storage.set('key', 'value')
     if (largestValueBytes !== undefined) {
@@ -69,7 +71,10 @@ export function storageValues(test: StorageTest): void {
     assert.equal(await storage.list(''), [{ key: 'key', value: 'value', version }])
   })
 
-  test('keeps NUL and unpaired surrogates exactly, or rejects them by name', async ({ storage, other }) => {
+  test('keeps NUL and unpaired surrogates exactly, or rejects them with a specific error', async ({
+    storage,
+    other,
+  }) => {
     for (const value of ['a\u0000b', 'a\uD800b', '\uDC00']) {
       const before = await storage.get('key')
       const written = await storage.set('key', value).catch((error: unknown) => error)

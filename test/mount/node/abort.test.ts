@@ -105,7 +105,7 @@ test('a client disconnect is reported to all listeners, even if one removes anot
   assert.equal(seen, [1, 2, 3])
 })
 
-test('a client disconnect is reported once to each listener, immediately to later ones, and not to removed ones', async () => {
+test('a client disconnect is reported once to each listener, immediately to late listeners, and not to removed listeners', async () => {
   const seen: string[] = []
   const done = Promise.withResolvers<void>()
   const { port } = await serve(async (exchange) => {
@@ -161,7 +161,7 @@ test("a connection that closes after a complete response isn't treated as a disc
   assert.equal(seen, [])
 })
 
-test('a client disconnect is reported to every pipelined request, even those waiting for their turn, without a warning', async () => {
+test('a client disconnect is reported to every pipelined request, including queued ones, without a warning', async () => {
   const warnings: Error[] = []
   const onWarning = (warning: Error) => void warnings.push(warning)
   process.on('warning', onWarning)

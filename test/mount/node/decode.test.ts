@@ -84,7 +84,7 @@ test('each event in a compressed stream is returned as soon as it arrives', asyn
   assert.is(await textOf(body), 'data: 2\n\n')
 })
 
-test('compressed responses that are cut off or corrupt reject', async () => {
+test('reading a truncated or corrupt compressed response rejects', async () => {
   const whole = gzipSync(TEXT)
   const damaged = Uint8Array.from(whole)
   damaged.fill(7, 100, 200)

@@ -8,7 +8,7 @@ const { fetch, http, raw } = createCallLab(test.after)
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
 
-test('a call over undici sends method, path, query, headers, and body as given, and requests no compression', async () => {
+test('a call over undici sends the method, path, query, headers, and body as given, and requests no compression', async () => {
   const seen: unknown[] = []
   const { url, port } = await http(async (req, res) => {
     const parts: string[] = []
@@ -33,7 +33,7 @@ test('a call over undici sends method, path, query, headers, and body as given, 
   ])
 })
 
-test('responses have a status and headers, with repeated ones joined or separate', async () => {
+test('responses have a status and headers, and repeated headers are joined or separate', async () => {
   const { url } = await raw((socket) => {
     socket.write(`${OK}X-Many: 1\r\nx-many: 2\r\nSet-Cookie: a\r\nset-cookie: b\r\ncontent-length: 2\r\n\r\nok`)
   })
@@ -126,7 +126,7 @@ test("a URL or header that can't be sent rejects instead of throwing", async () 
   assert.is(error.code, 'UND_ERR_INVALID_ARG')
 })
 
-test('a body that is cut off rejects after the data that arrived: by length, by chunks, or by a reset', async () => {
+test('a truncated body rejects after the received data: by length, by chunks, or by a reset', async () => {
   const cuts: Array<Parameters<typeof rawUpstream>[0]> = [
     (socket) => socket.end(`${OK}content-length: 9\r\n\r\nhalf`),
     (socket) => socket.end(`${OK}transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n`),

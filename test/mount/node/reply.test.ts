@@ -162,7 +162,7 @@ test("a header that HTTP can't transmit leads to a bare 500 and cancels the stre
   assert.is(await (await fetch(url)).json(), 'next')
 })
 
-test('a gateway promise that rejects, which should never happen, leads to a bare 500', async () => {
+test('a rejected gateway promise, which should never happen, leads to a bare 500', async () => {
   const { url } = await serve(() => Promise.reject(new Error('secret')))
   const response = await fetch(url)
   assert.is(response.status, 500)

@@ -4,9 +4,9 @@ import * as undici from 'undici'
 import { loadUndici } from '../../../adapters/mount/node/undici.ts'
 import { assert, suite } from '../../support/suite.ts'
 
-const test = suite('the parts of undici')
+const test = suite('loading undici in parts')
 
-test("the loaded parts are undici's own", async () => {
+test('the loaded parts come from undici itself', async () => {
   const { Client, buildConnector } = await loadUndici()
   assert.is(Client, undici.Client)
   assert.is(buildConnector, undici.buildConnector)

@@ -99,7 +99,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     assert.equal(await call(page, 'get', 'late'), { result: undefined })
   })
 
-  inTabs('a newer release may upgrade the database, and the error of the older release says what to do', async () => {
+  inTabs("a newer release may upgrade the database, and the older release's error explains what to do", async () => {
     await act(other, 'hold', name, 2)
     refused(await call(page, 'get', 'key'), 'STORAGE_NEWER_VERSION', /Reload the page/)
   })
@@ -175,7 +175,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     refused(answer ?? {}, 'STORAGE_UNREADABLE', /Allow the site to store data/)
   })
 
-  inTabs("the storage's own secret is a key that no script can read", async () => {
+  inTabs("the storage's secret is a key that no script can read", async () => {
     const { bits, ...exports } = await act<Record<string, string>>(page, 'exports')
     assert.is(bits, 'InvalidAccessError')
     assert.equal(Object.keys(exports), ['raw', 'jwk'])

@@ -11,7 +11,7 @@ const HOUR = 3_600_000
 
 /** Tests the times on the pages, and the usage of keys over time. */
 export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
-  test('usage and requests are shown for yesterday, this month, and days that are entered', async ({ browser }) => {
+  test('usage and requests are shown for yesterday, this month, and custom dates', async ({ browser }) => {
     const { served, key } = await withHistory()
     const { page, faults, close } = await visit(browser as Browser, served.url, { now: NOW })
     for (const [query, count] of [
