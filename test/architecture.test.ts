@@ -26,7 +26,7 @@ source('no file is too long, not even a test', () => {
   assert.is(found.length, 0, found.join('\n'))
 })
 
-source('every file has a unique name, so that editor tabs can be told apart', () => {
+source('every file has a unique name, so editor tabs are easy to tell apart', () => {
   const paths = Object.groupBy(readTree(['src', 'adapters']).keys(), (path) => path.slice(path.lastIndexOf('/')))
   assert.equal(
     Object.values(paths).filter((same = []) => same.length > 1),
@@ -38,7 +38,7 @@ source('every format has the same files', () => {
   assert.equal(missingFormatFiles(readTree(['src/protocols/formats']).keys()), [])
 })
 
-source('no files import each other in a cycle, and no folders do, not even for types', () => {
+source('files and folders have no import cycles, not even for types', () => {
   const files = readTree(['src', 'adapters'])
   assert.equal(importCycles(files), [])
   assert.equal(folderCycles(files), [])
@@ -54,7 +54,7 @@ source('few type names are declared twice', () => {
   assert.ok(found.length <= MAX_REPEATED_NAMES, `Rename a type, so that a name means one thing:\n${found.join('\n')}`)
 })
 
-source('a type name that two files declare is found, unless it belongs to a wire format', () => {
+source('detects a type name declared in two files, unless it belongs to a wire format', () => {
   const files = new Map([
     ['src/a.ts', 'export interface Row {}\ntype WireRow = 1\ninterface Own {}'],
     ['src/b.ts', 'type Row = 1\nexport interface WireRow {}'],
@@ -68,7 +68,7 @@ source('at most 5% of the test titles lack a subject', () => {
   assert.ok(found.length <= tests / 20, `${found.length} of ${tests} titles begin with a verb:\n${found.join('\n')}`)
 })
 
-source('a title that begins with a verb is found, even with options or in a template', () => {
+source('detects a title that begins with a verb, even with options or in a template', () => {
   const text = [
     "test('is skipped', () => {})",
     'test(`has that`, { timeoutMs: 1 }, async () => {})',
@@ -94,7 +94,7 @@ source('comments cite every rule in src/rules.md', () => {
   assert.equal(uncitedHeadings(readTree(['src', 'adapters', 'examples', 'test']), readRules()), [])
 })
 
-source('a comment of any kind that cites a missing document or rule is found', () => {
+source('detects any kind of comment that cites a missing document or rule', () => {
   const documents = {
     exists: (path: string) => ['src/rules.md', 'src/a/notes.md'].includes(path),
     headings: headingsOf('# Rules\n\n## Client keys\n\n- Text\n\n## Listing: order\n'),
@@ -164,8 +164,12 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
     "import type { X } from '../reply/x.ts'",
     /a request comes to reply\/ after choose\//,
   ],
-  'a sibling on the same layer': ['src/protocols/formats/a.ts', "import { x } from '../providers/x.ts'", /siblings/],
-  'a format in another format': [
+  'an import from a sibling on the same layer': [
+    'src/protocols/formats/a.ts',
+    "import { x } from '../providers/x.ts'",
+    /siblings/,
+  ],
+  'a format that imports another format': [
     'src/protocols/formats/gemini/gemini-fields.ts',
     "import { x } from '../openai-chat/fields.ts'",
     /formats do not import each other/,
@@ -180,30 +184,34 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
     "import type { X } from '../client/stream.ts'",
     /client\/ and provider\/ of a format do not import each other/,
   ],
-  'a feature in the path of a request': [
+  'a feature imported in the request path': [
     'src/request/a.ts',
     "import { x } from '../features/limits/x.ts'",
     /layer 5 imports from layer 11/,
   ],
-  'a helper in an error': ['src/errors.ts', "import { encodeUtf8 } from './lib/encoding.ts'", /siblings/],
-  'an error among the types': ['src/types.ts', "import type { E } from './errors.ts'", /siblings/],
+  'a helper imported by an error': ['src/errors.ts', "import { encodeUtf8 } from './lib/encoding.ts'", /siblings/],
+  'an error imported by the types': ['src/types.ts', "import type { E } from './errors.ts'", /siblings/],
   'a new feature that imports another one': [
     'src/features/exact-cache/a.ts',
     "import { x } from '../limits/gate.ts'",
     /siblings/,
   ],
   'a folder that is not on a layer': ['src/misc/a.ts', 'export const a = 1', /is in no layer/],
-  'the client with code of the server': [
+  'a client that imports server code': [
     'src/client/a.ts',
     "import { routes } from '../request/door/routes.ts'",
     /types and src\/lib\/ only/,
   ],
-  'an adapter in the core': [
+  'an adapter imported by the core': [
     'src/gateway.ts',
     "import { m } from '../adapters/storage/memory.ts'",
     /command line chooses/,
   ],
-  'a test in the core': ['src/gateway.ts', "import { c } from '../test/support/clock.ts'", /no part of the library/],
+  'a test imported by the core': [
+    'src/gateway.ts',
+    "import { c } from '../test/support/clock.ts'",
+    /no part of the library/,
+  ],
   'the router outside src/request/door': [
     'src/request/a.ts',
     "import { Router } from 'itty-router'",
@@ -235,29 +243,29 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
   'ambient fetch, bound': ['src/request/upstream/a.ts', 'export const call = fetch.bind(undefined)', /uses fetch/],
   'destructured ambient fetch': ['src/request/upstream/a.ts', 'export const { fetch } = globalThis', /uses globalThis/],
   'ambient fetch in shorthand': ['src/request/upstream/a.ts', 'export const platform = { fetch }', /uses fetch/],
-  'ambient fetch where another scope has its own': [
+  'ambient fetch when another scope declares fetch': [
     'src/request/upstream/a.ts',
     "export function a(fetch: () => void) { fetch() }\nexport const b = () => fetch('/')",
     /a\.ts:2 uses fetch/,
   ],
   'the type any': ['src/lib/a.ts', 'export const a = (b: any) => b', /uses the type any/],
   'a silenced compiler': ['adapters/mount/a.ts', '// @ts-ignore\nexport const a = 1', /silences the compiler/],
-  'a file of the core in an adapter': [
+  'a core file imported by an adapter': [
     'adapters/mount/bun.ts',
     "import { x } from '../../src/lib/bytes.ts'",
     /knows src\/index\.ts/,
   ],
-  'the gateway itself in an adapter': [
+  'the gateway imported by an adapter': [
     'adapters/mount/bun.ts',
     "import { createGateway } from '../../src/index.ts'",
     /types only/,
   ],
-  'another adapter in an adapter': [
+  'an adapter imported by another adapter': [
     'adapters/mount/bun.ts',
     "import { x } from './node.ts'",
     /do not import each other/,
   ],
-  'a helper of other adapters': [
+  "another adapter's helper": [
     'adapters/storage/file.ts',
     "import { x } from '../mount/helper.ts'",
     /helper of other adapters/,
@@ -277,43 +285,46 @@ const allowed: Record<string, [path: string, text: string]> = {
     'src/request/door/a.ts',
     "import { x } from '../run.ts'\nimport { y } from '../../lib/y.ts'",
   ],
-  'a new feature that no layer names': [
+  'a new feature that no layer lists': [
     'src/features/exact-cache/a.ts',
     "import type { Feature } from '../../feature.ts'\nimport { b } from './b.ts'\nimport { x } from '../../request/steps.ts'",
   ],
-  'files of one module': ['src/records/a.ts', "import { x } from './b.ts'"],
-  'both sides of a format with what they share': [
+  'files in the same module': ['src/records/a.ts', "import { x } from './b.ts'"],
+  'both sides of a format and their shared code': [
     'src/protocols/formats/gemini/client/gemini-client-request.ts',
     "import { x } from '../fields.ts'\nimport { y } from '../../canonical/parts.ts'\nimport { z } from '../../errors/read.ts'",
   ],
-  'errors that know types': ['src/errors.ts', "import type { A } from './types.ts'"],
-  'helpers that know types and errors': [
+  'errors that import types': ['src/errors.ts', "import type { A } from './types.ts'"],
+  'helpers that import types and errors': [
     'src/lib/a.ts',
     "import type { A } from '../types.ts'\nimport { b } from '../errors.ts'",
   ],
-  'the composition as a whole': ['src/index.ts', "export { createGateway } from './gateway.ts'"],
-  'the command line with Node and adapters': [
+  'the entire composition': ['src/index.ts', "export { createGateway } from './gateway.ts'"],
+  'a CLI that imports Node modules and adapters': [
     'src/cli/main.ts',
     "import { argv } from 'node:process'\nimport { s } from '../../adapters/mount/node.ts'\nconsole.log(Date.now(), argv, s)",
   ],
-  'the defaults of the composition': [
+  'the composition defaults': [
     'src/gateway.ts',
     'export const clock = { now: () => Date.now(), fetch, setTimeout, console }',
   ],
-  'a given fetch': ['src/request/upstream/a.ts', 'export const call = ({ fetch, clock }: Given) => fetch(clock.now())'],
+  'an injected fetch': [
+    'src/request/upstream/a.ts',
+    'export const call = ({ fetch, clock }: Given) => fetch(clock.now())',
+  ],
   'a property with the name of a global': [
     'src/request/door/a.ts',
     'export const a = (gateway: Gateway) => gateway.fetch({ process: 1 })',
   ],
   'a type that names a global': ['src/types.ts', 'export interface Options { fetch?: typeof fetch; console: Console }'],
-  'a date made from a number': ['src/records/a.ts', 'export const iso = (ms: number) => new Date(ms).toISOString()'],
+  'a date created from a number': ['src/records/a.ts', 'export const iso = (ms: number) => new Date(ms).toISOString()'],
   'the word "any" in comments and strings': ['src/lib/a.ts', "/** Any error, any value. */\nexport const any = 'any'"],
-  'adapters with errors, helpers, and types': [
+  'adapters that import errors, helpers, and types': [
     'adapters/mount/node.ts',
     "import { request } from 'undici'\nimport { gatewayError } from '../../src/errors.ts'\nimport type { Gateway } from '../../src/index.ts'\nimport { a } from '../lib/a.ts'\nimport type { B } from '../types/b.ts'\nimport { c } from './node-bridge.ts'",
   ],
-  'a client with types of the routes': ['src/client/a.ts', "import type { Routes } from '../request/door/routes.ts'"],
-  'a client with helpers that both sides use': ['src/client/a.ts', "import { hashOf } from '../lib/hash.ts'"],
+  'a client that imports route types': ['src/client/a.ts', "import type { Routes } from '../request/door/routes.ts'"],
+  'a client that imports shared helpers': ['src/client/a.ts', "import { hashOf } from '../lib/hash.ts'"],
 }
 
 for (const [name, [path, text]] of Object.entries(allowed)) {
@@ -330,7 +341,7 @@ rules('the architecture rules reject a file of more than 400 lines, except gener
   assert.equal(longFiles(new Map(Object.entries(files))), ['test/lib/b.ts has 401 lines, more than 400'])
 })
 
-rules('the architecture rules name the files that a format lacks', () => {
+rules('the architecture rules report the files that a format lacks', () => {
   const inFolder = (names: string[], prefix: string) =>
     names.map((name) => `src/protocols/formats/new-format/${prefix}${name}.ts`)
   const shared = inFolder(['errors', 'fields', 'format', 'translator', 'wire'], 'new-')

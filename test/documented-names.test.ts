@@ -35,7 +35,7 @@ test('each format has a row in docs/src/content/docs/reference/formats.md', () =
   assert.equal(missing(providerFormats, rowsOf('docs/src/content/docs/reference/formats.md')), [])
 })
 
-test('the page of options has one row for each option, limit, and hook, and no other rows', () => {
+test('the options page has one row for each option, limit, and hook, and no other rows', () => {
   const rows = rowsOf('docs/src/content/docs/reference/options.md')
   const options = [
     ...membersOf('src/options.ts', 'GatewayOptions'),
@@ -111,7 +111,7 @@ function callsOf(rows: object): string[] {
   })
 }
 
-test('the page of the CLI mentions each command', () => {
+test('the CLI page mentions each command', () => {
   const page = read('docs/src/content/docs/reference/cli.md')
   assert.equal(
     Object.keys(listCommands()).filter((name) => !new RegExp(`\`(?:npx signalbox )?${name}\\b`).test(page)),
@@ -119,7 +119,7 @@ test('the page of the CLI mentions each command', () => {
   )
 })
 
-test('the page of token estimates lists what each model family adds to a request', () => {
+test('the token estimates page lists the overhead of each model family', () => {
   const rows = [
     ...read('docs/src/content/docs/reference/token-estimates.md').matchAll(
       /^ +\| (?!Models|-)[\w .-]+?[^|]*\| ([\d,]+) +\|/gm,

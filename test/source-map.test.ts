@@ -12,7 +12,7 @@ function namedPaths(): string[] {
   return names.map((name) => (/^(?:adapters|test)\//.test(name) ? name : `src/${name}`))
 }
 
-test('every file and folder that the map names exists', () => {
+test('every file and folder that the map mentions exists', () => {
   const paths = namedPaths()
   assert.ok(paths.length > 30, `only ${paths.length} paths were found`)
   assert.equal(
@@ -32,7 +32,7 @@ test('every path with a placeholder exists for at least one kind', () => {
   }
 })
 
-test('every function, type, and property that the pages for contributors name exists', () => {
+test('every function, type, and property that the pages for contributors mention exists', () => {
   const files = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
   const words = new Set(files.flatMap((file) => readFileSync(`${root}src/${file}`, 'utf8').match(/\w+/g) ?? []))
   const named = ['CONTRIBUTING.md', 'src/README.md', 'src/RECORDS.md'].flatMap((page) =>

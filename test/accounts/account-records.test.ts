@@ -18,7 +18,7 @@ test('check 13: each id is a separate account, even if it contains special chara
   assert.equal(await refsOf(), refs.map((ref) => `accounts/${ref}`).sort())
 })
 
-test('an account is stored with its first attempt, and afterward at most once a day', async () => {
+test('an account is stored on its first attempt, then at most once a day', async () => {
   const { accounts, use, refsOf, storage, clock } = openAccounts()
   await accounts.getAccount({ account: 'alice' })
   assert.equal(await refsOf(), [])
@@ -45,7 +45,7 @@ test('check 29: an account expires after 90 idle days, and use renews it', async
   assert.is((await refsOf()).length, 0)
 })
 
-test('check 29: an account that the management API has changed never expires', async () => {
+test('check 29: an account changed through the management API never expires', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const { api } = createGateway({ storage, clock, logger: false, accounts: { idleDays: 1 } })
@@ -92,7 +92,7 @@ test('check 31: the storage contains no id, name, or email address of an account
   for (const form of [canary, btoa(canary), btoa(`user-${canary}`).slice(0, 16)]) assert.not.ok(text.includes(form))
 })
 
-test('a plan is found by its id or its name, and its limits for each account apply', async () => {
+test('a plan can be referenced by id or name, and its per-account limits apply', async () => {
   const { accounts, putPlan } = openAccounts({ options: { defaultPlan: 'Free' } })
   await putPlan({ id: 'plan-1', name: 'Free', each: { usd: { month: 1 } }, limits: { usd: { month: 100 } } })
   await putPlan({ id: 'pro', name: 'Pro', each: { usd: { month: 20 } } })
@@ -105,7 +105,7 @@ test('a plan is found by its id or its name, and its limits for each account app
   }
 })
 
-test('an unknown plan is an app error, and a paused plan rejects requests', async () => {
+test('an unknown plan causes an app error, and a paused plan blocks requests', async () => {
   const { tell, putPlan } = openAccounts()
   assert.is(await tell({ account: 'alice', plan: 'nope' }), '500 IDENTITY_INVALID')
   await putPlan({ id: 'nope' })
@@ -114,7 +114,7 @@ test('an unknown plan is an app error, and a paused plan rejects requests', asyn
   assert.is(await tell({ account: 'alice', plan: 'nope' }), '403 ACCOUNT_PAUSED')
 })
 
-test("limits of the identity replace the plan's, and equal limits are the same object", async () => {
+test("an identity's limits replace the plan's, and equal limits share one object", async () => {
   const { accounts, putPlan } = openAccounts()
   await putPlan({ id: 'pro', each: { usd: { month: 20 }, requests: { minute: 5 } } })
   const own = () => ({ requests: { minute: 9, day: 100 }, parallel: 2 })
@@ -127,7 +127,7 @@ test("limits of the identity replace the plan's, and equal limits are the same o
   assert.is(one.limits, other.limits)
 })
 
-test("the plan that the app sets also applies to the account's keys, and so do later changes to the plan", async () => {
+test("the plan set by the app also applies to the account's keys, including later changes to the plan", async () => {
   const { accounts, use, putPlan, clock } = openAccounts()
   await putPlan({ id: 'free' })
   await putPlan({ id: 'pro' })
@@ -139,7 +139,7 @@ test("the plan that the app sets also applies to the account's keys, and so do l
   assert.equal([(await byKey()).plan?.id, (await byKey()).name], ['pro', 'Alice'])
 })
 
-test('a record that another program changed or copied from another account is rejected', async () => {
+test('rejects a record that another program changed, or copied from another account', async () => {
   const storage = memoryStorage()
   const { use, tell } = openAccounts({ storage })
   const { ref } = await use({ account: 'alice' })
@@ -174,7 +174,7 @@ test('check 34: while the storage is unavailable, known accounts are served and 
   assert.is(await tell({ account: 'bob' }), 'ok')
 })
 
-test('accounts are kept when a storage gets its first secret', async () => {
+test('accounts survive adding the first secret to a storage', async () => {
   const { ownSecret: _, ...storage } = memoryStorage()
   const before = openAccounts({ storage, secret: undefined })
   const { ref } = await before.use({ account: 'alice', name: 'Alice' })

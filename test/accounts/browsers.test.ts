@@ -115,7 +115,7 @@ test('check 23: cookies are removed from requests from an allowed origin unless 
   assert.is((await preflight(SIBLING)).headers.get('access-control-allow-credentials'), 'true')
 })
 
-test("check 23: identify doesn't get the platform's request either, because that request contains the cookie", async () => {
+test("check 23: identify doesn't receive the platform's request, which contains the cookie", async () => {
   const platforms: unknown[] = []
   const app = await openApp({
     allowedOrigins: [PARTNER, { origin: SIBLING, credentials: true }],

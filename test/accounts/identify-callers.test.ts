@@ -224,7 +224,7 @@ test('check 13: hostile ids work like any other account id', async () => {
   assert.is(seen.size, ids.length)
 })
 
-test("check 15: the platform's arguments aren't an identity", async () => {
+test("check 15: platform arguments aren't treated as an identity", async () => {
   const platforms: unknown[] = []
   const app = await openApp({
     identify: (_, { platform }) => {

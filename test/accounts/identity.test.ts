@@ -99,7 +99,7 @@ for (const [answer, member] of INVALID)
     )
   })
 
-test('a class instance or an identity with hidden fields is rejected, because fields would be lost', () => {
+test('rejects class instances and identities with hidden fields, because fields would be lost', () => {
   class User {
     account = 'a'
     get limits() {
@@ -121,7 +121,7 @@ test('a class instance or an identity with hidden fields is rejected, because fi
   assert.equal(readIdentifyResult(bare), { identity: { account: 'a' } })
 })
 
-test('the gateway checks every list item, even if the list has its own methods or holes', () => {
+test('every list item is checked, even if the list is sparse or overrides its methods', () => {
   const tags = Object.assign([{}], { every: () => true })
   for (const answer of [{ tags }, { tags: new Array(2) }, { models: new Array(2) }])
     assert.throws(() => readIdentifyResult({ account: 'a', ...answer }), /"(?:tags|models)" is not valid/)

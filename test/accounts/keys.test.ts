@@ -74,7 +74,7 @@ test('check 19: a paused account rejects its keys and ends its streams', async (
   await api.accounts.resume('alice')
 })
 
-test('a paused plan rejects its accounts', async () => {
+test('accounts on a paused plan are rejected', async () => {
   const { api, ask } = await open()
   await api.groups.put({ id: 'pro', name: 'Pro' })
   await api.accounts.put({ id: 'alice', plan: 'pro' })

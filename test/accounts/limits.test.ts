@@ -37,7 +37,7 @@ test('a caller is subject to the limits of its key, its account, its plan, and t
   )
 })
 
-test('a request counts for its account and its key, and must fit into both', async () => {
+test("a request counts toward its account's and its key's limits, and must fit both", async () => {
   const { one: ledger, other } = open()
   const scopes = [key({ requests: { day: 5 } }), account({ requests: { day: 2 } })]
   reserved(await ledger.reserve(scopes, { fixed: { requests: 1 } })).settle({ requests: 1 })
@@ -51,7 +51,7 @@ test('a request counts for its account and its key, and must fit into both', asy
   assert.is((await other.state(key({ requests: { day: 5 } })))[0]?.used, 1)
 })
 
-test('counters of user accounts are neither sent to a mirror nor listed as near their limits', async () => {
+test("user account counters aren't mirrored, and aren't listed as near their limits", async () => {
   const { world, one: ledger } = open()
   const limits = { requests: { day: 1 } }
   for (let at = 0; at < 30; at++)

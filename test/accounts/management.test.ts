@@ -74,7 +74,7 @@ test('lists are paged and filtered', async () => {
   assert.is((await api.accounts.list({ plan: 'pro', after: pro.after ?? '' })).accounts.length, 3)
 })
 
-test('an account that was never seen can be paused', async () => {
+test('an account can be paused before its first request', async () => {
   const { api } = await open()
   assert.is((await api.accounts.pause('mallory')).isActive, false)
   assert.is(await message(api.accounts.resume('a_aaaaaaaaaaaaaaaaaaaaaaaaaa')), 'Account not found')
@@ -107,7 +107,7 @@ test('a later delete can erase the data left by a delete with keep', async () =>
   assert.is(await message(api.accounts.delete('alice', { usage: 'erase' })), 'Account not found')
 })
 
-test('an account whose record another program changed shows an error, and pausing confirms the record', async () => {
+test('an account record changed by another program shows an error, and pausing the account confirms the record', async () => {
   const { api, storage } = await open()
   const { ref } = await api.accounts.put({ id: 'alice' })
   const stored = await storage.get(`accounts/${ref}`)
@@ -119,7 +119,7 @@ test('an account whose record another program changed shows an error, and pausin
   assert.is((await api.accounts.resume('alice')).error, undefined)
 })
 
-test('the tags that an account requires apply to its requests, its keys, and its tokens, which can require more', async () => {
+test("an account's required tags apply to its requests, keys, and tokens, which can require more", async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const { api, gateway } = await openWorld({
     fetch: up,

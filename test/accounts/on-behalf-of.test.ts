@@ -75,7 +75,7 @@ for (const identity of [
     )
   })
 
-test('as() keeps a copy of the identity it was given', async () => {
+test('as() copies the identity', async () => {
   const app = await openApp()
   const identity: Identity = { account: 'alice' }
   const { fetch } = app.as(identity)
@@ -94,7 +94,7 @@ test('a Node handler serves one account', async () => {
   )
 })
 
-test("a Node handler can identify callers by the framework's request", async () => {
+test("a Node handler can identify callers from the framework's request", async () => {
   const app = await openApp({ identify: () => null })
   const users: Array<string | undefined> = ['alice', undefined, 'bob']
   const platforms: unknown[] = []

@@ -9,7 +9,7 @@ import type { Caller } from '../../src/request/caller.ts'
 import { key, open, reserved, whyOf } from '../limits/support/ledgers.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('limits of tokens')
+const test = suite('token limits')
 
 const once = { requests: { total: 1 } }
 const token = (id: string): LimitedScope => ({ scope: 'run', id, limits: once })
@@ -44,7 +44,7 @@ test('check 74: a single-request token is accepted once, on two instances with 5
   reserved(await one.reserve([token('u')], { fixed: { requests: 1 } }))
 })
 
-test('token counters are neither sent to a mirror nor listed as near their limits', async () => {
+test("token counters aren't mirrored, and aren't listed as near their limits", async () => {
   const { world, one } = open()
   for (let at = 0; at < 30; at++)
     reserved(await one.reserve([token(`t${at}`)], { fixed: { requests: 1 } })).settle({ requests: 1 })

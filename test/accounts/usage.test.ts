@@ -96,7 +96,7 @@ test("check 77: a record contains a token's id, and nothing else from the token"
   for (const part of token.split('.')) assert.not.ok(dump.includes(part))
 })
 
-test("the user field that a client sends doesn't split an account's totals", async () => {
+test("a client's user field doesn't split an account's totals", async () => {
   const { api, ask, requests } = await open()
   await ask({ account: 'alice' }, {}, { user: 'session-1' })
   await ask({ account: 'alice' }, {}, { user: 'session-2' })

@@ -202,7 +202,7 @@ for (const [way, open] of Object.entries(ways))
       assert.equal([Object(thrown).isRetryable, Object(thrown).statusCode, up.calls.length], [false, 500, 2])
     })
 
-    test('the bytes of a file are sent as base64', async () => {
+    test('file bytes are sent as base64', async () => {
       const up = fakeUpstream(() => json(chatAnswer()))
       const { signalbox } = await opened(up)
       const data = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00])

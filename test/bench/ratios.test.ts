@@ -104,7 +104,7 @@ test('suggested budgets keep reasons and other budgets', () => {
   )
 })
 
-test('every ratio of the check has a budget and a reason, and there are no others', () => {
+test('every ratio in the check has a budget and a reason, and no other ratio does', () => {
   const text = readFileSync(new URL('budgets.json', import.meta.url), 'utf8')
   const budgets = JSON.parse(text) as Budgets // checked below
   const servers = new Set<ServerName>(['direct', 'proxy', 'translator', 'file', 'identified', 'usage-off', 'memory'])

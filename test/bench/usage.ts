@@ -181,19 +181,19 @@ async function measure(what: string, read: () => Promise<unknown>): Promise<void
 
 const day = { from: '2026-05-12', to: '2026-05-13' }
 for (const keyId of ['key-7', 'heavy']) {
-  await measure(`a day of ${keyId}, by the hour and the model`, () => api.summary({ ...day, keyId, by: 'hour,model' }))
-  await measure(`a day of ${keyId}, all sums`, () => api.summary({ ...day, keyId }))
-  await measure(`a page of the requests of a day of ${keyId}`, () => api.requests({ ...day, keyId, limit: 100 }))
+  await measure(`one day of ${keyId} by hour and model`, () => api.summary({ ...day, keyId, by: 'hour,model' }))
+  await measure(`one day of ${keyId}, all totals`, () => api.summary({ ...day, keyId }))
+  await measure(`one page of a day's requests for ${keyId}`, () => api.requests({ ...day, keyId, limit: 100 }))
 }
-await measure('the requests of a day of key-7', () => api.requests({ ...day, keyId: 'key-7', limit: 1_000 }))
-await measure('a page of all requests', () => api.requests({ limit: 100 }))
-await measure('a day of all keys', () => api.summary(day))
-await measure('30 days of heavy by the day', () =>
+await measure("a day's requests for key-7", () => api.requests({ ...day, keyId: 'key-7', limit: 1_000 }))
+await measure('one page of all requests', () => api.requests({ limit: 100 }))
+await measure('one day for all keys', () => api.summary(day))
+await measure('30 days of heavy by day', () =>
   api.summary({ from: '2026-05-02', to: '2026-06-01', keyId: 'heavy', by: 'day' }),
 )
-await measure('30 days of all keys', () => api.summary({ from: '2026-05-02', to: '2026-06-01' }))
+await measure('30 days for all keys', () => api.summary({ from: '2026-05-02', to: '2026-06-01' }))
 const [some] = (await api.requests({ ...day, keyId: 'key-7', limit: 1 })).requests
-await measure('one request by its id', async () => ({ requests: [await api.request(some?.id ?? '')] }))
+await measure('one request by ID', async () => ({ requests: [await api.request(some?.id ?? '')] }))
 await storage.close?.()
 await close()
 process.exit(0)

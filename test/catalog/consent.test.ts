@@ -5,7 +5,7 @@ import { base, changed, findModel, openCatalog } from './world.ts'
 
 const test = suite('consent to a rejected copy of the catalog')
 
-test("consent to a rejected copy doesn't apply to another copy that the source has since", async () => {
+test("consent to a rejected copy doesn't apply to a later copy from the source", async () => {
   let gone: Record<string, Price | 'gone'> = { a: 'gone', b: 'gone' }
   const world = await openCatalog(async () => changed(gone))
   await world.ask()
@@ -81,7 +81,7 @@ for (const ignored of [false, true])
     assert.is(etags.at(-1), '"1"')
   })
 
-test('a refresh forgets a rejected copy that the source no longer has, and the changes on hold are still there', async () => {
+test('a refresh forgets a rejected copy that the source no longer has, and keeps the held changes', async () => {
   const held: Record<string, Price | 'gone'> = { a: { input: 0, output: 20 } }
   let models = held
   const world = await openCatalog(async () => changed(models))

@@ -375,7 +375,7 @@ test('a provider that disappears from the source keeps its refreshed models and 
   assert.equal(models, [{ id: 'x', price: { input: 2 }, retired: true }])
 })
 
-test('a refresh that an instance with a wrong clock has set for a far future is due after one period', async () => {
+test('a refresh scheduled far in the future by a wrong clock is due after one period', async () => {
   const storage = memoryStorage()
   const clock = fakeClock()
   const world = await openCatalog(async () => changed({}), { storage, clock, every: '1d' })

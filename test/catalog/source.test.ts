@@ -101,7 +101,7 @@ test('the error of a refresh explains why the source failed', async () => {
   }
 })
 
-test('check P2: without `refresh`, nothing is fetched, which the operations report', async () => {
+test('check P2: without `refresh`, nothing is fetched, and the operations say so', async () => {
   const urls: string[] = []
   const gateway = createGateway({
     ...{ storage: memoryStorage(), clock: fakeClock(), catalog: base, logger: false },

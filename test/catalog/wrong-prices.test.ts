@@ -4,7 +4,7 @@ import { base, changed, findModel, openCatalog } from './world.ts'
 
 const test = suite('catalog sources with wrong prices')
 
-test("a price of 0 that the catalog didn't have is unknown, and not free", async () => {
+test("a price of 0 that the catalog didn't have counts as unknown, not free", async () => {
   const [first, second] = [
     { ...base.one?.models?.[0], id: 'a', price: undefined as never },
     { id: 'b', price: { input: 10, output: 20 } },
@@ -30,7 +30,7 @@ test("a price of 0 that the catalog didn't have is unknown, and not free", async
   assert.is((await findModel(world, 'newest'))?.price, undefined)
 })
 
-test('a price that is free already stays free', async () => {
+test('a price that is already free stays free', async () => {
   const known = { one: { ...base.one, models: [{ id: 'a', price: { input: 0, output: 0 } }] } }
   const world = await openCatalog(
     async () => ({ providers: { one: [{ id: 'a', price: { input: 0, output: 0 } }] }, asOf: '2026-01-02' }),
@@ -66,7 +66,7 @@ test("a model with invalid data stays unchanged, and isn't retired", async () =>
   assert.ok((await world.api.catalog.review()).current)
 })
 
-test('a price per unit above $1,000 is a mistake', async () => {
+test('a price per unit above $1,000 is treated as a mistake', async () => {
   const world = await openCatalog(async () => changed({ newest: { image: 1e9 } }))
   await world.ask()
   assert.is(await findModel(world, 'newest'), undefined)
@@ -136,7 +136,7 @@ test('a copy with more suspicious limits than anyone can review is rejected', as
   assert.is((await world.api.catalog.review()).rejected, '400 of 400 models have suspicious prices or limits.')
 })
 
-test('the model keeps its kind and its limits if the source changes them beyond belief', async () => {
+test('a model keeps its kind and limits if the source changes them implausibly', async () => {
   const details = { contextWindow: 200_000, maxOutputTokens: 64_000, price: { input: 10, output: 20 } }
   const known = { one: { ...base.one, models: ['a', 'b', 'c'].map((id) => ({ id, ...details })) } }
   const world = await openCatalog(

@@ -65,7 +65,7 @@ const broken: Array<[name: string, text: string, says: RegExp]> = [
 ]
 
 for (const [name, text, says] of broken)
-  test(`the error names the file: ${name}`, async ({ folder }) => {
+  test(`the error mentions the file: ${name}`, async ({ folder }) => {
     assert.match(await problemOf(loadCodeFile(await write(folder, name, text))), says)
   })
 
@@ -76,7 +76,7 @@ test('a missing file is reported', async ({ folder }) => {
   )
 })
 
-test('the command serves the records of the file without storing them', async ({ folder }) => {
+test("the command serves the file's records without storing them", async ({ folder }) => {
   const path = await write(folder, 'served.ts', CONFIG)
   const output: string[] = []
   const running = await start(parseOptions(['--port', '0', '--data', join(folder, 'data'), '--config', path]), {

@@ -44,7 +44,7 @@ async function listRecords(api: Management) {
   }
 }
 
-test('both give the same records for the same content', async ({ folder }) => {
+test('the file and the code produce the same records from the same content', async ({ folder }) => {
   const { data } = openData()
   await applyConfig(await readConfigFile(await write(folder, 'same.json', JSON.stringify(CONFIG)), {}), data)
   const gateway = createGateway({ ...CONFIG, storage: memoryStorage(), logger: false })
@@ -133,7 +133,7 @@ const mistakes: ReadonlyArray<[says: string, config: object]> = [
 ]
 
 for (const [says, config] of mistakes) {
-  test(`both report the same mistake: ${says}`, async ({ folder }) => {
+  test(`the file and the code report the same mistake: ${says}`, async ({ folder }) => {
     let message = ''
     assert.throws(
       () => createGateway({ ...config, logger: false }),

@@ -19,7 +19,7 @@ const readList = (text: string): string[] => JSON.parse(text.slice(text.indexOf(
 const test = suite('the container')
 test.after(cleanUp)
 
-test('the image runs the CLI as an unprivileged user, with options that exist', async () => {
+test('the image runs the CLI as an unprivileged user, with valid options', async () => {
   const options = parseOptions(readList(instruction('CMD')))
   assert.equal([options.host, options.data, options.metrics, options.log], ['0.0.0.0', '/data', true, 'json'])
   assert.is(instruction('VOLUME'), options.data)

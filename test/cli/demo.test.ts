@@ -121,7 +121,7 @@ demo('signalbox --demo has keys, a nearly exhausted budget, and days of past req
   assert.ok((failed.requests as unknown[]).length > 0)
 })
 
-demo('signalbox --demo lists its models, and the error for an unknown model names them', async ({ baseUrl }) => {
+demo('signalbox --demo lists its models, and so does the error for an unknown model', async ({ baseUrl }) => {
   const { data } = (await (await fetch(`${baseUrl}/v1/models`)).json()) as { data: Array<{ id: string }> }
   const ids = data.map(({ id }) => id)
   for (const id of ['demo', 'demo-messages', 'demo/broken', 'demo/storyteller']) assert.ok(ids.includes(id), id)

@@ -94,7 +94,7 @@ test('a connection without a key queries the server again if the URL changes, un
   await run(url, ['delete', 'openai-compatible-lab'])
 })
 
-test('--no-discover queries no server, and a warning names the options that help', async (context) => {
+test('--no-discover queries no server, and a warning suggests options that help', async (context) => {
   const { url, baseUrl } = context
   const made = await run(url, ['create', 'openai-compatible-lab', '--base-url', baseUrl, '--no-discover'])
   assert.equal(

@@ -43,7 +43,7 @@ async function expectFailure({ args, env = {}, code, says }: Failure): Promise<v
   assert.is(command.stdout, '', what)
 }
 
-failures('signalbox names an unknown option and exits with 2', () =>
+failures('signalbox reports an unknown option and exits with 2', () =>
   expectFailure({ args: ['--prot', '1'], code: 2, says: /Unknown option "--prot"\. Did you mean "--port"\?/ }),
 )
 
@@ -69,7 +69,7 @@ failures(
 )
 
 failures(
-  'signalbox refuses to open a gateway without required keys to the network, and names both ways to allow it',
+  "signalbox doesn't open a gateway without required keys to the network, and suggests both ways to allow it",
   async ({ used }) => {
     const says =
       /--host 0\.0\.0\.0 opens this gateway to the network, but clients need no API key.* signalbox settings update --require-api-key.* --config file.* add --open\.$/m

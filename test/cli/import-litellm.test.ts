@@ -280,7 +280,7 @@ test("converts LiteLLM's defaults for new keys to limits of the imported key", a
   assert.match(output, /default_key_generate_params\.duration -> Set "expiresAt" on keys/)
 })
 
-test('uses the same deployment field as the weight as LiteLLM does', async ({ folder }) => {
+test('uses the same deployment field for the weight as LiteLLM', async ({ folder }) => {
   const { combos } = await importedLiteLlm(
     folder,
     litellmConfig([

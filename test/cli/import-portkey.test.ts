@@ -163,9 +163,7 @@ test("calls the user's servers and clouds at their URLs", async ({ folder }) => 
   assert.match(output, /targets\[5\] -> Has an invalid resource_name/)
 })
 
-test("uses the provider that the user gives for a name in Portkey's store, and a separate URL for Azure", async ({
-  folder,
-}) => {
+test("uses the given provider for a name in Portkey's store, and a separate URL for Azure", async ({ folder }) => {
   const config = {
     strategy: { mode: 'fallback' },
     targets: [

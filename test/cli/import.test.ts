@@ -16,9 +16,7 @@ const LITELLM_ENV = {
   GROQ_API_KEY: 'groq-key-1234567',
 }
 
-test('converts a LiteLLM configuration to a file with which the gateway starts and routes the same way', async ({
-  folder,
-}) => {
+test('converts a LiteLLM configuration to a file that starts a gateway with the same routing', async ({ folder }) => {
   const path = await written(folder, '.yaml', LITELLM)
   const { output, file, warnings, chat, failing, api } = await started(folder, ['litellm', path], LITELLM_ENV)
   assert.equal(warnings, [])
@@ -200,7 +198,7 @@ async function createFolder(folder: string): Promise<string> {
 }
 
 for (const kind of ['db.json', 'db/data.sqlite'] as const) {
-  test(`converts 9router data in ${kind} to a file that starts and routes`, async ({ folder }) => {
+  test(`converts 9router data in ${kind} to a file that starts a gateway with the same routing`, async ({ folder }) => {
     const path = await createFolder(folder)
     if (kind === 'db.json') await writeFile(join(path, kind), JSON.stringify(NINE_ROUTER))
     else writeSqlite(join(path, kind))

@@ -32,7 +32,7 @@ async function listVariables(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(lines.map((line) => line.split(/=(.*)/, 2)))
 }
 
-test('creates a config file and secrets with which the gateway starts', async ({ folder }) => {
+test('creates a config file and secrets that the gateway can start with', async ({ folder }) => {
   const { code, out, err } = await init(folder)
   assert.equal([code, err], [0, ''])
   assert.match(out, /^Created signalbox\.yaml\nCreated \.env \(added SIGNALBOX_SECRET, SIGNALBOX_ADMIN_TOKEN, /)
@@ -79,7 +79,7 @@ test('writes config file examples that are valid when uncommented', async ({ fol
   assert.equal(validator.validate(parseYaml(await read(folder, 'signalbox.yaml'))).errors, [])
 })
 
-test('names the JSON Schema in the package in the first line of the config file', async ({ folder }) => {
+test("references the package's JSON Schema in the first line of the config file", async ({ folder }) => {
   await init(folder)
   const [first] = (await read(folder, 'signalbox.yaml')).split('\n')
   const path = './node_modules/signalbox/dist/config.schema.json'

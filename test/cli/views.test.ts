@@ -177,7 +177,7 @@ const refused: Array<[line: string, says: RegExp]> = [
 ]
 
 for (const [line, says] of refused) {
-  test(`names options and commands in errors: ${line}`, async ({ url, door }) => {
+  test(`errors refer to options and commands: ${line}`, async ({ url, door }) => {
     await door.gateway.api.connections.put({ id: 'main', provider: 'openai', apiKey: 'sk-0123456789-abcd' })
     const { code, out, err } = await runHere(url, line)
     assert.equal([code, out], [1, ''])
@@ -185,7 +185,7 @@ for (const [line, says] of refused) {
   })
 }
 
-test('names options and commands in warnings about unresolved names', async ({ url }) => {
+test('warnings about unresolved names refer to options and commands', async ({ url }) => {
   const combo = await runHere(url, 'combos create fast gpt-5')
   assert.is(
     combo.err,

@@ -46,7 +46,7 @@ actions('each operation sends the right method, path, and body', async () => {
   ])
 })
 
-actions('disable sends a sync first, and reports the conflicts of both', async () => {
+actions('disable syncs first, and reports the conflicts of both steps', async () => {
   const { client, sent } = open({ sync: done('one'), disable: done('two') })
   assert.equal(await client.cloud.disable({ force: true }), done('one', 'two'))
   assert.equal(sent, [
@@ -55,7 +55,7 @@ actions('disable sends a sync first, and reports the conflicts of both', async (
   ])
 })
 
-actions('disable is sent even if the sync before it failed, and its result contains the reason', async () => {
+actions('disable is sent even if its sync fails, and the result contains the reason', async () => {
   const { client, sent } = open({ sync: { error: 'The cloud is away.' }, disable: done('two') })
   assert.equal(await client.cloud.disable(), { ...done('two'), syncError: 'The cloud is away.' })
   assert.is(sent.length, 2)

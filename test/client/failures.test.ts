@@ -82,7 +82,7 @@ for (const [name, answer, says] of strange) {
 
 const redirects = suite('a redirect')
 
-redirects('a redirect is not followed, and the error names its target without the query', async () => {
+redirects('a redirect is not followed, and the error contains its target without the query', async () => {
   plant(TOKEN)
   let followed = 0
   const server = createServer((request, response) => {

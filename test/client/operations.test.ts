@@ -316,7 +316,7 @@ gateways("a client uses the platform's fetch by default", async () => {
   }
 })
 
-const guarded = suite("a change that is conditional on the record's revision")
+const guarded = suite("changes conditional on the record's revision")
 
 type Table = typeof operations
 /** By the resource, the names of its operations with `ifMatch`. */

@@ -177,7 +177,7 @@ const PACKAGES = {
 } as const
 
 for (const [name, [connections, model]] of Object.entries(PACKAGES))
-  test(`an error names the package "${name}" if the package is missing, and the next request tries to load it again`, async () => {
+  test(`if "${name}" is missing, the error mentions it, and the next request tries to load it again`, async () => {
     let loads = 0
     const hooks = registerHooks({
       resolve(specifier, context, next) {
@@ -248,7 +248,7 @@ for (const [name, [connections, model]] of Object.entries(PACKAGES))
     }
   })
 
-test('a failing package from the app itself causes no login advice', async () => {
+test('a failing package that the app provides causes no login advice', async () => {
   const provider = () => Promise.reject(new Error('expired'))
   const { ask, errors } = open({
     bedrock: { apiKey: awsCredentials({ provider }), providerSpecificData: { region: 'us-east-1' } },

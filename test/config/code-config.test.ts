@@ -96,7 +96,7 @@ test('lists records defined in code first, with a mark', async () => {
   ])
 })
 
-test('the gateway info names the settings and aliases that are defined in code', async () => {
+test('the gateway info lists the settings and aliases defined in code', async () => {
   const { api } = open()
   await api.aliases.set({ alias: 'stored', model: 'mine/m' })
   await api.settings.update({ showKeyValues: false })

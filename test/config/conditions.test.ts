@@ -110,7 +110,7 @@ test('onRouteError: "ignore" uses the entry of a condition that fails', async ()
   assert.equal([up.providers, errors.length], [['one'], 1])
 })
 
-test('a combo shows which conditions are functions, and an explanation their results', async () => {
+test('a combo shows which conditions are functions, and an explanation shows their results', async () => {
   const { api, up } = openRouted(withCondition(({ bytes }) => bytes > 1_000))
   const { combos } = await api.combos.list()
   const picky = combos.find(({ name }) => name === 'picky')

@@ -227,7 +227,7 @@ test("rejects an expiresAt that isn't a number, and treats null as no expiry", a
   assert.equal([(await ask()).status, (await ask()).status, times], [200, 200, 1])
 })
 
-test('calls the function again for the next request after it has returned nothing', async () => {
+test('calls the function again on the next request if it returned nothing', async () => {
   const reasons: string[] = []
   const { ask } = open(({ reason }) => (reasons.push(reason) === 1 ? undefined : 'a-key-that-was-added'))
   assert.equal([(await ask()).status, (await ask()).status], [502, 200])

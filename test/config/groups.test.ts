@@ -114,7 +114,7 @@ test('rejects changes to a group in code with a 409, and stores nothing', async 
   assert.equal(stored, [])
 })
 
-test('a group in code replaces a stored one with its ID, which applies again when the code omits it', async () => {
+test('a group in code overrides a stored group with the same ID until the code omits it', async () => {
   const storage = memoryStorage()
   const { api, askWith, gateway } = open({}, { storage, secret: 'a-secret-of-at-least-32-characters' })
   await api.groups.put({ id: 'team', name: 'Stored', isActive: false })

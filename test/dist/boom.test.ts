@@ -51,7 +51,7 @@ test("the bundled boom copies a given error and doesn't change it", ({ boom }) =
   assert.not('isBoom' in cause)
 })
 
-test('the bundled boom rejects what the original rejects', ({ boom }) => {
+test('the bundled boom rejects the same input as the original', ({ boom }) => {
   for (const each of [boom, original]) {
     assert.throws(() => new each.Boom('fine', { statusCode: 200 }), /First argument must be a number \(400\+\): 200/)
   }

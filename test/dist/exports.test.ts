@@ -11,7 +11,7 @@ const typePackages: Record<string, string[]> = { node: ['node:http', 'undici'], 
 
 const test = suite('exports and built files')
 
-test('package.json and the build name the same entries', () => {
+test('package.json and the build list the same entries', () => {
   const expected = Object.keys(entries)
     .filter((name) => name !== 'cli')
     .map((name) => {

@@ -127,7 +127,7 @@ test('llms.txt lists each page of the package exactly once', async ({ tarball })
   )
 })
 
-test('package.json names the repository, and is published with provenance', async () => {
+test('package.json links to the repository and enables provenance', async () => {
   const { repository, homepage, bugs, publishConfig } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   assert.match(repository.url, /^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/) // npm compares it, in its case, with that of the workflow
   const page = repository.url.slice('git+'.length, -'.git'.length)

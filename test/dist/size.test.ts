@@ -61,7 +61,7 @@ for (const name of [
     assert.ok(size <= (ADAPTERS[name] ?? ADAPTER), `${name} has ${size} bytes gzipped`)
   })
 
-test('the page of bundle sizes lists what each import adds', async () => {
+test('the bundle size page lists the size of each import', async () => {
   const unlisted = ['index', 'catalog', 'dashboard', 'storage/file', 'cli']
   assert.equal([...listedImports, ...unlisted].sort(), Object.keys(entries).sort())
   const core = await measureOneFile(['src/index.ts'])

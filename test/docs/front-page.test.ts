@@ -22,7 +22,7 @@ test.before(async (context) => {
 })
 test.after(({ shell }) => shell?.remove())
 
-test('npm finds the front page pictures, because it resolves `src` but not `srcset`', () => {
+test('npm finds the front page images, because it resolves `src` but not `srcset`', () => {
   const { repository }: { repository: { url: string } } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
   const [, name = ''] = /github\.com\/(.+)\.git$/.exec(repository.url) ?? []
   const inRepository = `https://raw.githubusercontent.com/${name}/HEAD/`

@@ -88,7 +88,7 @@ test('each page stays within its size limit', () => {
   )
 })
 
-test('the pictures on packaged pages have absolute URLs, because the package lacks them, and are in the repository', () => {
+test('images on packaged pages have absolute URLs, because the package lacks them, and exist in the repository', () => {
   const packed = pages.filter(
     (page) => /^docs\//.test(page.path) || (page.path.startsWith('src/') && !isForDevelopers(page)),
   )

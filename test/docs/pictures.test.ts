@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('pictures of the documentation')
+const test = suite('images in the documentation')
 
 for (const scheme of ['light', 'dark']) {
   test(`the ${scheme} animation of a failover is small and stops by itself`, () => {

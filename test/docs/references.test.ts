@@ -2,7 +2,7 @@ import { updateRegions } from '../../docs/references.ts'
 import { assert, suite } from '../support/suite.ts'
 import { isOfSite, readPages } from './pages.ts'
 
-const test = suite('the tables of the reference pages')
+const test = suite('the tables on the reference pages')
 
 /** Removes the spaces and dashes that align the columns. */
 const normalize = (text: string) => text.replace(/ +\|/g, ' |').replace(/-{3,}/g, '---')

@@ -78,7 +78,7 @@ function bytesOf(sealed: string): string | undefined {
   }
 }
 
-test("copying a key's record to another digest doesn't admit the other key", async () => {
+test("copying a key record to another digest doesn't grant access to the other key", async () => {
   const storage = memoryStorage()
   const { world, status } = await open(storage)
   await world.api.settings.update({ requireApiKey: true })

@@ -9,7 +9,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { catalog } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a storage that gets its first secret')
+const test = suite('adding the first secret to a storage')
 
 const SECRET = 'a secret of at least 32 characters'
 const CREDENTIAL = 'sk-one-of-the-tests'

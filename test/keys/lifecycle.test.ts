@@ -23,7 +23,7 @@ async function open(options: WorldOptions = {}) {
   return { world, manage, status }
 }
 
-test('creating, pausing, resuming, and deleting a key takes effect with the next request', async () => {
+test('creating, pausing, resuming, and deleting a key takes effect on the next request', async () => {
   const { manage, status } = await open()
   await manage('PATCH', 'settings', { requireApiKey: true })
   const created = await manage('POST', 'keys', { name: 'team' })
@@ -52,7 +52,7 @@ test('a deleted key that was paused is treated as unknown, so it is admitted if 
   assert.is(await status(key), 200)
 })
 
-test('`requireApiKey` takes effect with the next request', async () => {
+test('`requireApiKey` takes effect on the next request', async () => {
   const { manage, world } = await open()
   assert.is((await world.chat({})).status, 200)
   await manage('PATCH', 'settings', { requireApiKey: true })
@@ -125,7 +125,7 @@ test('changes apply to other gateways on the same watched storage', async () => 
   assert.is(await two.status(key), 401)
 })
 
-test('without `watch`, changes by another gateway apply after the documented second', async () => {
+test('without `watch`, changes by another gateway apply after the documented one-second delay', async () => {
   const { watch: _, ...silent } = memoryStorage()
   const one = await open({ storage: silent })
   const two = await open({ storage: silent, connections: [], clock: one.world.clock })

@@ -3,7 +3,7 @@ import { platformCrypto } from '../../src/platform.ts'
 import { createKeyring, KEYRING_BYTES } from '../../src/records/keyring.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite("the keyring with Node's own cryptography")
+const test = suite("the keyring with Node's crypto module")
 
 const PLACE = 'keys/1/key'
 const TEXTS = ['', 'sbx_', 'ä€🙂', 'a'.repeat(100_000)]

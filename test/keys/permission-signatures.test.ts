@@ -110,7 +110,7 @@ settings('settings without limits keep the signature that earlier releases accep
 })
 
 settings(
-  'settings that an earlier build stored under old names are read, and stored again under the new names',
+  'settings stored under old names by an earlier build are read, and rewritten under the new names',
   async () => {
     const storage = memoryStorage()
     const renamed = {

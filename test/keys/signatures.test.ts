@@ -88,7 +88,7 @@ for (const [how, changing] of Object.entries(keyChanges)) {
   })
 }
 
-keys('only a change that sets isActive signs a key again', async () => {
+keys('only a change that sets isActive re-signs a key', async () => {
   const { storage, status, api, paused } = await filled()
   await change(storage, 'keys/', 'paused', (record) => delete record.isActive)
   assert.match(

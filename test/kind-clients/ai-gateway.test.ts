@@ -13,7 +13,7 @@ import { serve } from './support.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
-const test = suite("the AI SDK's own gateway client over HTTP")
+const test = suite("the AI SDK's gateway client over HTTP")
 
 const generations = [
   { ai: ai7, path: '/v4/ai', generateSpeech: ai7.generateSpeech, transcribe: ai7.transcribe },

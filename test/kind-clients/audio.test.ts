@@ -82,7 +82,7 @@ for (const name of Object.keys(hearingVendors)) {
   })
 }
 
-test("OpenAI's client throws its own errors", async () => {
+test("OpenAI's client throws its standard errors", async () => {
   const { openai, close } = await open(soundVendors)
   try {
     const error = await openai.audio.speech

@@ -93,7 +93,7 @@ for (const name of names) {
 }
 
 for (const name of ['google', 'vertex'] as const)
-  test(`@google/genai generates images at ${name} in Google's own format`, async () => {
+  test(`@google/genai generates images at ${name} in Google's format`, async () => {
     const { origin, close } = await open()
     try {
       const { models } = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: origin } })
@@ -109,7 +109,7 @@ for (const name of ['google', 'vertex'] as const)
     }
   })
 
-test("OpenAI's client throws errors that name the field", async () => {
+test("OpenAI's client throws errors that identify the field", async () => {
   const { openai, up, close } = await open()
   try {
     const error: unknown = await openai.images

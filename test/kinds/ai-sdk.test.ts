@@ -279,7 +279,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.not.match(new TextDecoder().decode(up.calls[0]?.init.body as Uint8Array), /verbose_json/)
   })
 
-  test('the limit for files applies to their bytes, not to their base64', async () => {
+  test('the file size limit applies to the decoded bytes, not the base64', async () => {
     const fits = await sounds(hearingVendors, { maxAudioBytes: wav.length })
     const requestOptions = { audio: wav, maxRetries: 0 }
     await ai.transcribe({ ...requestOptions, model: fits.models.transcription('openai/m') })
@@ -297,7 +297,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.equal([Object(refused).statusCode, small.up.calls.length], [413, 0])
   })
 
-  test('errors have the types that the client knows', async () => {
+  test('errors have types that the client recognizes', async () => {
     const { models } = await sounds(hearingVendors)
     const nobody = await ai
       .transcribe({ model: models.transcription('nobody/m'), audio: wav, maxRetries: 0 })
@@ -330,7 +330,7 @@ for (const [generation, ai] of Object.entries(generations)) {
     }
   })
 
-  test('the model list has the types that the client knows', async () => {
+  test('the model list has types that the client recognizes', async () => {
     const types = { m: 'llm', i: 'image', s: 'tts', t: 'stt', e: 'embedding' } as const
     const models = Object.entries(types).map(([id, type]) => ({ id, type }))
     const catalog = { one: { baseUrl: 'http://one.test/v1', models, serviceKinds: Object.values(types) } }

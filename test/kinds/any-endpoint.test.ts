@@ -29,7 +29,7 @@ const answering = () =>
   })
 
 for (const { at, body } of requested) {
-  test(`${at} returns a response, and calls only the connection's own URL with its own key`, async () => {
+  test(`${at} returns a response, and calls only the connection's URL with its key`, async () => {
     const up = answering()
     const { post, recorded } = await openWorld({ fetch: up, connections: ['one'] })
     const response = await post(at, body, { headers: { authorization: 'Bearer of-the-client', host: 'evil.test' } })

@@ -46,7 +46,7 @@ for (const name of Object.keys(made) as VendorName[]) {
   })
 }
 
-test('an image has its media type, its usage, and the name of its model', async () => {
+test('an image response includes the media type, usage, and model name', async () => {
   const { gateway } = await openImages()
   const { model } = imageVendors.openai
   const config = { responseModalities: ['TEXT', 'IMAGE'], candidateCount: 2 }

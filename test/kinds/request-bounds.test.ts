@@ -4,7 +4,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the bounds of requests')
 
-test("every operation that isn't chat has a bound of its own", () => {
+test('every non-chat operation has its own bound', () => {
   const operations = new Map(endpoints.map((endpoint) => [endpoint.operation.name, endpoint]))
   operations.delete('generate')
   assert.ok(operations.size >= 13, [...operations.keys()].join())
@@ -15,7 +15,7 @@ test("every operation that isn't chat has a bound of its own", () => {
   )
 })
 
-test('requests can limit their output exactly in chats and completions', () => {
+test('only chats and completions can limit their output', () => {
   const limited = new Set(endpoints.filter(({ limitsOutput }) => limitsOutput).map(({ operation }) => operation.name))
   assert.equal([...limited].sort(), ['complete', 'generate'])
   const unlimited = endpoints.filter(({ operation, limitsOutput }) => operation.name === 'generate' && !limitsOutput)

@@ -54,7 +54,7 @@ test('shows the used, reserved, and remaining amounts, and when the window ends'
   })
 })
 
-test('distinguishes used-up limits, requests that are too large, and capacity held by in-flight requests', async () => {
+test('distinguishes exhausted limits, oversized requests, and capacity held by in-flight requests', async () => {
   const { one } = open()
   const scope = key({ tokens: { day: 100 } })
   const ask = (tokens: number) => one.reserve([scope], { fixed: { tokens } })

@@ -14,7 +14,7 @@ test("a combo can't contain itself", async () => {
   assert.equal((await expect(200, 'GET', `/api/combos/${id}`)).models, ['x'])
 })
 
-test("a combo can't contain itself through others, regardless of which is created last", async () => {
+test("a combo can't contain itself through other combos, regardless of which is created last", async () => {
   const { refuses, expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x', 'b'] })
   await expect(201, 'POST', '/api/combos', { name: 'b', models: ['y', 'c'] })

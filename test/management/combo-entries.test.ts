@@ -117,7 +117,7 @@ test("in process, rejects weights that JSON can't represent, and treats undefine
   assert.equal(Object.keys(models[0] ?? {}), ['model'])
 })
 
-test('in process, returns a copy, including the entries', async () => {
+test('in process, returns a deep copy', async () => {
   const { api } = openDoor().gateway
   const sent = { model: 'x', weight: 2 }
   const made = await api.combos.create({ name: 'a', models: [sent] })

@@ -63,15 +63,19 @@ const cases: Record<string, Case> = {
   },
   "the group's token limit": { groupLimits: { tokens: LOW }, expected: [402, 'request_too_expensive'] },
   "the gateway's token limit": { settings: { limits: { tokens: LOW } }, expected: [402, 'request_too_expensive'] },
-  'a used-up token limit': {
+  'an exhausted token limit': {
     limits: { tokens: { total: 130 } },
     before: 1,
     answer: metered({ output: 200 }, { tokens: 0 }),
     expected: [402, 'budget_exceeded'],
   },
-  'a used-up request limit': { limits: { requests: { hour: 1 } }, before: 1, expected: [429, 'rate_limit_exceeded'] },
+  'an exhausted request limit': {
+    limits: { requests: { hour: 1 } },
+    before: 1,
+    expected: [429, 'rate_limit_exceeded'],
+  },
   'a limit on concurrent requests': { limits: { parallel: 1 }, expected: [200], uses: ['first'] },
-  'a used-up token limit, for a token count': {
+  'an exhausted token limit, for a token count': {
     limits: { tokens: { total: 130 } },
     answer: metered({ output: 200 }, { tokens: 0 }),
     before: 1,
@@ -136,7 +140,7 @@ for (const [
     assert.equal([reply.status, reply.status < 400 ? undefined : responseBody.error.code], [expected[0], expected[1]])
   })
 
-test('gives the wait while in-flight requests reserve the rest, and reserves nothing itself', async () => {
+test('shows the retry delay while in-flight requests reserve the rest, and makes no reservation', async () => {
   let answer: (response: Response) => void = () => {}
   const {
     gateway,

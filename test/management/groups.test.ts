@@ -57,7 +57,7 @@ const refused: [given: object, error: string][] = [
   ],
 ]
 
-test('rejects an invalid group with an error that names the field, and changes nothing', async () => {
+test('rejects an invalid group with an error that identifies the field, and changes nothing', async () => {
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/groups', whole)
   const before = await expect(200, 'GET', '/api/groups')

@@ -9,7 +9,7 @@ const test = suite('finding a key by its id')
 const secret = 'key-by-id-'.repeat(5)
 const open = (storage: Storage) => createGateway({ storage, logger: false, secret }).api.keys
 
-test("finds a key by its id without reading others, even if the storage doesn't report changes", async () => {
+test("finds a key by its id without reading other keys, even if the storage doesn't report changes", async () => {
   const { watch: _, ...silent } = memoryStorage()
   const reads: string[] = []
   const storage: Storage = {

@@ -98,7 +98,7 @@ const refused: [given: object, error: string][] = [
   [{ group: 5 }, '"group" must be a string'],
 ]
 
-test('rejects invalid permissions and limits with an error that names the field, and changes nothing', async () => {
+test('rejects invalid permissions and limits with an error that identifies the field, and changes nothing', async () => {
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', ...fields })
   const before = await expect(200, 'GET', '/api/keys')
@@ -148,7 +148,7 @@ settings(
   },
 )
 
-settings('invalid settings are rejected with an error that names the field', async () => {
+settings('invalid settings are rejected with an error that identifies the field', async () => {
   const { refuses } = openDoor()
   for (const [given, error] of [
     [{ whenPriceUnknown: 'maybe' }, '"whenPriceUnknown" must be one of "skip", "allow"'],

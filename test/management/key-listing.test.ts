@@ -65,7 +65,7 @@ test('finds keys by part of their name or id, with or without pages', async () =
   assert.equal(listNames(await list('?q=12345678901234567890')), [])
 })
 
-test('rejects an unknown parameter by name', async () => {
+test('rejects an unknown parameter, and the error mentions it', async () => {
   const { list: _, refuses } = await withKeys([])
   await refuses(400, '"values" must be one of "all", "none"', ['GET', '/api/keys?values=some'])
   await refuses(400, '"limit" must be a whole number from 1 to 1000', ['GET', '/api/keys?limit=0'])

@@ -88,7 +88,7 @@ test("a request that is in flight while its key is paused doesn't resume the key
   assert.is(await models(door, key), 403)
 })
 
-test('finds a key that another process has just created by its id, even while the cache is valid', async () => {
+test('finds by id a key that another process just created, even while the cache is valid', async () => {
   const storage = unwatched()
   const here = openDoor({ storage })
   const elsewhere = openDoor({ storage })

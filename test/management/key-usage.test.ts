@@ -60,7 +60,7 @@ test("shows a key's costs this month, how much of each limit is used, and the ti
   assert.ok(clock.now() - oldAt > 30 * DAY)
 })
 
-test('the time of the latest request is exact days later, whether or not its requests were aggregated', async () => {
+test('the latest request time is still exact days later, whether or not requests were aggregated', async () => {
   const { clock, gateway, busy, send, usageOf: readUsage } = await world()
   await clock.advance(5 * DAY + 12_345_678)
   await send(busy)

@@ -155,7 +155,7 @@ test('the first event contains a request that is already in flight, with its fai
   await events.cancel()
 })
 
-test('a reader that reconnects continues after the last event that it received, or learns that the event is gone', async () => {
+test('a reconnecting reader continues after its last event, or learns that the event is gone', async () => {
   const { follow, ask, clock } = await open()
   const events = await follow()
   const [first] = await events.until('running')

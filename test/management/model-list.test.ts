@@ -132,7 +132,7 @@ test('queries a compatible provider once for the models of all kinds', async () 
   )
 })
 
-test('rejects an invalid parameter by name', async () => {
+test('rejects an invalid parameter, and the error mentions it', async () => {
   const { call } = openDoor({ catalog })
   for (const [query, says] of [
     ['kinds=video', '"kinds" must be "all" or a comma-separated list of llm, image'],

@@ -72,7 +72,7 @@ test('explains why the mirror is behind, until the mirror has caught up', async 
   assert.is((await api.overview()).mirrorError, undefined)
 })
 
-test('names the keys, groups, and gateway limits that are at least 80% used', async () => {
+test('lists the keys, groups, and gateway limits that are at least 80% used', async () => {
   const world = await openWorld({ usage: true, fetch: fakeUpstream(() => json(chatAnswer())) })
   const { api, clock, chat } = world
   const group = await api.groups.create({ name: 'team', limits: { requests: { day: 5, month: 100 } } })

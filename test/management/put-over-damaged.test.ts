@@ -3,7 +3,7 @@ import { createGateway } from '../../src/gateway.ts'
 import type { Management } from '../../src/management/operations.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('putting a record over a damaged one')
+const test = suite('putting a record over a damaged record')
 
 const secret = 'a secret of at least 32 characters'
 
@@ -26,7 +26,7 @@ const damages = {
 const open = (storage = memoryStorage()) => createGateway({ storage, secret, logger: false })
 
 for (const [kind, text] of Object.entries(damages))
-  test(`replaces ${kind}, as if there were none`, async () => {
+  test(`replaces ${kind}, as if no record existed`, async () => {
     for (const [key, put] of puts) {
       if (key.startsWith('groups/') && kind === 'an empty record') continue // a group without a signature, see below
       const storage = memoryStorage()
@@ -48,7 +48,7 @@ for (const [kind, text] of Object.entries(damages))
     }
   })
 
-test('two gateways that replace the same damaged record keep one of the two', async () => {
+test('two gateways that replace the same damaged record keep one replacement', async () => {
   const storage = memoryStorage()
   await storage.set('groups/team', 'damaged')
   const [one, other] = [open(storage), open(storage)]

@@ -43,7 +43,7 @@ const useless: ReadonlyArray<[model: string, why: string]> = [
   ['opneai/*', 'no model, combo, or alias has this name.'],
 ]
 
-test("names models that don't resolve when a key or a group is created or changed", async () => {
+test("lists models that don't resolve when a key or a group is created or changed", async () => {
   const { expect } = await openWithConnections()
   const output = useless.map(([model, why]) => `"${model}" in "models" doesn't resolve yet: ${why}`)
   const models = useless.map(([model]) => model)
@@ -59,7 +59,7 @@ test("names models that don't resolve when a key or a group is created or change
   }
 })
 
-test("names ten of many models that don't resolve", async () => {
+test("lists ten of many models that don't resolve", async () => {
   const { expect } = await openWithConnections()
   const models = Array.from({ length: 1_000 }, (_, at) => `nobody/${at}`)
   const { warnings } = await expect(201, 'POST', '/api/keys', { name: 'a', models })

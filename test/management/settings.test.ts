@@ -11,7 +11,7 @@ test('missing settings have their defaults', async () => {
   assert.equal(await expect(200, 'GET', '/api/settings'), defaults)
 })
 
-test('a patch changes the given fields, returns the settings, and lasts', async () => {
+test('a patch changes the given fields, returns the settings, and persists', async () => {
   const { expect } = openDoor()
   assert.equal(await expect(200, 'PATCH', '/api/settings', { requireApiKey: true }), {
     ...defaults,

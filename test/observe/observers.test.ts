@@ -68,7 +68,7 @@ test('observers see no credential, IP address, or cookie of a client', async () 
   )
 })
 
-test('requests wait for the code that follows them only until it is loaded', async () => {
+test('requests wait for observer code only until it is loaded', async () => {
   const { gateway } = await openObserved([{ request: () => undefined }])
   const foreign = { method: 'GET', path: '/not-the-gateway' } as Exchange
   const wins = () => {

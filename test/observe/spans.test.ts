@@ -251,7 +251,7 @@ for (const [end, ask] of Object.entries(early))
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`
 
-test("a request continues the client's trace, and only the named targets get the trace, with the attempt's span", async () => {
+test("a request continues the client's trace, and only the listed targets get the trace, with the attempt's span", async () => {
   const { module, spans } = sdk()
   const world = await openObserved([otel(module, { outgoing: ['two'] })])
   await read(world.chat({ model: 'one/m' }, { traceparent, tracestate: 'vendor=1', baggage: 'user=alice' }))

@@ -63,7 +63,7 @@ test('a custom catalog may have its own fields, unknown kinds, and undefined val
     assert.is(findProviderProblem(provider, 'mine'), undefined)
 })
 
-test('the error for a custom catalog names the provider, and the built-in catalog causes no error', () => {
+test('the error for a custom catalog mentions the provider, and the built-in catalog causes no error', () => {
   for (const [id, provider] of Object.entries(defaultCatalog)) assert.is(findProviderProblem(provider, id), undefined)
   checkCatalog({ ...defaultCatalog, mine: {} })
   const check = () => Reflect.apply(checkCatalog, undefined, [{ ...defaultCatalog, mine: { models: null } }])

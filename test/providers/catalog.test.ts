@@ -88,7 +88,7 @@ test('only local models and those declared free cost nothing in the built-in cat
   assert.equal(free, ['openai', 'zai', 'openrouter', 'ollama', 'lmstudio'])
 })
 
-test("the built-in catalog names the source and date of every provider's data", () => {
+test("the built-in catalog lists the source and date of every provider's data", () => {
   assert.equal(Object.keys(modelSources), Object.keys(models))
   for (const [id, source] of Object.entries(modelSources))
     assert.match(source, /^https:\/\/\S+.*, \d{4}-\d\d-\d\d$/, id)

@@ -7,7 +7,7 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 
 const test = suite('the providers page')
 
-test('the page about providers has a row for each catalog provider that serves chat', () => {
+test('the providers page has a row for each catalog provider that serves chat', () => {
   const [table] = /^\| Prefix [\s\S]*?(?=\n\n)/m.exec(read('docs/src/content/docs/reference/providers.md')) ?? []
   assert.is(table, providerTable(defaultCatalog), 'Run `node docs/references.ts`.')
 })

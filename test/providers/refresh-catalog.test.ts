@@ -123,7 +123,7 @@ test('refreshing the catalog writes a module with one model per line and its sou
   assert.ok(written.includes("  'a-b': [\n    { id: 'x', price: { input: 0.5 } },\n  ],\n"))
 })
 
-test('refreshing the catalog finds the data file as the script writes it', async () => {
+test('the catalog data file matches the output of the refresh script', async () => {
   const entries = Object.entries(models).map(([id, list]) => [id, { source: modelSources[id] ?? '', models: list }])
   const file = await readFile(new URL('../../src/protocols/providers/catalog.data.ts', import.meta.url), 'utf8')
   assert.is(file, renderCatalog(Object.fromEntries(entries)))

@@ -66,9 +66,9 @@ const test = servesBy(
 
 for (const [what, token] of Object.entries({
   'for another application': () => tokenOf('grace', { audience: 'another' }),
-  'of another team': () => tokenOf('grace', { issuer: 'https://another.cloudflareaccess.com' }),
+  'from another team': () => tokenOf('grace', { issuer: 'https://another.cloudflareaccess.com' }),
   'that has expired': () => tokenOf('grace', { expires: '-1h' }),
-  'that another key has signed': () => tokenOf('grace', { key: other.privateKey }),
+  'signed by another key': () => tokenOf('grace', { key: other.privateKey }),
 }))
   test(`cloudflare-access: a token ${what} gets a 401`, async ({ app }) => {
     const response = await fetch(`${app.origin}/ai/v1/models`, { headers: await headersOf(token()) })

@@ -15,7 +15,7 @@ const test = suite('response costs')
 
 const tokens = { inputTokens: 1_000_000, outputTokens: 2_000_000 }
 
-test('tokens are priced per million, and cached tokens the same unless they have their own price', () => {
+test('tokens are priced per million, and cached tokens cost the same unless they have their own price', () => {
   assert.is(calculateCost({ input: 2, output: 3 }, tokens), 8)
   const cached = { ...tokens, cacheReadTokens: 500_000 }
   assert.is(calculateCost({ input: 2, output: 3 }, cached), 8)

@@ -69,7 +69,7 @@ test('custom prices determine which target costs least', async () => {
 const AMOUNT = 'must be a number of 0 or more'
 const EMPTY = 'must contain a price, such as "input"'
 
-test('invalid custom prices are rejected by field name', async () => {
+test('invalid custom prices are rejected with the field name', async () => {
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'openai' })
   for (const [prices, error] of [

@@ -141,7 +141,7 @@ test('only keys and groups have names, and no name is a key value', async () => 
   assert.equal(filtered.names, { k1: 'first', g1: 'customers' })
 })
 
-test('an invalid parameter is rejected by name', async () => {
+test('an invalid parameter is rejected, and the error mentions it', async () => {
   const api = await openWith([])
   for (const [query, says] of [
     [{ compare: 'after' }, '"compare" must be one of "before"'],

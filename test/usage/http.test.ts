@@ -25,7 +25,7 @@ async function open(options: WorldOptions = {}) {
   return { ...world, get, read }
 }
 
-test('totals and requests are filtered by parameters, and an invalid one returns a 400 that names it', async () => {
+test('totals and requests are filtered by parameters, and an invalid parameter returns a 400 that mentions it', async () => {
   const { chat, read, get } = await open()
   for (let times = 0; times < 3; times++) await chat({})
   await chat({ model: 'nobody/nothing' })

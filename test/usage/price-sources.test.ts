@@ -23,7 +23,7 @@ const catalog: Catalog = {
 const openPriced = (options: object = {}) =>
   openWorld({ catalog, connections: ['one'], fetch: fakeUpstream(() => json(chatAnswer())), usage: true, ...options })
 
-test('check P19: a record names the price, its source, and its date', async () => {
+test('check P19: a record includes the price, its source, and its date', async () => {
   const { api, chat, clock } = await openPriced()
   await api.customModels.create({ providerAlias: 'one', id: 'custom', prices: { input: 1, output: 1 } })
   const { connections } = await api.connections.list()
@@ -88,7 +88,7 @@ const askWithBudget = async (world: Awaited<ReturnType<typeof openPriced>>, mode
   return { ask, id }
 }
 
-test('check P20: a dollar limit rejects an unpriced model, and the log and the explanation name the call that sets the price', async () => {
+test('check P20: a dollar limit rejects an unpriced model, and the log and the explanation mention the call that sets the price', async () => {
   const warnings: string[] = []
   const logger: Logger = { warn: (message) => void warnings.push(message), error() {} }
   const world = await openPriced({ logger })

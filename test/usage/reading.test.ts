@@ -211,7 +211,7 @@ test('a shorter retention immediately hides older usage', async () => {
   assert.is((await api.summary({ from: '2026-01-01' })).totals.requests, 1)
 })
 
-test('an invalid parameter is rejected by name', async () => {
+test('an invalid parameter is rejected, and the error mentions it', async () => {
   const { api } = await openWith([])
   for (const [query, says] of [
     [{ from: 'yesterday' }, '"from" must be an ISO 8601 time with a time zone'],

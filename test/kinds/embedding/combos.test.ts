@@ -75,7 +75,7 @@ test('two models are rejected in an update of the combo, of an inner combo, or o
   await refused(api.combos.update(outer.id, { sameVectors: null }), MIXED)
 })
 
-test('a combo that was stored earlier, or that an alias has changed, is rejected when it is used', async () => {
+test('a combo stored earlier or changed by an alias is rejected on use', async () => {
   const storage = memoryStorage()
   const first = await open({ storage })
   await first.make('two', ['a/small', 'a/large'], { sameVectors: true })

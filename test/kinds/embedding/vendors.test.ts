@@ -126,7 +126,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     })
 
   if (lacks.includes('width'))
-    test(`the error for a vector length names the field, since ${name} doesn't support it`, async () => {
+    test(`the error for a vector length identifies the field, because ${name} doesn't support it`, async () => {
       const { ask, up } = await open(vendor)
       for (const client of Object.values(clients)) {
         const { status, text } = await ask(client, TEXTS, { width: 3 })
@@ -136,7 +136,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
       assert.is(up.calls.length, 0)
     })
 
-  test(`a truncation setting reaches ${name}, or the error names the field`, async () => {
+  test(`a truncation setting reaches ${name}, or the error identifies the field`, async () => {
     const { ask, seen, up } = await open(vendor)
     for (const truncate of ['NONE', 'START', 'END']) {
       const { status, text } = await ask(clients.Cohere as Client, TEXTS, { truncate })
@@ -159,7 +159,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     assert.equal(seen.flatMap((one) => one.texts).sort(), [...texts].sort())
   })
 
-  test(`the error for token input names the field if ${name} doesn't support tokens`, async () => {
+  test(`the error for token input identifies the field if ${name} doesn't support tokens`, async () => {
     const { post, up } = await open(vendor)
     const response = await post('/v1/embeddings', {
       model: `${vendor.connection.provider}/${vendor.model}`,

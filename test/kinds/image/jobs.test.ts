@@ -27,7 +27,7 @@ test('the job is polled at the URL in its response, with the key', async () => {
   )
 })
 
-test('the image is downloaded without the key, and not at all for a client that wants its URL', async () => {
+test("the image is downloaded without the key, and isn't downloaded if the client requests its URL", async () => {
   const { ask, up } = await openImages()
   await ask(model, {})
   const [sample] = up.calls.filter(isSample)

@@ -108,7 +108,7 @@ test(`none of ${times} random image requests causes a gateway error`, async () =
   assert.equal(recorded.errors, [])
 })
 
-test('an upload over its limit returns a 413 that names the option', async () => {
+test('an upload over its limit returns a 413 that mentions the option', async () => {
   const { ask, up } = await openImages({ limits: { maxImageBytes: 2_000 } })
   const response = await ask('openai/gpt-image-2', { image: dataUrl('A'.repeat(4_000)) }, { path: 'edits' })
   assert.is(response.status, 413)
@@ -128,7 +128,7 @@ test('the limit for images in JSON applies to the total of their bytes', async (
     assert.is((await ask('openai/gpt-image-2', body, { path: 'edits' })).status, 413)
 })
 
-test('the error for more than sixteen images, two masks, or a mask with markup names the field', async () => {
+test('the error for more than sixteen images, two masks, or a mask with markup identifies the field', async () => {
   const { ask, up } = await openImages()
   const image = dataUrl(png)
   for (const [body, field] of [

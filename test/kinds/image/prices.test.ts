@@ -102,7 +102,7 @@ test("no image costs more than its reservation, regardless of the vendor's repor
       }
 })
 
-test('the error for an invalid price of images or minutes names the field', async () => {
+test('the error for an invalid price of images or minutes identifies the field', async () => {
   const { api } = await open({ images })
   const [{ id } = assert.unreachable() as never] = (await api.connections.list()).connections
   for (const [price, field] of [

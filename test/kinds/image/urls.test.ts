@@ -71,12 +71,12 @@ for (const [what, address, answer] of [
   ['does not return an image', ADDRESS, () => new Response('<html>', { headers: { 'content-type': 'image/png' } })],
   ['is not found', ADDRESS, () => new Response('no', { status: 404 })],
   [
-    'redirects to a private one',
+    'redirects to a private URL',
     ADDRESS,
     () => new Response(null, { status: 302, headers: { location: 'https://192.168.0.1/' } }),
   ],
   [
-    'redirects to an unencrypted one',
+    'redirects to an unencrypted URL',
     ADDRESS,
     () => new Response(null, { status: 302, headers: { location: 'http://pictures.org/' } }),
   ],

@@ -102,7 +102,7 @@ test("a field that Mistral doesn't know is dropped with a warning, and rejected 
   assert.equal([strict.status, up.calls.length], [400, 1])
 })
 
-test('a malformed request returns a 400 that names the field, for any target', async () => {
+test('a malformed request returns a 400 that identifies the field, for any target', async () => {
   const { ask, up } = await open()
   const wrong: Array<[unknown, string]> = [
     [undefined, 'input'],
@@ -127,7 +127,7 @@ test('a request without a model returns 400, as at other endpoints', async () =>
   assert.match(await response.text(), /\\"model\\" is required/)
 })
 
-test("a response with fewer results than inputs, or without categories, is the vendor's failure", async () => {
+test('a response with fewer results than inputs, or without categories, counts as a vendor failure', async () => {
   const answers: JsonObject[] = [
     { id: 'm', results: [] },
     { id: 'm', results: [{ categories: {} }, {}] },

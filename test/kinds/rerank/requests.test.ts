@@ -82,7 +82,7 @@ test("a request in Cohere's v2 format with fields of other formats is rewritten"
   }
 })
 
-test("vendor options reach their vendor, and users' own servers get everything that clients send", async () => {
+test('vendor options reach their vendor, and self-hosted servers get everything clients send', async () => {
   const cases: Array<[VendorName, JsonObject, JsonObject]> = [
     ['cohere', { max_tokens_per_doc: 99, priority: 3 }, { max_tokens_per_doc: 99, priority: 3 }],
     ['voyage', { truncation: false }, { truncation: false }],
@@ -239,7 +239,7 @@ test('a request with more documents than a vendor accepts falls back to the next
   assert.match(await alone.text(), /at most 1000 documents/)
 })
 
-test('a malformed request fails with a 400 that names the field, without a provider call', async () => {
+test('a malformed request fails with a 400 that identifies the field, without a provider call', async () => {
   const { ask, up } = await openVendors()
   const wrong: Array<[JsonObject, string]> = [
     [{ documents }, 'query'],

@@ -82,7 +82,7 @@ const eventsIn = (text: string): SpeechEvent[] =>
     .filter(Boolean)
     .map((event) => JSON.parse(event.replace('data: ', '')))
 
-test('an unsupported format falls back to a vendor that supports it, or fails with an error that names it', async () => {
+test('an unsupported format falls back to a vendor that supports it, or fails with an error that mentions it', async () => {
   const combos = { pair: { models: ['groq/voice-model', 'elevenlabs/voice-model'], kind: 'tts' as const } }
   const { post, up } = await open(answering, { combos })
   const refused = await post(AT, { ...requestOptions, model: 'groq/voice-model', response_format: 'pcm' })

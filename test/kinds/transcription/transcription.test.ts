@@ -228,7 +228,7 @@ test('malformed uploads are rejected with the reason and reach no provider', asy
   assert.equal([up.calls.length, recorded.errors.length], [0, 0])
 })
 
-test('an upload over its limit gets a 413 that names the option', async () => {
+test('an upload over its limit gets a 413 that mentions the option', async () => {
   const { send, up } = await open(answering, { limits: { maxAudioBytes: 5_000 } })
   const response = await send({ model: 'openai/m' })
   assert.is(response.status, 413)

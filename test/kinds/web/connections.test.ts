@@ -32,7 +32,7 @@ test('every built-in provider of both kinds works, and can be requested by its I
   }
 })
 
-test("a connection's own base URL takes precedence over the vendor's", async () => {
+test("a connection's base URL takes precedence over the vendor's", async () => {
   const answer = () => Response.json({ results: [], data: { markdown: 'Whole' }, success: true })
   const connections = [
     { provider: 'searxng', baseUrl: 'http://10.0.0.5:8888/', apiKey: undefined },

@@ -290,7 +290,7 @@ const refusals: Array<[body: object, param: string]> = [
 ]
 
 for (const [body, param] of refusals) {
-  test(`the error for an invalid fetch names the field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
+  test(`the error for an invalid fetch identifies the field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
     const web = await openWeb()
     const response = await web.post('/v1/web/fetch', { model: 'jina/fetch', ...body })
     assert.is(response.status, 400)

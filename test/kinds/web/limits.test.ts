@@ -87,7 +87,7 @@ test('a call with units that have no price costs the reserved amount, and the bu
   assert.equal(statuses, [200, 200, 200, 402, 402, 402])
 })
 
-test('malformed bodies are rejected by field name, regardless of their declared size', async () => {
+test('malformed bodies are rejected with the field name, regardless of their declared size', async () => {
   const { search, fetch } = await open({ usd: { total: 1 }, tokens: { total: 10 } })
   for (const more of [
     { query: Array(1e4).fill('a') },

@@ -259,7 +259,7 @@ const refusals: Array<[body: object, param: string]> = [
 ]
 
 for (const [body, param] of refusals) {
-  test(`the error for an invalid search names the field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
+  test(`the error for an invalid search identifies the field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
     const web = await openWeb()
     const response = await web.post('/v1/search', { model: 'tavily/search', ...body })
     assert.is(response.status, 400)
