@@ -7,7 +7,6 @@ import { trimCloudUrl } from '../lib/urls.ts'
 import { findProviders, findSharedAliasProblem } from '../protocols/providers/prefix-conflict.ts'
 import { getDefinition } from '../protocols/providers/provider-names.ts'
 import { getCompatibleFormat } from '../protocols/providers/target.ts'
-import { defaultHealthTerms } from '../request/routing/failure-class.ts'
 import {
   createNamedModels,
   findCycle,
@@ -16,6 +15,7 @@ import {
   isDirectModel,
 } from '../request/routing/named-models.ts'
 import { findVectorProblem } from '../request/routing/one-model.ts'
+import { defaultHealthTerms } from '../request/routing/request-rules.ts'
 import { findCloudProblem } from '../request/upstream/clouds/cloud-problem.ts'
 import { comboFields } from '../types/records/combo-fields.ts'
 import { connectionFields, dataMembers, topLevelMembers } from '../types/records/connection-fields.ts'

@@ -8,7 +8,6 @@ import type { StreamEnd } from './codec/relay.ts'
 import { type AttemptRecord, createAttemptRecord } from './hook-records.ts'
 import type { ModelLog } from './model-log.ts'
 import type { RejectedAttempt, Target } from './outcome.ts'
-import { failureRules } from './routing/failure-class.ts'
 import type { Route } from './routing/group.ts'
 import type { CircuitPermit } from './routing/permit.ts'
 import type { RunningCall } from './routing/target-stats.ts'
@@ -221,8 +220,7 @@ export class AttemptLog {
     if (outcome === 'internal') {
       this.#permit.drop()
       this.#log.context.onError(failure.cause)
-    } else if (isOwnCredential && failureRules[outcome].fault === 'account') this.#permit.drop()
-    else if (!isEmpty) this.#permit.fail({ ...failure, owner: this.#log.caller.owner })
+    } else if (!isEmpty) this.#permit.fail({ ...failure, owner: this.#log.caller.owner, isOwnCredential })
     this.#outcome({ outcome, status: outcome === 'content' ? sentStatus || 200 : upstreamStatus, message })
     this.#settle()
   }

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import type { FailureClass } from '../../src/request/routing/failure-class.ts'
-import type { HealthTarget } from '../../src/request/routing/health-records.ts'
+import type { HealthTarget } from '../../src/request/routing/health-subject.ts'
 import type { CircuitPermit } from '../../src/request/routing/permit.ts'
-import { createHealth } from '../../src/request/routing/target-health.ts'
+import { createHealth, loadFailureCode } from '../../src/request/routing/target-health.ts'
 import { times } from '../support/ci.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createModel, type ModelCall } from './support/health-model.ts'
 
+await loadFailureCode()
 const test = suite('health compared with a model')
 
 /** A call to a target begins, an in-flight call ends, or something else happens. */

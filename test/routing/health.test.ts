@@ -1,4 +1,5 @@
-import { defaultHealthTerms, type FailureClass, failureRules } from '../../src/request/routing/failure-class.ts'
+import { type FailureClass, failureRules } from '../../src/request/routing/failure-class.ts'
+import { defaultHealthTerms } from '../../src/request/routing/request-rules.ts'
 import { assert, suite } from '../support/suite.ts'
 import { connection, failure, open, target } from './support/health.ts'
 

@@ -26,7 +26,7 @@ import { formatVia, getRequestedName, serializeParams } from '../../request/rout
 import type { RouteTable } from '../../request/routing/route-table.ts'
 import { findUnmetPart } from '../../request/routing/routing-facts.ts'
 import { explainChoice } from '../../request/routing/strategies.ts'
-import type { CooldownState } from '../../request/routing/target-health.ts'
+import type { CooldownState } from '../../request/routing/unhealthy-targets.ts'
 import type { NameRule, RejectionPreview, TargetRule } from '../../request/steps.ts'
 import type { Catalog, Kind } from '../../types.ts'
 import { getCachingMode } from '../prompt-caching/caching-mode.ts'

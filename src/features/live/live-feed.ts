@@ -235,7 +235,7 @@ export class LiveFeed {
     )
     if (!this.#isHealthDue && !hasCooldownEnded) return
     this.#isHealthDue = false
-    if (this.#states.size === 0 && this.deps.health.facts.records.isEmpty()) return
+    if (this.#states.size === 0 && (this.deps.health.facts.records?.isEmpty() ?? true)) return
     const entries = await this.#readHealth()
     const previousEntries = this.#states
     this.#states = entries

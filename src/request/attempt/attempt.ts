@@ -15,6 +15,7 @@ import { getSecrets } from '../codec/secrets.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { AnsweredAttempt, FailedAttempt, Outcome, RejectedAttempt, Target } from '../outcome.ts'
 import type { Route } from '../routing/group.ts'
+import { loadFailureCode } from '../routing/target-health.ts'
 import { type AttemptStep, encodeWithin, runAttemptSteps } from '../steps.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
 import type { CredentialUse, SourcedCredentials } from '../upstream/sourced-credentials.ts'
@@ -111,6 +112,7 @@ export class Attempt {
       this.#throwIfEnded()
       this.#hasStarted = true
       const outcome = 'kind' in prepared ? this.#createFailedOutcome(prepared) : await this.#runCalls(prepared, codec)
+      if (outcome.kind !== 'answered') await loadFailureCode()
       this.#throwIfEnded()
       if (outcome.kind === 'answered') this.#log.recordResponse(outcome.response.kind, outcome.response.head.status)
       else
@@ -286,11 +288,10 @@ export class Attempt {
     codec: Codec,
     others: readonly CodecPart[],
   ): Promise<ReceivedResponse | FailedResponse> {
-    const around = this.#scope
     const { runConcurrently } = await import('./receive-parts.ts')
     return runConcurrently(
       [codec, ...others],
-      around,
+      this.#scope,
       async (part, scope) => {
         const prepared = part === codec ? first : await this.#prepare(part.request)
         if ('kind' in prepared) return prepared

@@ -7,7 +7,8 @@ import type { Target } from '../outcome.ts'
 import type { Client } from '../request-client.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import type { Route } from '../routing/group.ts'
-import type { CooldownState, TargetHealth } from '../routing/target-health.ts'
+import type { TargetHealth } from '../routing/target-health.ts'
+import type { CooldownState } from '../routing/unhealthy-targets.ts'
 import type { Progress } from './candidates.ts'
 
 /**

@@ -1,6 +1,5 @@
 import { evictOldest, memoizeByObject } from '../../lib/maps.ts'
-import type { HealthTerms } from '../../types.ts'
-import { getSubject, getSubjectKey, type HealthRecord, type HealthTarget } from './health-records.ts'
+import { getSubject, getSubjectKey, type HealthTarget, levels, type SubjectLevel } from './health-subject.ts'
 
 /** The latest calls of a model, a connection or a provider. */
 export interface CallCounts {
@@ -13,7 +12,7 @@ export interface CallCounts {
 /** A target at one level; `combo`: the combo that judges the target only by its own requests. */
 export interface CallSubject {
   target: HealthTarget
-  level: HealthRecord['level']
+  level: SubjectLevel
   combo: string | undefined
 }
 
@@ -24,10 +23,18 @@ export interface CallOutcome {
   windowMs: number
 }
 
+interface CallAtAllLevels extends Pick<CallOutcome, 'windowMs'> {
+  combo?: string | undefined
+  failedAt?: Readonly<Partial<Record<SubjectLevel, boolean>>>
+  isRecount?: boolean
+}
+
 /** Counts calls and their failures within a sliding window. Keeps at most 5,000 subjects; the oldest are dropped first. */
 export interface CallWindows {
   /** Counts one call; `windowMs` is the length of the window for this subject. */
   record(subject: CallSubject, call: CallOutcome): void
+  /** Counts one call at all levels; `failedAt`: the levels at which it counts as a failure. */
+  recordAtAllLevels(target: HealthTarget, call: CallAtAllLevels): void
   getCounts(subject: CallSubject): CallCounts
   forget(subject: CallSubject): void
   /** Lists the subjects whose calls are counted. */
@@ -43,7 +50,7 @@ const NO_CALLS: CallCounts = { calls: 0, failures: 0, consecutiveFailures: 0 }
 
 /** The keys of a target's levels, for calls without a combo: building and hashing them takes 2 µs per request. */
 const getKeys = memoizeByObject(
-  (target: HealthTarget): Record<HealthRecord['level'], string> => ({
+  (target: HealthTarget): Record<SubjectLevel, string> => ({
     provider: getSubjectKey(getSubject(target, 'provider')),
     connection: getSubjectKey(getSubject(target, 'connection')),
     model: getSubjectKey(getSubject(target, 'model')),
@@ -57,17 +64,23 @@ const getKey = ({ target, level, combo }: CallSubject): string =>
 export function createCallWindows(now: () => number): CallWindows {
   const windows = new Map<string, CallWindow>()
 
+  function record(subject: CallSubject, call: CallOutcome) {
+    const { windowMs } = call
+    const key = getKey(subject)
+    let window = windows.get(key)
+    if (!window || window.windowMs !== windowMs) {
+      if (!window) evictOldest(windows, MAX_WINDOWS)
+      window = new CallWindow(subject, windowMs)
+      windows.set(key, window)
+    }
+    window.record(now(), call)
+  }
+
   return {
-    record(subject, call) {
-      const { windowMs } = call
-      const key = getKey(subject)
-      let window = windows.get(key)
-      if (!window || window.windowMs !== windowMs) {
-        if (!window) evictOldest(windows, MAX_WINDOWS)
-        window = new CallWindow(subject, windowMs)
-        windows.set(key, window)
-      }
-      window.record(now(), call)
+    record,
+    recordAtAllLevels(target, { combo, windowMs, failedAt = {}, isRecount = false }) {
+      for (const level of levels)
+        record({ target, level, combo }, { failed: failedAt[level] ?? false, isRecount, windowMs })
     },
     getCounts: (subject) => windows.get(getKey(subject))?.getCounts(now()) ?? NO_CALLS,
     forget: (subject) => void windows.delete(getKey(subject)),
@@ -125,14 +138,3 @@ class CallWindow {
     this.#step = Math.max(this.#step, step)
   }
 }
-
-/** This many consecutive failures start a cooldown, even after successes earlier in the window. */
-const MAX_CONSECUTIVE_FAILURES = 10
-
-/** Returns whether the failure rate starts a cooldown. */
-export const isFailing = (counts: CallCounts, { failureShare, minCalls }: HealthTerms): boolean =>
-  counts.calls >= minCalls && (counts.failures / counts.calls >= failureShare || isDown(counts, { minCalls }))
-
-/** Returns whether enough consecutive calls have failed that the subject seems to be down. */
-export const isDown = ({ consecutiveFailures }: CallCounts, { minCalls }: Pick<HealthTerms, 'minCalls'>): boolean =>
-  consecutiveFailures >= Math.max(MAX_CONSECUTIVE_FAILURES, minCalls)

@@ -1,5 +1,5 @@
-import type { Clock } from '../../types.ts'
-import { type CallWindows, isDown, isFailing } from './call-windows.ts'
+import type { Clock, HealthTerms } from '../../types.ts'
+import type { CallCounts, CallWindows } from './call-windows.ts'
 import {
   type CooldownRule,
   type FailureClass,
@@ -8,7 +8,8 @@ import {
   rejectedKeyCooldown,
   type ScopedHealthSettings,
 } from './failure-class.ts'
-import type { HealthRecord, HealthRecords, HealthTarget } from './health-records.ts'
+import type { HealthRecord, HealthRecords } from './health-records.ts'
+import { type HealthTarget, levels, type SubjectLevel } from './health-subject.ts'
 
 /** The parts of a failure that health uses. */
 export interface HealthFailure {
@@ -20,6 +21,8 @@ export interface HealthFailure {
   message: string
   /** The id of the client's key; empty or absent if it has none. */
   owner?: string
+  /** Whether the call used the caller's own credential, so failures of the account don't count for others. */
+  isOwnCredential?: boolean
   /** The wait that the provider requested. */
   retryAfterMs?: number | undefined
 }
@@ -32,14 +35,12 @@ interface FailedCall extends HealthFailure {
   isCounted?: boolean
 }
 
-/** Counts calls and failures, and sets the cooldowns of health records. */
+/** Counts failed calls, and sets the cooldowns of health records. */
 export interface Cooldowns {
   /** Counts a failed call at every level that the failure affects; `rule`: the cooldown of its class. */
   fail(target: HealthTarget, failure: FailedCall, rule: CooldownRule): void
   /** Counts a stream that was cut off after it had begun. */
   breakOff(target: HealthTarget, failure: FailedCall): void
-  /** Counts a successful call; a stream may count as one when it begins. */
-  succeed(target: HealthTarget): void
   /** Forgets the failures of a record, and the calls that led to its cooldown. */
   forget(record: HealthRecord, target: HealthTarget): void
 }
@@ -108,17 +109,7 @@ export function createCooldowns(
   const backOffOfTerms: BackOff = { baseMs: terms.cooldownMs, maxMs: terms.maxCooldownMs }
   const backOffOfProviders: BackOff = { ...backOffOfTerms, maxMs: Math.min(backOffOfTerms.maxMs, PROVIDER_MAX_MS) }
 
-  /** Counts a call at all levels; `failedAt`: the levels at which it counts as a failure. */
-  function recordCall(
-    target: HealthTarget,
-    failedAt: Readonly<Partial<Record<HealthRecord['level'], boolean>>>,
-    isRecount = false,
-  ) {
-    for (const level of levels)
-      windows.record({ target, level, combo }, { failed: failedAt[level] ?? false, isRecount, windowMs })
-  }
-
-  const getCounts = (target: HealthTarget, level: HealthRecord['level']) => windows.getCounts({ target, level, combo })
+  const getCounts = (target: HealthTarget, level: SubjectLevel) => windows.getCounts({ target, level, combo })
 
   const count = (record: HealthRecord, failure: FailedCall, options: CountOptions) =>
     countFailure(record, failure, options, dependencies)
@@ -163,11 +154,10 @@ export function createCooldowns(
       const isWide = failureRules[failure.class].affectsProvider === true
       // Clients may send any name: models that don't exist must not replace the counts of others.
       if (failure.class !== 'model-not-found')
-        recordCall(
-          target,
-          { model: true, connection: isNetwork || level === 'connection', provider: isWide },
-          failure.isCounted,
-        )
+        windows.recordAtAllLevels(target, {
+          ...{ combo, windowMs, isRecount: failure.isCounted ?? false },
+          failedAt: { model: true, connection: isNetwork || level === 'connection', provider: isWide },
+        })
       const startsImmediately = isConclusive(failure) || rule.starts === 'at-once'
       const { baseMs, maxMs } = rule
       count(records.getRecord(target, level, startsImmediately ? undefined : combo), failure, {
@@ -185,7 +175,6 @@ export function createCooldowns(
       record.isCut = true
       count(record, failure, { backOff: backOffOfTerms, isEnough: isFailing(getCounts(target, 'model'), terms) })
     },
-    succeed: (target) => recordCall(target, NONE),
     forget(record, target) {
       records.forget(record)
       if (record.retryAt === undefined) return
@@ -193,11 +182,6 @@ export function createCooldowns(
     },
   }
 }
-
-/** The levels, broadest first. */
-const levels = ['provider', 'connection', 'model'] as const
-
-const NONE = {}
 
 interface CountOptions {
   backOff: BackOff
@@ -239,3 +223,14 @@ function countFailure(
   record.isCertain = isConclusive(failure) || failureRules[failure.class].cooldown?.starts === 'at-once'
   record.cooledIn = nextOrder()
 }
+
+/** This many consecutive failures start a cooldown, even after successes earlier in the window. */
+const MAX_CONSECUTIVE_FAILURES = 10
+
+/** Returns whether the failure rate starts a cooldown. */
+const isFailing = (counts: CallCounts, { failureShare, minCalls }: HealthTerms): boolean =>
+  counts.calls >= minCalls && (counts.failures / counts.calls >= failureShare || isDown(counts, { minCalls }))
+
+/** Returns whether enough consecutive calls have failed that the subject seems to be down. */
+const isDown = ({ consecutiveFailures }: CallCounts, { minCalls }: Pick<HealthTerms, 'minCalls'>): boolean =>
+  consecutiveFailures >= Math.max(MAX_CONSECUTIVE_FAILURES, minCalls)

@@ -24,15 +24,6 @@ export interface ScopedHealthSettings extends HealthTerms {
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
-/** The terms if neither the settings nor the request's combo set others. */
-export const defaultHealthTerms: HealthTerms = {
-  failureShare: 0.5,
-  windowMs: MINUTE,
-  minCalls: 5,
-  cooldownMs: 5 * SECOND,
-  maxCooldownMs: 5 * MINUTE,
-}
-
 /** The cooldown for occasional failures, since a single one isn't evidence. */
 export const sporadicCooldown: CooldownRule = { level: 'model', starts: 'by-share' }
 

@@ -2,7 +2,8 @@ import type { ConnectionRecord } from '../../records/store.ts'
 import type { Integer, IsoTime } from '../../types/plain-types.ts'
 import type { CallSubject, CallWindows } from './call-windows.ts'
 import type { FailureClass } from './failure-class.ts'
-import type { HealthRecord, HealthRecords, HealthTarget } from './health-records.ts'
+import type { HealthRecord, HealthRecords } from './health-records.ts'
+import type { HealthTarget } from './health-subject.ts'
 
 /** The health of a provider, a connection, or a model on a connection that failed recently (`GET /api/health`). */
 export interface HealthEntry {
@@ -32,7 +33,8 @@ export interface HealthEntry {
 /** The health data that entries are built from. */
 export interface HealthFacts {
   windows: CallWindows
-  records: HealthRecords
+  /** `undefined` if no call has failed. */
+  records: HealthRecords | undefined
   /** Epoch ms. */
   now(): number
 }
@@ -43,7 +45,7 @@ export function listHealthEntries(
   facts: HealthFacts,
 ): HealthEntry[] {
   const now = facts.now()
-  return facts.records.currentRecords(connections).map((record) => toHealthEntry(record, now))
+  return facts.records?.currentRecords(connections).map((record) => toHealthEntry(record, now)) ?? []
 }
 
 function toHealthEntry(record: HealthRecord, now: number): HealthEntry {
@@ -100,7 +102,7 @@ export function listTargetStates(
         level === 'model' && target.connection.id === id && target.connection.updatedAt === updatedAt
       const models = [
         ...called.filter(isCurrent),
-        ...listUncountedModels(records.currentRecords([connection]), { called, connection }),
+        ...listUncountedModels(records?.currentRecords([connection]) ?? [], { called, connection }),
       ]
       const all = models.length > 0 ? models : [{ target: { provider, model: '', connection }, combo: undefined }]
       return all.map(({ target, combo }) => toTargetState({ target, level: 'model', combo }, connection))
@@ -109,8 +111,8 @@ export function listTargetStates(
   function toTargetState(subject: CallSubject, { draining }: ConnectionRecord): TargetState {
     const { target, combo } = subject
     const { calls, failures } = windows.getCounts(subject)
-    const held = records.findRecords(target, combo).filter(({ retryAt }) => retryAt !== undefined)
-    const worst = held.sort((one, other) => Number(other.retryAt) - Number(one.retryAt))[0]
+    const held = records?.findRecords(target, combo).filter(({ retryAt }) => retryAt !== undefined)
+    const worst = held?.sort((one, other) => Number(other.retryAt) - Number(one.retryAt))[0]
     const state = worst && (getState(worst, now) === 'cooling' ? 'cooling' : 'probing')
     return {
       provider: target.provider,

@@ -1,5 +1,5 @@
-import type { ConnectionRecord } from '../../records/store.ts'
 import type { FailureClass } from './failure-class.ts'
+import { getSubject, getSubjectKey, type HealthTarget, levels, type Subject } from './health-subject.ts'
 
 /** A call to an unhealthy target, whose outcome other requests wait for. */
 export interface Probe {
@@ -41,23 +41,8 @@ export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: P
   }
 }
 
-/** The parts of a target that health uses. */
-export interface HealthTarget {
-  provider: string
-  model: string
-  connection: Pick<ConnectionRecord, 'id' | 'provider' | 'updatedAt'>
-}
-
 /** The recent failures of a provider, a connection, or a model on a connection. */
-export interface HealthRecord {
-  level: 'provider' | 'connection' | 'model'
-  provider: string
-  connectionId?: string
-  model?: string
-  /** The combo with its own health terms whose requests have failed; absent if the failures count for all requests. */
-  combo?: string
-  /** The connection's `updatedAt` at the time of the failure. */
-  updatedAt?: string
+export interface HealthRecord extends Subject {
   /** The connections whose failures count against the provider, by id, with their `updatedAt` at that time. */
   connections: Map<string, string>
   /** The models of those failures, without failures of whole connections. */
@@ -198,30 +183,3 @@ const isModelRecord = ([, { level }]: StoredHealthRecord) => level === 'model'
 
 const isExpendable = ([, { level, reason, retryAt }]: StoredHealthRecord) =>
   level === 'model' && (reason === 'model-not-found' || retryAt === undefined)
-
-const levels = ['provider', 'connection', 'model'] as const
-
-/** The subject of a record, or of a window of calls. */
-export type Subject = Pick<HealthRecord, 'level' | 'provider' | 'connectionId' | 'updatedAt' | 'model' | 'combo'>
-
-/** Returns the subject of a target at one level; `combo`: the combo with its own health terms. */
-export function getSubject(
-  { provider, model, connection }: HealthTarget,
-  level: HealthRecord['level'],
-  combo?: string,
-): Subject {
-  const { id: connectionId, updatedAt } = connection
-  const of = combo === undefined ? undefined : { combo }
-  if (level === 'provider') return { level, provider, ...of }
-  if (level === 'connection') return { level, provider, connectionId, updatedAt, ...of }
-  return { level, provider, connectionId, updatedAt, model, ...of }
-}
-
-/** Returns the key of a subject. A changed connection is treated as another one, since earlier calls reveal nothing about it. */
-export function getSubjectKey({ level, provider, connectionId, updatedAt, model, combo }: Subject): string {
-  const scope = combo === undefined ? '' : `${combo}:` // ids and times contain no colon before their first space
-  if (level === 'provider') return `${scope}provider ${provider}`
-  return level === 'connection'
-    ? `${scope}${connectionId} ${updatedAt}`
-    : `${scope}${connectionId} ${updatedAt} ${model}`
-}

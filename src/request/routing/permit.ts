@@ -1,6 +1,6 @@
-import { type Cooldowns, type HealthFailure, isConclusive, isNewer } from './cooldowns.ts'
-import { type FailureClass, failureRules } from './failure-class.ts'
-import type { HealthRecord, HealthRecords, HealthTarget, ProbeResult } from './health-records.ts'
+import type { HealthFailure } from './cooldowns.ts'
+import type { HealthRecord, ProbeResult } from './health-records.ts'
+import type { HealthTarget } from './health-subject.ts'
 
 /** Permission for one call to a target. Exactly one outcome must be reported, so a probe ends. */
 export interface CircuitPermit {
@@ -18,95 +18,77 @@ export interface CircuitPermit {
   drop(): void
 }
 
-/** The start of a permit's call, and the records that it reports to. */
-export interface PermitContext {
-  /** The number of the call in the order of calls and cooldowns. */
+/** A call with a permit. */
+export interface PermittedCall {
+  target: HealthTarget
+  /** Its number in the order of calls and cooldowns. */
   began: number
-  /** The records that the call probes. */
-  probed: readonly HealthRecord[]
-  /** Ends the probe if the call is one. */
-  end: ((ending: ProbeResult) => void) | undefined
-  /** The combo whose own health terms apply to the call. */
-  combo: string | undefined
-  records: HealthRecords
-  cooldowns: Cooldowns
+  /** The records that it probes, and the function that ends the probe; `undefined` if the target was healthy when the call began. */
+  probe: { records: readonly HealthRecord[]; end(ending: ProbeResult): void } | undefined
+  /** Whether its stream has begun. */
+  hasBegun: boolean
+  /** Whether it has counted as a successful call. */
+  isCounted: boolean
+}
+
+/** What the outcomes of calls change if targets have failed. */
+export interface OutcomeReports {
+  succeed(call: PermittedCall): void
+  beginStream(call: PermittedCall): void
+  /** Returns whether streams of the call's target have been cut off, so the beginning of another one isn't a sign of recovery. */
+  hasCutStreams(call: PermittedCall): boolean
+  breakOff(call: PermittedCall, failure: HealthFailure): void
+  fail(call: PermittedCall, failure: HealthFailure): void
+}
+
+interface PermitOptions {
+  countSuccess(target: HealthTarget): void
+  /** `undefined` until a call has failed. */
+  getReports(): OutcomeReports | undefined
+  /** Calls `report` once the code for failures is loaded. */
+  reportFailure(report: (reports: OutcomeReports) => void): void
 }
 
 /** Creates the permit for a new call. */
-export const createPermit = (target: HealthTarget, options: PermitContext): CircuitPermit =>
-  new TargetPermit(target, options)
+export const createPermit = (
+  target: HealthTarget,
+  start: Pick<PermittedCall, 'began' | 'probe'>,
+  options: PermitOptions,
+): CircuitPermit => new TargetPermit({ ...start, target, hasBegun: false, isCounted: false }, options)
 
 class TargetPermit implements CircuitPermit {
-  readonly #target: HealthTarget
-  readonly #options: PermitContext
-  #hasBegun = false
-  #isCounted = false // as a successful call
+  readonly #call: PermittedCall
+  readonly #options: PermitOptions
 
-  constructor(target: HealthTarget, options: PermitContext) {
-    this.#target = target
+  constructor(call: PermittedCall, options: PermitOptions) {
+    this.#call = call
     this.#options = options
   }
 
   drop(): void {
-    this.#options.end?.('dropped')
+    this.#call.probe?.end('dropped')
   }
 
   succeed(): void {
-    const { end, cooldowns } = this.#options
-    end?.('answered')
-    const held = this.#listOlderRecords()
-    if (!this.#isCounted) cooldowns.succeed(this.#target)
-    for (const record of held) if (!this.#hasBegun || record.isCut) cooldowns.forget(record, this.#target)
+    if (!this.#call.isCounted) this.#options.countSuccess(this.#call.target)
+    this.#options.getReports()?.succeed(this.#call)
   }
 
   /** The beginning of a stream is treated as a success, unless earlier streams have been cut off. */
   beginStream(): void {
-    const { end, cooldowns } = this.#options
-    this.#hasBegun = true
-    end?.('answered')
-    const held = this.#listOlderRecords()
-    this.#isCounted = !held.some(({ isCut }) => isCut)
-    if (this.#isCounted) cooldowns.succeed(this.#target)
-    for (const record of held) {
-      if (record.isCut) delete record.retryAt
-      else cooldowns.forget(record, this.#target)
-    }
+    const call = this.#call
+    const reports = this.#options.getReports()
+    call.hasBegun = true
+    call.isCounted = !reports?.hasCutStreams(call)
+    if (call.isCounted) this.#options.countSuccess(call.target)
+    reports?.beginStream(call)
   }
 
   breakOff(failure: HealthFailure): void {
-    const { cooldowns, began } = this.#options
-    const { cooldown } = failureRules[failure.class]
-    const failed = { ...failure, began, isCounted: this.#isCounted }
-    if (cooldown?.starts === 'at-once') cooldowns.fail(this.#target, failed, cooldown)
-    else if (cooldown) cooldowns.breakOff(this.#target, failed)
+    this.#options.reportFailure((reports) => reports.breakOff(this.#call, failure))
   }
 
   fail(failure: HealthFailure): void {
-    const { end, cooldowns, began, probed } = this.#options
-    const rule = failureRules[failure.class].cooldown
-    end?.(!rule ? 'answered' : isConclusive(failure) ? 'failed' : 'dropped')
-    if (rule) cooldowns.fail(this.#target, { ...failure, began }, rule)
-    else for (const record of probed) this.#endFailures(record)
-  }
-
-  #listOlderRecords(): readonly HealthRecord[] {
-    const { records, began, combo } = this.#options
-    return records.isEmpty() ? NONE : filterOlder(began, records.findRecords(this.#target, combo))
-  }
-
-  /** Ends the failures of a record, unless it has newer ones. */
-  #endFailures(record: HealthRecord): void {
-    const { cooldowns, began } = this.#options
-    if (isNewer(record, began)) return
-    if (record.level === 'model' && isSporadic(record.reason)) delete record.retryAt
-    else cooldowns.forget(record, this.#target)
+    this.#options.reportFailure((reports) => reports.fail(this.#call, failure))
   }
 }
-
-const NONE: readonly HealthRecord[] = []
-
-const filterOlder = (began: number, records: readonly HealthRecord[]) =>
-  records.filter((record) => !isNewer(record, began))
-
-/** Returns whether a cooldown of this class needs more than one failure. */
-const isSporadic = (reason: FailureClass) => failureRules[reason].cooldown?.starts === 'by-share'

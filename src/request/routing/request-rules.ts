@@ -1,5 +1,13 @@
-import type { EffectiveRules, RequestRules } from '../../types.ts'
-import { defaultHealthTerms } from './failure-class.ts'
+import type { EffectiveRules, HealthTerms, RequestRules } from '../../types.ts'
+
+/** The terms if neither the settings nor the request's combo set others. */
+export const defaultHealthTerms: HealthTerms = {
+  failureShare: 0.5,
+  windowMs: 60_000,
+  minCalls: 5,
+  cooldownMs: 5_000,
+  maxCooldownMs: 300_000,
+}
 
 /** The gateway's limits that rules can override. */
 export interface OverridableLimits {

@@ -1,10 +1,6 @@
-import {
-  defaultHealthTerms,
-  type FailureClass,
-  failureRules,
-  type HealthLevel,
-} from '../../../src/request/routing/failure-class.ts'
-import type { HealthTarget } from '../../../src/request/routing/health-records.ts'
+import { type FailureClass, failureRules, type HealthLevel } from '../../../src/request/routing/failure-class.ts'
+import type { HealthTarget } from '../../../src/request/routing/health-subject.ts'
+import { defaultHealthTerms } from '../../../src/request/routing/request-rules.ts'
 
 /** A call in flight. */
 export interface ModelCall {

@@ -1,6 +1,8 @@
 import type { FailureClass } from '../../../src/request/routing/failure-class.ts'
 import { listHealthEntries } from '../../../src/request/routing/health-entry.ts'
-import { createHealth } from '../../../src/request/routing/target-health.ts'
+import { createHealth, loadFailureCode } from '../../../src/request/routing/target-health.ts'
+
+await loadFailureCode()
 
 /** Creates a connection that was last changed at `updatedAt`. */
 export const connection = (id: string, provider = 'p', updatedAt = '1') => ({ id, provider, updatedAt })
