@@ -34,7 +34,7 @@ export interface CliOptions {
 /** The default address and data directory of the gateway. */
 export const defaults = { port: 4000, host: '127.0.0.1', data: './data' }
 
-const known = {
+const optionShapes = {
   port: { type: 'string', example: String(defaults.port) },
   host: { type: 'string', example: defaults.host },
   'allowed-host': { type: 'string', example: 'gateway.example', isList: true },
@@ -54,28 +54,28 @@ const known = {
 
 /** Parses the command line. Throws a problem with exit code 2 for anything except known options with valid values. */
 export function parseOptions(args: readonly string[]): CliOptions {
-  const given = read(args)
+  const parsedArgs = read(args)
   return {
-    port: parsePort(given.get('port')?.at(-1) ?? String(defaults.port)),
-    host: parseHost(given.get('host')?.at(-1) ?? defaults.host),
-    allowedHosts: (given.get('allowed-host') ?? []).flatMap((names) => names.split(',')).map(parseHostname),
-    allowedOrigins: (given.get('allowed-origin') ?? []).flatMap((origins) => origins.split(',')).map(parseOrigin),
-    data: given.get('data')?.at(-1) ?? defaults.data,
-    demo: given.has('demo'),
-    newToken: given.has('new-token'),
-    log: given.has('log') && (given.get('log')?.at(-1) === 'json' ? 'json' : 'text'),
-    dashboard: given.has('dashboard'),
-    metrics: given.has('metrics'),
-    config: given.get('config')?.at(-1),
-    open: given.has('open'),
-    env: !given.has('no-env'),
-    help: given.has('help'),
-    version: given.has('version'),
+    port: parsePort(parsedArgs.get('port')?.at(-1) ?? String(defaults.port)),
+    host: parseHost(parsedArgs.get('host')?.at(-1) ?? defaults.host),
+    allowedHosts: (parsedArgs.get('allowed-host') ?? []).flatMap((names) => names.split(',')).map(parseHostname),
+    allowedOrigins: (parsedArgs.get('allowed-origin') ?? []).flatMap((origins) => origins.split(',')).map(parseOrigin),
+    data: parsedArgs.get('data')?.at(-1) ?? defaults.data,
+    demo: parsedArgs.has('demo'),
+    newToken: parsedArgs.has('new-token'),
+    log: parsedArgs.has('log') && (parsedArgs.get('log')?.at(-1) === 'json' ? 'json' : 'text'),
+    dashboard: parsedArgs.has('dashboard'),
+    metrics: parsedArgs.has('metrics'),
+    config: parsedArgs.get('config')?.at(-1),
+    open: parsedArgs.has('open'),
+    env: !parsedArgs.has('no-env'),
+    help: parsedArgs.has('help'),
+    version: parsedArgs.has('version'),
   }
 }
 
 function read(args: readonly string[]): Map<string, string[]> {
-  const { given, positionals } = readArguments(args, known)
+  const { given, positionals } = readArguments(args, optionShapes)
   const [unexpected] = positionals
   if (unexpected !== undefined)
     throw createUsageProblem(`Unexpected argument "${unexpected}". Commands go before options. ${OPTIONS_ADVICE}`)
@@ -107,7 +107,7 @@ function parseHostname(text: string): string {
   const host = /^[^\s/:@*?#\\]+$/.test(name) ? domainToASCII(name) : '' // in the form that clients send
   if (host === '') {
     throw createUsageProblem(
-      `--allowed-host "${text}" is not a valid hostname. Leave out the scheme and port, for example: --allowed-host ${known['allowed-host'].example}`,
+      `--allowed-host "${text}" is not a valid hostname. Leave out the scheme and port, for example: --allowed-host ${optionShapes['allowed-host'].example}`,
     )
   }
   return host
@@ -117,7 +117,7 @@ function parseOrigin(text: string): string {
   const origin = text.trim()
   if (isOrigin(origin)) return origin
   throw createUsageProblem(
-    `--allowed-origin "${text}" is not a valid origin. Use scheme, host, and port without a path, for example: --allowed-origin ${known['allowed-origin'].example}`,
+    `--allowed-origin "${text}" is not a valid origin. Use scheme, host, and port without a path, for example: --allowed-origin ${optionShapes['allowed-origin'].example}`,
   )
 }
 

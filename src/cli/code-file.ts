@@ -43,9 +43,9 @@ export async function loadCodeFile(path: string, reloads = 0): Promise<GatewayCo
   if (config === undefined)
     throw problem(`${path} has no default export. Write: export default defineConfig({ connections: { … } })`)
   if (!isObject(config)) throw problem(`${path}: the default export must be an object, such as defineConfig({ … }).`)
-  const taken = HOST_OPTIONS.find((name) => name in config)
-  if (taken !== undefined)
-    throw problem(`${path}: "${taken}" is set by the options of the command (signalbox --help). Remove it.`)
+  const reservedOption = HOST_OPTIONS.find((name) => name in config)
+  if (reservedOption !== undefined)
+    throw problem(`${path}: "${reservedOption}" is set by the options of the command (signalbox --help). Remove it.`)
   return config as GatewayConfig // `createGateway` checks the options
 }
 

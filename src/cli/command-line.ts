@@ -29,12 +29,12 @@ export interface Arguments {
  * Reads a command line. Throws a problem with exit code 2 for an unknown option, a missing value, or an unexpected one; `commands/run-command.ts`
  * changes the exit code to 1. The messages suggest what to write instead, unlike those of Node's strict mode.
  */
-export function readArguments(args: readonly string[], known: Readonly<Record<string, OptionShape>>): Arguments {
+export function readArguments(args: readonly string[], shapes: Readonly<Record<string, OptionShape>>): Arguments {
   const options = Object.fromEntries(
-    Object.entries(known).map(([name, { type, short }]) => [name, { type, ...(short !== undefined && { short }) }]),
+    Object.entries(shapes).map(([name, { type, short }]) => [name, { type, ...(short !== undefined && { short }) }]),
   )
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
-  const given = new Map<string, string[]>()
+  const valuesByName = new Map<string, string[]>()
   const positionals: string[] = []
   let wordAt: number | undefined
   for (const token of tokens) {
@@ -42,8 +42,8 @@ export function readArguments(args: readonly string[], known: Readonly<Record<st
     if (token.kind !== 'option') continue
     const { name, rawName, inlineValue, index } = token
     let { value } = token
-    const option = Object.hasOwn(known, name) ? known[name] : undefined
-    if (!option) throw createUsageProblem(`Unknown option "${rawName}". ${suggestOption(name, known)}`)
+    const option = Object.hasOwn(shapes, name) ? shapes[name] : undefined
+    if (!option) throw createUsageProblem(`Unknown option "${rawName}". ${suggestOption(name, shapes)}`)
     const next = args[index + 1]
     if (value === undefined && option.words && next !== undefined && !next.startsWith('-')) {
       value = next
@@ -57,23 +57,23 @@ export function readArguments(args: readonly string[], known: Readonly<Record<st
       )
     if (option.type === 'string' && (!value?.trim() || (!inlineValue && isOption(value, option))))
       throw createUsageProblem(`${rawName} needs a value, for example: ${rawName} ${option.example}`)
-    const before = given.get(name) ?? []
-    if (!option.isList && before.some((other) => other !== (value ?? '')))
+    const previous = valuesByName.get(name) ?? []
+    if (!option.isList && previous.some((other) => other !== (value ?? '')))
       throw createUsageProblem(`${rawName} is set twice, to different values. Set it once.`)
-    given.set(name, [...before, value ?? ''])
+    valuesByName.set(name, [...previous, value ?? ''])
   }
-  return { given, positionals }
+  return { given: valuesByName, positionals }
 }
 
 /** Returns whether a string is another option, and not the value of the option before it. */
 const isOption = (value: string, { acceptsDash = false }: OptionShape) =>
   value.startsWith('-') && !(acceptsDash && /^-[\d.]*$/.test(value))
 
-function suggestOption(name: string, known: object): string {
-  const current = toCurrentFlag(name, Object.keys(known))
+function suggestOption(name: string, shapes: object): string {
+  const current = toCurrentFlag(name, Object.keys(shapes))
   if (current !== undefined) return `It was renamed. Use "--${current}".`
-  const [meant] = findNearest(name, Object.keys(known), 1)
-  return meant === undefined ? 'Use --help to list all options.' : `Did you mean "--${meant}"?`
+  const [suggestion] = findNearest(name, Object.keys(shapes), 1)
+  return suggestion === undefined ? 'Use --help to list all options.' : `Did you mean "--${suggestion}"?`
 }
 
 /** Creates a problem for incorrect usage. */

@@ -40,7 +40,7 @@ type Section = Exclude<keyof ConfigFile, 'path'>
 
 /** Reads the file. Throws a problem that names the file and the path of any invalid value. */
 export async function readConfigFile(path: string, env: Variables): Promise<ConfigFile> {
-  const fail: Fail = (place, why) => problem(`${path}: ${place ? `${place} ` : ''}${why}`)
+  const fail: Fail = (place, reason) => problem(`${path}: ${place ? `${place} ` : ''}${reason}`)
   const content: unknown = parse(path, await readText(path))
   if (content !== null && !isObject(content))
     throw fail('', `must contain an object with these sections, which are all optional: ${SECTION_LIST}.`)
@@ -64,15 +64,15 @@ export async function readConfigFile(path: string, env: Variables): Promise<Conf
         `is not a known section. ${didYouMean(findNearest(name, [...SECTIONS, 'plans'], 1)) ?? `Known sections: ${SECTION_LIST}.`}`,
       )
   }
-  const read = SECTIONS.map((name) => {
-    const entries = [name, otherNames[name] ?? []].flat().flatMap((place) => {
-      const section = (resolved as JsonObject)[place] // `replaceVariables` returns an object for an object
-      return section === undefined || section === null ? [] : sections[name](section, { place, fail })
+  const loadedSections = SECTIONS.map((name) => {
+    const entries = [name, otherNames[name] ?? []].flat().flatMap((sectionName) => {
+      const section = (resolved as JsonObject)[sectionName] // `replaceVariables` returns an object for an object
+      return section === undefined || section === null ? [] : sections[name](section, { place: sectionName, fail })
     })
     rejectDuplicates(entries, identityFields[name], fail)
     return [name, entries]
   })
-  return { path, ...(Object.fromEntries(read) as Record<Section, ConfigEntry[]>) } // every section is present
+  return { path, ...(Object.fromEntries(loadedSections) as Record<Section, ConfigEntry[]>) } // every section is present
 }
 
 async function readText(path: string): Promise<string> {
@@ -80,8 +80,8 @@ async function readText(path: string): Promise<string> {
     return await readFile(path, 'utf8')
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-    const why = code === 'ENOENT' ? 'no such file' : code === 'EISDIR' ? 'it is a directory' : String(code)
-    throw problem(`Cannot read the config file ${path}: ${why}.`, { cause })
+    const reason = code === 'ENOENT' ? 'no such file' : code === 'EISDIR' ? 'it is a directory' : String(code)
+    throw problem(`Cannot read the config file ${path}: ${reason}.`, { cause })
   }
 }
 
@@ -98,7 +98,7 @@ function parse(path: string, text: string): unknown {
   }
 }
 
-type Fail = (place: string, why: string) => Problem
+type Fail = (place: string, reason: string) => Problem
 
 interface Location {
   place: string
@@ -115,19 +115,22 @@ function describeMissingVariable(name: string, others: readonly string[], env: V
  * Replaces `${NAME}` in the strings of a value with environment variables; `$${` becomes `${`. Doesn't change field names. Adds missing variables to
  * `missing`, each with the first path that needs it.
  */
-function replaceVariables(value: unknown, at: Location & { env: Variables; missing: Map<string, string> }): unknown {
+function replaceVariables(
+  value: unknown,
+  location: Location & { env: Variables; missing: Map<string, string> },
+): unknown {
   const replaceInner = (name: string | number, inner: unknown) =>
-    replaceVariables(inner, { ...at, place: joinPath(at.place, name) })
+    replaceVariables(inner, { ...location, place: joinPath(location.place, name) })
   if (typeof value === 'string') {
     return value.replace(/\$(\$?)\{([^{}$]*)\}/g, (_, isEscaped: string, name: string) => {
       if (isEscaped) return `\${${name}}`
       if (!/^[A-Za-z_]\w*$/.test(name))
-        throw at.fail(
-          at.place,
+        throw location.fail(
+          location.place,
           `refers to "${name}", which is not a valid variable name. For a literal \${, write $\${.`,
         )
-      const found = at.env[name]
-      if (!found && !at.missing.has(name)) at.missing.set(name, at.place)
+      const found = location.env[name]
+      if (!found && !location.missing.has(name)) location.missing.set(name, location.place)
       return found ?? ''
     })
   }
@@ -140,7 +143,7 @@ const joinPath = (place: string, name: string | number) =>
   typeof name === 'number' ? `${place}[${name}]` : place === '' ? name : `${place}.${name}`
 
 /** Reads one section: a list of records, or a map by name. In a map, each name becomes the `nameField` of its record. */
-type ReadSection = (section: unknown, at: Location) => ConfigEntry[]
+type ReadSection = (section: unknown, location: Location) => ConfigEntry[]
 
 interface SectionShape {
   /** The field that is set to a record's name in a map. */
@@ -154,17 +157,17 @@ interface SectionShape {
 const readListOrMap =
   ({ nameField, typeMessage = 'must be an object.', expandShorthand = () => undefined }: SectionShape): ReadSection =>
   (section, { place, fail }) => {
-    const read = (value: unknown, at: string): ConfigEntry => {
+    const read = (value: unknown, path: string): ConfigEntry => {
       const input = isObject(value) ? value : expandShorthand(value)
-      if (!input) throw fail(at, typeMessage)
-      return { place: at, input }
+      if (!input) throw fail(path, typeMessage)
+      return { place: path, input }
     }
     if (Array.isArray(section)) return section.map((value, index) => read(value, joinPath(place, index)))
     if (!isObject(section)) throw fail(place, 'must be an object by ID or name.')
     return Object.entries(section).map(([name, value]) => {
       const entry = read(value ?? {}, joinPath(place, name))
-      const own = entry.input[nameField]
-      if (own !== undefined && own !== name)
+      const inputName = entry.input[nameField]
+      if (inputName !== undefined && inputName !== name)
         throw fail(entry.place, `has a "${nameField}" that differs from its name in the map. Remove one of them.`)
       return { place: entry.place, input: { ...entry.input, [nameField]: name } }
     })
@@ -184,11 +187,11 @@ const sections: Readonly<Record<Section, ReadSection>> = {
   },
 
   /** A connection's ID defaults to its provider, and its provider to its ID. */
-  connections: (section, at) =>
-    connections(section, at).map(({ place, input }) => {
+  connections: (section, location) =>
+    connections(section, location).map(({ place, input }) => {
       const id = input.id ?? input.provider
       if (typeof id === 'string' && id.startsWith(ENV_PREFIX))
-        throw at.fail(
+        throw location.fail(
           place,
           `has an id that starts with "${ENV_PREFIX}", which is reserved for connections from environment variables.`,
         )
@@ -206,13 +209,13 @@ const sections: Readonly<Record<Section, ReadSection>> = {
   }),
 
   /** Reads custom models: a list of records with `providerAlias` and `id`, or a map by `<provider>/<model ID>`. */
-  models: (section, at) => {
-    const entries = customModels(section, at)
+  models: (section, location) => {
+    const entries = customModels(section, location)
     if (Array.isArray(section)) return entries
     return entries.map(({ place, input: { model, ...input } }) => {
       const name = String(model)
       const slash = name.indexOf('/')
-      if (slash < 1 || slash === name.length - 1) throw at.fail(place, 'must be named <provider>/<model ID>.')
+      if (slash < 1 || slash === name.length - 1) throw location.fail(place, 'must be named <provider>/<model ID>.')
       return { place, input: { ...input, providerAlias: name.slice(0, slash), id: name.slice(slash + 1) } }
     })
   },
@@ -220,15 +223,15 @@ const sections: Readonly<Record<Section, ReadSection>> = {
   guards: readListOrMap({ nameField: 'name' }),
 
   /** A group's name defaults to its ID, and its ID to its name. */
-  groups: (section, at) =>
-    readListOrMap({ nameField: 'id' })(section, at).map(({ place, input }) => {
+  groups: (section, location) =>
+    readListOrMap({ nameField: 'id' })(section, location).map(({ place, input }) => {
       const { id = input.name, name = input.id } = input
       return { place, input: { ...input, id, name } }
     }),
-  keys: (section, at) =>
+  keys: (section, location) =>
     readListOrMap({ nameField: 'name', ...(Array.isArray(section) && { expandShorthand: readShortForm('name') }) })(
       section,
-      at,
+      location,
     ),
 }
 
@@ -257,8 +260,8 @@ function rejectDuplicates(entries: readonly ConfigEntry[], identity: readonly st
   for (const { place, input } of entries) {
     const key = JSON.stringify(identity.map((member) => input[member]))
     const first = places.get(key)
-    const what = identity.map((member) => `"${member}"`).join(' and ')
-    if (first !== undefined) throw fail(place, `has the same ${what} as ${first}. Change one of them.`)
+    const memberNames = identity.map((member) => `"${member}"`).join(' and ')
+    if (first !== undefined) throw fail(place, `has the same ${memberNames} as ${first}. Change one of them.`)
     places.set(key, place)
   }
 }
@@ -292,8 +295,8 @@ function checkConfig(config: ConfigFile, catalog: Catalog): void {
       if (section === 'plans') continue // they are in `groups`
       for (const { place, input } of config[section]) {
         if (section === 'combos' && input.models === undefined) continue // a change of a stored one
-        const given = Object.entries(input).filter(([name]) => !unchecked[section]?.includes(name))
-        checkRecord(section, place, omitNulls(Object.fromEntries(given)), { catalog, isChange: true })
+        const fields = Object.entries(input).filter(([name]) => !unchecked[section]?.includes(name))
+        checkRecord(section, place, omitNulls(Object.fromEntries(fields)), { catalog, isChange: true })
       }
     }
     const combos = config.combos.filter(({ input }) => input.models !== undefined)

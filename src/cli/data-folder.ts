@@ -41,8 +41,8 @@ export async function checkKeys(storage: Storage, keyring: Keyring, logger: Logg
   for await (const page of createStoredRecords<KeyRecord>(storage, recordKinds.keys, { damage }).pages())
     sample.push(...page.slice(0, SAMPLE_SIZE - sample.length).map(({ record }) => record)) // keys are ordered by digest, so this is a random sample
   const values = await Promise.all(sample.map((record) => decryptKey(keyring, record)))
-  for (const [at, { id, name }] of sample.entries())
-    if (values[at] === undefined) logger.warn(`${name}: ${UNREADABLE_KEY}`, { id })
+  for (const [index, { id, name }] of sample.entries())
+    if (values[index] === undefined) logger.warn(`${name}: ${UNREADABLE_KEY}`, { id })
 }
 
 /** The number of keys to decrypt. Almost all gateways have fewer. */
@@ -62,8 +62,8 @@ export async function withManagement<T>(
   { storage, catalog, secret, fetch }: DataAccess,
   work: (api: Management) => Promise<T>,
 ): Promise<T> {
-  const given = { ...(secret !== undefined && { secret }), ...(fetch && { fetch }) }
-  const gateway = createGateway({ storage, catalog, logger: false, ...given })
+  const options = { ...(secret !== undefined && { secret }), ...(fetch && { fetch }) }
+  const gateway = createGateway({ storage, catalog, logger: false, ...options })
   try {
     return await work(gateway.api)
   } finally {

@@ -51,15 +51,15 @@ export async function applyEnvironment(
   const found: EnvConnection[] = []
   for (const provider of Object.keys(VARIABLES)) {
     const id = ENV_PREFIX + provider
-    const own = all.find((connection) => connection.id === id)
+    const existing = all.find((connection) => connection.id === id)
     const variable = VARIABLES[provider]?.find((name) => env[name]?.trim())
-    const given = env[variable ?? '']?.trim()
-    const apiKey = given === undefined ? undefined : stripQuotes(given).trim()
+    const value = env[variable ?? '']?.trim()
+    const apiKey = value === undefined ? undefined : stripQuotes(value).trim()
     let problem =
       variable && apiKey ? findSkipReason(provider, apiKey, { env, all, definedProviders }) : 'it is not set'
     if (variable && problem === undefined) {
       const name = nameFor(catalog, provider, variable)
-      const isRenamed = own !== undefined && !isNamedHere(own, catalog)
+      const isRenamed = existing !== undefined && !isNamedHere(existing, catalog)
       problem = await connections.put({ id, provider, apiKey: apiKey ?? null, ...(!isRenamed && { name }) }).then(
         () => undefined,
         (error: unknown) => {
@@ -68,7 +68,7 @@ export async function applyEnvironment(
         },
       )
     }
-    if (problem !== undefined && own) await connections.delete(id)
+    if (problem !== undefined && existing) await connections.delete(id)
     if (variable) found.push({ variable, provider, ...(problem !== undefined && { problem }) })
   }
   return found

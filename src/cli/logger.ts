@@ -20,8 +20,8 @@ export function createLogger({ out, err }: Terminal): Logger {
   }
 }
 
-function formatMessage(given: string, data: Record<string, unknown> = {}): string {
-  const message = replaceCallsWithCommands(given)
+function formatMessage(text: string, data: Record<string, unknown> = {}): string {
+  const message = replaceCallsWithCommands(text)
   const facts = Object.entries(data).map(([name, value]) => [
     name,
     value instanceof Error ? describeError(value) : String(value),
@@ -66,9 +66,10 @@ export function createRequestLog(write: (line: string) => void): Hooks {
       usage = record
     },
     onRequest: (request) => {
-      const own = usage?.startedAt === request.startedAt && usage.requestedModel === request.model ? usage : undefined
+      const requestUsage =
+        usage?.startedAt === request.startedAt && usage.requestedModel === request.model ? usage : undefined
       usage = undefined
-      write(`${toOneLine(formatRequest(request, own))}\n`)
+      write(`${toOneLine(formatRequest(request, requestUsage))}\n`)
     },
   }
 }

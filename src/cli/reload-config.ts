@@ -33,8 +33,8 @@ export function createConfigReloader({ path, watches, logger, apply }: ReloaderO
       for (const warning of await apply()) logger.warn(warning)
       logger.info?.(`Applied the changes in ${path}.`)
     } catch (error) {
-      const why = isProblem(error) ? error.message : `${path}: ${describeError(error)}`
-      logger.error(`${toOneLine(why)} The gateway keeps the previous configuration.`)
+      const reason = isProblem(error) ? error.message : `${path}: ${describeError(error)}`
+      logger.error(`${toOneLine(reason)} The gateway keeps the previous configuration.`)
     }
   }
 
@@ -49,10 +49,10 @@ function watchText(path: string, { onChange, logger }: { onChange(): Promise<voi
   let last = read()
 
   async function compare() {
-    const before = await last
+    const previous = await last
     last = read()
     const text = await last
-    if (text !== undefined && text !== before) await onChange()
+    if (text !== undefined && text !== previous) await onChange()
   }
 
   const fail = (error: unknown) =>

@@ -49,7 +49,7 @@ export async function start(
   options: CliOptions,
   { environment, variables, logger, terminal }: StartContext,
 ): Promise<RunningGateway> {
-  const { secret, adminToken: given } = environment
+  const { secret, adminToken: configuredToken } = environment
   const config = await readConfig(options, variables, logger)
   await requireFreePort(options)
   const storage = await openData(options.data, secret, logger)
@@ -67,15 +67,15 @@ export async function start(
   const dispatcher = await openProxies(variables)
   const network = createNodeFetch({ ...(dispatcher && { dispatcher }) })
   const upstream = options.demo ? withDemo(network) : network
-  const adminToken = await openAdminToken({ folder: options.data, given, renew: options.newToken })
+  const adminToken = await openAdminToken({ folder: options.data, given: configuredToken, renew: options.newToken })
   const hasDashboard = options.dashboard || isLoopback(options.host)
   const metrics = options.metrics ? [await openMetrics(variables)] : []
   const log = options.log === 'text' ? createRequestLog(terminal.out) : {}
   const gateway = createConfigured(config?.path, {
     ...code,
     storage: options.demo
-      ? await withDemoRecords(storage, logger, (own) =>
-          writeHistory({ storage: own, secret, upstream, now: Date.now() }),
+      ? await withDemoRecords(storage, logger, (demoStorage) =>
+          writeHistory({ storage: demoStorage, secret, upstream, now: Date.now() }),
         )
       : storage,
     catalog: options.demo ? { ...catalog, ...demoCatalog } : catalogOption,
@@ -134,7 +134,7 @@ export async function start(
         baseUrl: server.url,
         data: options.data,
         token,
-        isTokenGiven: given !== undefined,
+        isTokenGiven: configuredToken !== undefined,
         demo,
         requireApiKey,
         isInUse,
@@ -171,14 +171,14 @@ async function readConfig(
   variables: Variables,
   logger: Logger,
 ): Promise<OpenedConfig | undefined> {
-  const { config: given, demo } = options
-  if (given === 'none') return undefined
+  const { config: configPath, demo } = options
+  if (configPath === 'none') return undefined
   const { findCodeFile, isCodeFile, loadCodeFile } = await import('./code-file.ts')
-  const path = given ?? (demo ? undefined : await findCodeFile('.'))
+  const path = configPath ?? (demo ? undefined : await findCodeFile('.'))
   if (path === undefined) return undefined
   if (isCodeFile(path)) {
     const code = await loadCodeFile(path)
-    if (given === undefined) logger.warn(`Using ${path} of this folder. To ignore it, start with --config none.`)
+    if (configPath === undefined) logger.warn(`Using ${path} of this folder. To ignore it, start with --config none.`)
     let [current, reloads] = [code, 0]
     return {
       path,
@@ -231,16 +231,16 @@ function rethrowConfigProblem(path: string | undefined, error: unknown): never {
 }
 
 /** Calls the hooks of the command's log, then the config file's. */
-function mergeHooks(own: Hooks = {}, { onUsage, onRequest }: Hooks): Hooks {
+function mergeHooks(hooks: Hooks = {}, { onUsage, onRequest }: Hooks): Hooks {
   return {
-    ...own,
+    ...hooks,
     onUsage(record) {
       onUsage?.(record)
-      return own.onUsage?.(record)
+      return hooks.onUsage?.(record)
     },
     onRequest(record) {
       onRequest?.(record)
-      return own.onRequest?.(record)
+      return hooks.onRequest?.(record)
     },
   }
 }
@@ -289,8 +289,8 @@ export function toStartProblem(
   if (isProblem(error)) return error
   if (isGatewayError(error, 'SECRET_MISMATCH'))
     return problem(describeSecretMismatch(options.data, hasSecret), { cause: error })
-  const named = findStorageError(error)
-  if (named) return problem(toOneLine(named.message), { cause: error })
+  const storageError = findStorageError(error)
+  if (storageError) return problem(toOneLine(storageError.message), { cause: error })
   if (isGatewayError(error))
     return problem(`Cannot open the data in ${options.data}. ${toOneLine(replaceCallsWithCommands(error.message))}`, {
       cause: error,
@@ -300,7 +300,7 @@ export function toStartProblem(
 
 /** Finds the storage's own error, which the gateway's error wraps. Its message names the file and explains what to do. */
 function findStorageError(error: unknown): Error | undefined {
-  for (let at = error; at instanceof Error; at = at.cause) if (at.name === 'StorageError') return at
+  for (let index = error; index instanceof Error; index = index.cause) if (index.name === 'StorageError') return index
   return undefined
 }
 

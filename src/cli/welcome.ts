@@ -117,11 +117,11 @@ function formatOpenWarning({ baseUrl, externalUrl: openTo, requireApiKey }: Welc
     headers: [ADMIN, JSON_TYPE],
     body: '{"requireApiKey":true}',
   })
-  const who =
+  const subject =
     openTo === undefined
       ? 'Clients need no API key yet, so every program on this machine can use your connections.'
       : `WARNING: ${openTo} is open to the network, and clients need no API key. Anyone who can reach the port can spend your money.`
-  return [`${who} To require API keys:\n\n${command}`]
+  return [`${subject} To require API keys:\n\n${command}`]
 }
 
 const ADMIN = '"authorization: Bearer $SIGNALBOX_ADMIN_TOKEN"'

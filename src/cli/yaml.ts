@@ -11,15 +11,15 @@ export function parseYaml(text: string): unknown {
   const document = parseDocument(text, { merge: true, lineCounter: lines })
   const [mistake] = document.errors
   if (mistake) throw mistake
-  checkReferences(document, (start = 0, why) => {
+  checkReferences(document, (start = 0, reason) => {
     const { line, col } = lines.linePos(start)
-    return new SyntaxError(`${why} at line ${line}, column ${col}`)
+    return new SyntaxError(`${reason} at line ${line}, column ${col}`)
   })
   return document.toJS({ maxAliasCount: MAX_ALIASES })
 }
 
 /** Throws if an alias or a merge can't be resolved. The parser itself detects this too late to know the position. */
-function checkReferences(document: Document, fail: (start: number | undefined, why: string) => Error): void {
+function checkReferences(document: Document, fail: (start: number | undefined, reason: string) => Error): void {
   const resolve = (alias: Alias) => alias.resolve(document)
   visit(document, {
     Alias(_, alias, ancestors) {

@@ -32,7 +32,7 @@ const { values } = parseArgs({
   },
 })
 
-const before: CatalogModels = Object.fromEntries(
+const previousModels: CatalogModels = Object.fromEntries(
   Object.entries(models).map(([id, list]) => [id, { source: modelSources[id] ?? '', models: list }]),
 )
 const { after, problems } = await load(values.from).then(refresh, createReadError)
@@ -41,7 +41,7 @@ if (problems.length > 0) {
   process.exitCode = 1
 } else {
   await writeFile(values.out, renderCatalog(after))
-  const lines = diffModels(before, after)
+  const lines = diffModels(previousModels, after)
   console.log(
     [...lines, ...findRedundant(after), lines.length === 0 ? 'nothing changed' : `${lines.length} changes`].join('\n'),
   )
@@ -58,7 +58,7 @@ function refresh(source: unknown): RefreshResult {
   )
   const after: Record<string, ProviderModels> = {}
   for (const [id, selection] of Object.entries(selections)) {
-    const old = before[id]
+    const old = previousModels[id]
     if (!requested.includes(id)) {
       if (old) after[id] = old
       continue

@@ -49,11 +49,11 @@ export const cloudActions = {
       },
     },
     async run({ api, send, words: [url], input }) {
-      const before = await api.settings.get()
-      const { cloudUrl } = url === undefined ? before : await api.settings.update({ cloudUrl: url })
+      const previous = await api.settings.get()
+      const { cloudUrl } = url === undefined ? previous : await api.settings.update({ cloudUrl: url })
       const enabled = await api.cloud.enable(input).catch(async (error: unknown) => {
-        if (cloudUrl === before.cloudUrl) throw error
-        const restore = { method: 'PATCH', path: '/api/settings', body: { cloudUrl: before.cloudUrl } } // also restores an empty URL, which clients never save
+        if (cloudUrl === previous.cloudUrl) throw error
+        const restore = { method: 'PATCH', path: '/api/settings', body: { cloudUrl: previous.cloudUrl } } // also restores an empty URL, which clients never save
         await send(restore).catch((cause: unknown) => {
           const message = `${toSentence(error)} The cloud URL could not be changed back, so it is still ${cloudUrl}.`
           throw problem(message, { cause })

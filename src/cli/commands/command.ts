@@ -60,11 +60,11 @@ export interface CommandOutput {
 
 /** Merges a command's words and options into its input. Throws a problem if both set the same field to different values. */
 export function mergeWords(words: object, input: object, fields: CliAction['fields'] = {}): JsonObject {
-  for (const [member, said] of Object.entries(words)) {
+  for (const [member, text] of Object.entries(words)) {
     const other: unknown = Reflect.get(input, member)
-    if (other === undefined || isDeepStrictEqual(other, said)) continue
+    if (other === undefined || isDeepStrictEqual(other, text)) continue
     const option = Object.entries(fields).find(([, field]) => field.member === member)?.[0] ?? 'data'
-    throw createUsageProblem(`"${[said].flat().join(' ')}" and --${option} conflict. Use only one of them.`)
+    throw createUsageProblem(`"${[text].flat().join(' ')}" and --${option} conflict. Use only one of them.`)
   }
   return { ...words, ...input }
 }
@@ -77,29 +77,29 @@ export interface NamedRecord {
 
 /** Finds the ID of the record with this ID or name. Throws a problem unless there is exactly one. */
 export async function findId(
-  given: string,
+  requested: string,
   noun: string,
   list: () => Promise<readonly NamedRecord[]>,
 ): Promise<string> {
-  if (UUID.test(given)) return given // not looked up, because the list can be very long; the gateway checks the ID
+  if (UUID.test(requested)) return requested // not looked up, because the list can be very long; the gateway checks the ID
   const all = await list()
-  if (all.some(({ id }) => id === given)) return given
-  const [first, ...others] = all.filter(({ name }) => name === given)
+  if (all.some(({ id }) => id === requested)) return requested
+  const [first, ...others] = all.filter(({ name }) => name === requested)
   if (!first)
     throw createMissingProblem(
       noun,
-      given,
+      requested,
       all.flatMap(({ id, name }) => [name, id]),
     )
   if (others.length === 0) return first.id
   const ids = [first, ...others].map(({ id }) => id).join(', ')
-  throw problem(`${others.length + 1} ${noun}s are named "${given}". Use one of their IDs: ${ids}.`)
+  throw problem(`${others.length + 1} ${noun}s are named "${requested}". Use one of their IDs: ${ids}.`)
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Creates the problem for a name that doesn't match any record. */
-export function createMissingProblem(noun: string, given: string, names: readonly string[]): Problem {
-  const hint = didYouMean(findNearest(given, names, 1))
-  return problem(`There is no ${noun} "${given}".${hint ? ` ${hint}` : ''}`)
+export function createMissingProblem(noun: string, requested: string, names: readonly string[]): Problem {
+  const hint = didYouMean(findNearest(requested, names, 1))
+  return problem(`There is no ${noun} "${requested}".${hint ? ` ${hint}` : ''}`)
 }

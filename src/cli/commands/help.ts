@@ -39,10 +39,10 @@ export function formatCommandHelp(name: string, command: CliCommand): string {
   const { help, actions, isLocal = false } = command
   const sole = actions['']
   if (sole) return formatHelp(name, command, { title: `${help}.`, action: sole })
-  const lines = Object.entries(actions).map(([words, action], at) =>
+  const lines = Object.entries(actions).map(([words, action], index) =>
     formatLine(
       [words, ...(action.words ?? [])].join(' '),
-      at === 0 && !isLocal ? `${action.help} (default)` : action.help,
+      index === 0 && !isLocal ? `${action.help} (default)` : action.help,
     ),
   )
   return joinBlocks([
@@ -103,9 +103,9 @@ const INDENT = 32
 const WIDTH = 100
 
 /** Formats one line of the help. The explanation of a long option starts on the next line. */
-const formatLine = (what: string, help: string): string => {
-  const before = what.length < INDENT - 2 ? `  ${what}`.padEnd(INDENT) : `  ${what}\n${' '.repeat(INDENT)}`
-  return before + wrap(help, INDENT)
+const formatLine = (term: string, help: string): string => {
+  const prefix = term.length < INDENT - 2 ? `  ${term}`.padEnd(INDENT) : `  ${term}\n${' '.repeat(INDENT)}`
+  return prefix + wrap(help, INDENT)
 }
 
 /** Wraps text at spaces, to the width of the help. */

@@ -28,15 +28,15 @@ function createImportAction(
         ...(typeof input.model === 'string' && { model: input.model }),
         ...(Array.isArray(input.providers) && { providers: input.providers.map(String) }),
       })
-      const { mapped, unmapped, variables, out: written } = body
+      const { mapped, unmapped, variables, out: outputPath } = body
       const parts = [
         mapped.length > 0 && `Imported:\n${formatFindings(mapped)}`,
         unmapped.length > 0 && `Not imported, or imported differently:\n${formatFindings(unmapped)}`,
         variables.length > 0 &&
           `Environment variables to set before you start (the file doesn't contain their values):\n${variables.map(({ name, holds }) => `  ${name}: ${toOneLine(holds)}\n`).join('')}`,
-        written === undefined
+        outputPath === undefined
           ? 'Nothing was written. To write a config file, add --out signalbox.yaml.\n'
-          : formatNextSteps(written, body),
+          : formatNextSteps(outputPath, body),
       ]
       return { body, text: parts.filter((part) => part !== false).join('\n') }
     },
@@ -49,15 +49,15 @@ function formatFindings(findings: ImportResult['mapped']): string {
   for (const { from, to, name } of findings) {
     const kind = JSON.stringify([from.replace(/\[\d+\]/g, '[]'), to])
     const found = alike.get(kind)
-    const one = found ?? { from, to, more: 0, names: new Set<string>() }
+    const finding = found ?? { from, to, more: 0, names: new Set<string>() }
     if (found) found.more++
-    else alike.set(kind, one)
-    if (name !== undefined) one.names.add(name)
+    else alike.set(kind, finding)
+    if (name !== undefined) finding.names.add(name)
   }
   return [...alike.values()]
     .map(({ from, to, more, names }) => {
-      const place = more > 0 ? `${from} (and ${more} more like it)` : from
-      return `  ${toOneLine(place)} -> ${toOneLine(to)}${formatNames([...names])}\n`
+      const location = more > 0 ? `${from} (and ${more} more like it)` : from
+      return `  ${toOneLine(location)} -> ${toOneLine(to)}${formatNames([...names])}\n`
     })
     .join('')
 }
@@ -71,14 +71,14 @@ function formatNames(names: readonly string[]): string {
 
 const MAX_NAMES = 10
 
-function formatNextSteps(written: string, { variables, hasKeys, sole }: ImportResult): string {
+function formatNextSteps(outputPath: string, { variables, hasKeys, sole }: ImportResult): string {
   const address = `http://${defaults.host}:${defaults.port}`
   const steps = [
     ...(variables.length > 0 ? ['Set the environment variables above.'] : []),
-    `Start the gateway: npx signalbox --config ${written}`,
+    `Start the gateway: npx signalbox --config ${outputPath}`,
     `Point your clients to ${address}/v1. ${sole === undefined ? 'Model names stay the same.' : `Use the model "${sole}".`}${hasKeys ? ' Clients need the new API keys: npx signalbox keys list --json --values all' : ''}`,
   ]
-  return `Created ${written}. Next steps:\n${steps.map((step, at) => `  ${at + 1}. ${step}\n`).join('')}`
+  return `Created ${outputPath}. Next steps:\n${steps.map((step, index) => `  ${index + 1}. ${step}\n`).join('')}`
 }
 
 export const importCommand = {

@@ -131,8 +131,8 @@ function formatOutcome({ file, status, added = [], kept = [] }: FileOutcome): st
     ...(added.length > 0 ? [`added ${added.join(', ')}`] : []),
     ...(kept.length > 0 ? [`kept ${kept.join(', ')}`] : []),
   ]
-  const what = { created: 'Created', updated: 'Updated', kept: 'Kept' }[status]
-  return `${what} ${file}${names.length > 0 ? ` (${names.join('; ')})` : status === 'kept' ? ' (it already exists)' : ''}\n`
+  const verb = { created: 'Created', updated: 'Updated', kept: 'Kept' }[status]
+  return `${verb} ${file}${names.length > 0 ? ` (${names.join('; ')})` : status === 'kept' ? ' (it already exists)' : ''}\n`
 }
 
 async function createConfig(): Promise<FileOutcome> {
@@ -142,10 +142,10 @@ async function createConfig(): Promise<FileOutcome> {
 
 /** Adds the secrets that are missing from the `.env` file. A new file gets a mode that keeps other users out. */
 async function addSecrets(secrets: readonly EnvSecret[], warnings: string[]): Promise<FileOutcome> {
-  const before = await readIfExists(ENV)
-  const has = (name: string) => new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=`, 'm').test(before ?? '')
-  for (const { name, formerNames: former = [] } of secrets) {
-    const old = former.find(has)
+  const current = await readIfExists(ENV)
+  const has = (name: string) => new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=`, 'm').test(current ?? '')
+  for (const { name, formerNames: oldNames = [] } of secrets) {
+    const old = oldNames.find(has)
     if (old !== undefined && !has(name))
       throw problem(
         `${ENV} sets ${old}, which is now called ${name}. Rename it, keep its value, and run the command again.`,
@@ -156,7 +156,7 @@ async function addSecrets(secrets: readonly EnvSecret[], warnings: string[]): Pr
     ({ name, comment: about, prefix = '' }) => `# ${about}\n${name}=${prefix}${randomBytes(32).toString('hex')}\n`,
   )
   const added = missing.map(({ name }) => name)
-  if (before === undefined) {
+  if (current === undefined) {
     const isNew = await writeFile(ENV, lines.join('\n'), { flag: 'wx', mode: 0o600 }).then(
       () => true,
       unlessExists(ENV),
@@ -164,16 +164,16 @@ async function addSecrets(secrets: readonly EnvSecret[], warnings: string[]): Pr
     if (!isNew) throw problem(`${ENV} was created by another process. Run the command again.`)
     return { file: ENV, status: 'created', added }
   }
-  const kept = secrets.flatMap(({ name }) => (added.includes(name) ? [] : [name]))
-  const text = `${before === '' || before.endsWith('\n') ? '' : '\n'}${before === '' ? '' : '\n'}${lines.join('\n')}`
+  const keptNames = secrets.flatMap(({ name }) => (added.includes(name) ? [] : [name]))
+  const text = `${current === '' || current.endsWith('\n') ? '' : '\n'}${current === '' ? '' : '\n'}${lines.join('\n')}`
   if (added.length > 0) await appendFile(ENV, text).catch(createWriteProblem(ENV))
-  for (const name of kept)
-    if (new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=[ \\t]*(?:''|"")?[ \\t\\r]*$`, 'm').test(before))
+  for (const name of keptNames)
+    if (new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=[ \\t]*(?:''|"")?[ \\t\\r]*$`, 'm').test(current))
       warnings.push(`${name} is empty in ${ENV}. Set it, or delete the line and run the command again.`)
   const { mode } = await stat(ENV)
   if (process.platform !== 'win32' && (mode & 0o077) !== 0)
     warnings.push(`Other users can read ${ENV}. To prevent that, run: chmod 600 ${ENV}`)
-  return { file: ENV, status: added.length > 0 ? 'updated' : 'kept', added, kept }
+  return { file: ENV, status: added.length > 0 ? 'updated' : 'kept', added, kept: keptNames }
 }
 
 /** Adds the `.env` file to `.gitignore`, unless this isn't a Git repository or one of its `.gitignore` files already covers it. */
@@ -185,13 +185,13 @@ async function ignoreEnv(): Promise<FileOutcome | undefined> {
     folders.unshift(parent)
   }
   const files = await Promise.all(folders.map((folder) => readIfExists(join(folder, GITIGNORE))))
-  const own = files.at(-1)
-  const matchesEnvFile = (file: string | undefined, at: number) =>
-    file?.split('\n').some((line) => IGNORES_ENV.test(at === files.length - 1 ? line.replace(/^\//, '') : line))
+  const lastFile = files.at(-1)
+  const matchesEnvFile = (file: string | undefined, level: number) =>
+    file?.split('\n').some((line) => IGNORES_ENV.test(level === files.length - 1 ? line.replace(/^\//, '') : line))
   if (files.some(matchesEnvFile)) return undefined
-  const text = `${own === undefined || own === '' || own.endsWith('\n') ? '' : '\n'}${ENV}\n`
+  const text = `${lastFile === undefined || lastFile === '' || lastFile.endsWith('\n') ? '' : '\n'}${ENV}\n`
   await appendFile(GITIGNORE, text).catch(createWriteProblem(GITIGNORE))
-  return { file: GITIGNORE, status: own === undefined ? 'created' : 'updated', added: [ENV] }
+  return { file: GITIGNORE, status: lastFile === undefined ? 'created' : 'updated', added: [ENV] }
 }
 
 /** Matches a `.gitignore` line that covers `.env` in its folder and below. */

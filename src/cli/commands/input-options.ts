@@ -66,8 +66,9 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 export function createOptions(member: string, schema: JsonObject, help: string): [name: string, Field][] {
   const types = listTypes(schema)
   const isList = types.includes('array') || types[0] === 'object'
-  const usual = toFlag(isList ? member.replace(/s$/, '') : member).replace(/^is-/, '')
-  const [name = usual, ...aliases] = NAMES[member] ?? (/Id$/.test(member) ? [usual.slice(0, -3), usual] : [usual])
+  const defaultFlag = toFlag(isList ? member.replace(/s$/, '') : member).replace(/^is-/, '')
+  const [name = defaultFlag, ...aliases] =
+    NAMES[member] ?? (/Id$/.test(member) ? [defaultFlag.slice(0, -3), defaultFlag] : [defaultFlag])
   const field = createField(name, member, { schema, help })
   if (!field) return []
   const others = aliases.map((alias): [string, Field] => [
@@ -100,7 +101,7 @@ function createField(
 ): Field | undefined {
   const choices = listChoices(schema)
   const example = EXAMPLES[member] ?? choices[0] ?? `<${name.slice(name.lastIndexOf('-') + 1)}>`
-  const plain = {
+  const textOption = {
     ...createTextOption(member, example, addNames(help, 'One of', choices)),
     ...(choices.length > 0 && { label: `--${name} <value>` }),
   }
@@ -110,16 +111,16 @@ function createField(
     case 'integer':
     case 'number':
       if (listTypes(schema).includes('string'))
-        return { ...plain, read: (value) => (/^\d+$/.test(value) ? Number(value) : value) }
+        return { ...textOption, read: (value) => (/^\d+$/.test(value) ? Number(value) : value) }
       return createNumberOption(name, member, help)
     case 'array':
-      return listTypes(schema.items).includes('string') ? { ...plain, isList: true } : undefined
+      return listTypes(schema.items).includes('string') ? { ...textOption, isList: true } : undefined
     case 'object':
       return createObjectOption(name, member, { schema, help })
     case 'string':
       if (/^key$|(?:Key|Token|Secret)$/.test(member)) return createSecretOption(member, help)
-      if (/^(?:from|to)$/.test(member)) return { ...plain, read: (value) => readTime(name, value) }
-      return schema.format === 'date-time' ? { ...plain, example: '2027-01-31T00:00:00Z' } : plain
+      if (/^(?:from|to)$/.test(member)) return { ...textOption, read: (value) => readTime(name, value) }
+      return schema.format === 'date-time' ? { ...textOption, example: '2027-01-31T00:00:00Z' } : textOption
     default:
       return undefined
   }
@@ -134,12 +135,12 @@ function addNames(help: string, title: string, names: readonly string[]): string
 /** Returns the types of a schema's values, except `null`, which only `--data` can set. */
 function listTypes(schema: unknown): unknown[] {
   const { type, anyOf = [] } = Object(schema) as { type?: unknown; anyOf?: unknown[] } // a JSON Schema
-  return [type, ...anyOf.flatMap(listTypes)].flat().filter((one) => one !== undefined && one !== 'null')
+  return [type, ...anyOf.flatMap(listTypes)].flat().filter((typeName) => typeName !== undefined && typeName !== 'null')
 }
 
 function listChoices({ enum: values, items }: JsonObject): string[] {
   const found = values ?? (isObject(items) ? items.enum : undefined)
-  return Array.isArray(found) ? found.filter((one) => one !== null).map(String) : []
+  return Array.isArray(found) ? found.filter((value) => value !== null).map(String) : []
 }
 
 /** Creates an option whose value is used unchanged. */
@@ -208,7 +209,7 @@ function createObjectOption(
     join(values) {
       const all = values as Assignment[] // each value was read as an assignment
       const names = all.map(({ path }) => path.join('.'))
-      const twice = names.find((one, at) => names.indexOf(one) < at)
+      const twice = names.find((name, index) => names.indexOf(name) < index)
       if (twice !== undefined) throw createUsageProblem(`--${name} sets "${twice}" twice. Set it once.`)
       return all
         .map(({ path, value }) => path.reduceRight<unknown>((inner, part) => ({ [part]: inner }), value))
@@ -240,15 +241,15 @@ interface ObjectOption {
 }
 
 function splitEntry(value: string, { schema, name, example }: ObjectOption): Assignment {
-  const at = value.indexOf('=')
+  const index = value.indexOf('=')
   const acceptsFlags = listTypes(schema.additionalProperties).includes('boolean')
-  if (acceptsFlags && at < 0) return { path: [value], value: true }
-  const given = value.slice(at + 1)
-  if (at < 1)
+  if (acceptsFlags && index < 0) return { path: [value], value: true }
+  const rawValue = value.slice(index + 1)
+  if (index < 1)
     throw createUsageProblem(`--${name} "${value}" is not in the form name=value, for example: --${name} ${example}`)
   return {
-    path: [value.slice(0, at)],
-    value: acceptsFlags && /^(?:true|false)$/.test(given) ? given === 'true' : given,
+    path: [value.slice(0, index)],
+    value: acceptsFlags && /^(?:true|false)$/.test(rawValue) ? rawValue === 'true' : rawValue,
   }
 }
 
@@ -267,18 +268,18 @@ function splitPath(value: string, { schema, name, example }: ObjectOption): Assi
 /** Finds the schema of the number or string at a path. If there is none, returns the reason, as the rest of a sentence. */
 function findProperty(path: readonly string[], schema: JsonObject): JsonObject | string {
   let inside = schema
-  for (const [at, name] of path.entries()) {
-    const before = path.slice(0, at).join('.')
+  for (const [index, name] of path.entries()) {
+    const parentPath = path.slice(0, index).join('.')
     if (!isObject(inside.properties))
-      return `can't have "${name}" after "${before}", which is a ${listTypes(inside)[0] === 'string' ? 'string' : 'number'}`
-    const known = Object.keys(inside.properties)
+      return `can't have "${name}" after "${parentPath}", which is a ${listTypes(inside)[0] === 'string' ? 'string' : 'number'}`
+    const propertyNames = Object.keys(inside.properties)
     const property = Object.hasOwn(inside.properties, name) ? inside.properties[name] : undefined
     if (!isObject(property)) {
-      const place = before === '' ? '' : ` after "${before}."`
-      const [meant] = name === '' ? [] : findNearest(name, known, 1)
-      return meant === undefined
-        ? `needs one of ${known.join(', ')}${place}`
-        : `has an unknown part "${name}" (did you mean "${meant}"?)`
+      const position = parentPath === '' ? '' : ` after "${parentPath}."`
+      const [suggestion] = name === '' ? [] : findNearest(name, propertyNames, 1)
+      return suggestion === undefined
+        ? `needs one of ${propertyNames.join(', ')}${position}`
+        : `has an unknown part "${name}" (did you mean "${suggestion}"?)`
     }
     inside = property
   }
@@ -287,13 +288,10 @@ function findProperty(path: readonly string[], schema: JsonObject): JsonObject |
 }
 
 /** Merges two objects recursively. */
-function mergeObjects(one: unknown, other: unknown): unknown {
-  if (!isObject(one) || !isObject(other)) return other
-  const both = Object.keys(other).map((name) => [
-    name,
-    name in one ? mergeObjects(one[name], other[name]) : other[name],
-  ])
-  return { ...one, ...Object.fromEntries(both) }
+function mergeObjects(a: unknown, b: unknown): unknown {
+  if (!isObject(a) || !isObject(b)) return b
+  const both = Object.keys(b).map((name) => [name, name in a ? mergeObjects(a[name], b[name]) : b[name]])
+  return { ...a, ...Object.fromEntries(both) }
 }
 
 /** The `--data` option. It sets the entire input, including fields without an option. */
@@ -315,7 +313,7 @@ export const dataOption: Field = {
 
 /** Reads the input that the options set. An option overrides the same field in `--data`. */
 export async function readInput(
-  given: ReadonlyMap<string, readonly string[]>,
+  valuesByName: ReadonlyMap<string, readonly string[]>,
   fields: Readonly<Record<string, Field>>,
   source: Source,
 ): Promise<JsonObject> {
@@ -325,9 +323,11 @@ export async function readInput(
     const { member, isList, variable, formerVariable = '' } = field
     if (source.variables[formerVariable] !== undefined)
       throw problem(`${formerVariable} has been renamed to ${variable}. Rename it in your environment.`)
-    const values = given.get(name) ?? (variable !== undefined && source.variables[variable] !== undefined ? [''] : [])
+    const values =
+      valuesByName.get(name) ?? (variable !== undefined && source.variables[variable] !== undefined ? [''] : [])
     if (values.length === 0) continue
-    const read = (value: string) => (given.has(name) ? field.read(value, source) : readVariable(variable ?? '', source))
+    const read = (value: string) =>
+      valuesByName.has(name) ? field.read(value, source) : readVariable(variable ?? '', source)
     const all = isList ? await Promise.all(values.map(read)) : []
     const found = isList ? (field.join?.(all) ?? all) : await read(values.at(-1) ?? '')
     if (member === undefined) {

@@ -27,7 +27,7 @@ export const live = {
           if (error) print({ body: { lost: error.message }, text: '', warnings: [`${error.message} Reconnecting.`] })
         }
         const { types, after, limit } = input
-        let left = typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY
+        let remaining = typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY
         const options = {
           onConnection,
           ...(typeof types === 'string' && { types: types.split(',') as LiveEventType[] }), // the gateway validates them
@@ -35,7 +35,7 @@ export const live = {
         }
         for await (const event of api.live(options)) {
           print({ body: event, text: formatEvent(event) })
-          if (--left <= 0) break
+          if (--remaining <= 0) break
         }
         return undefined
       },

@@ -11,10 +11,12 @@ import type { FieldColumn } from './text-table.ts'
 /** Formats all prices except for text tokens, such as `image 0.04`. */
 function formatOtherPrices({ price = {} }: PublishedModel): string | undefined {
   const { tiers = [], ...all } = price
-  const others = Object.entries(all).filter(([of]) => of !== 'input' && of !== 'output' && !of.startsWith('cache'))
-  const single = others.flatMap(([of, usd]) => (typeof usd === 'number' ? [[of, usd]] : Object.entries(usd))) // prices of images by size
+  const others = Object.entries(all).filter(
+    ([unit]) => unit !== 'input' && unit !== 'output' && !unit.startsWith('cache'),
+  )
+  const single = others.flatMap(([unit, usd]) => (typeof usd === 'number' ? [[unit, usd]] : Object.entries(usd))) // prices of images by size
   const ofLong = tiers.map(({ above, input, output }) => [`above ${above} tokens`, [input, output].join('/')])
-  return [...single, ...ofLong].map(([of, usd]) => `${of} ${usd}`).join(', ') || undefined
+  return [...single, ...ofLong].map(([unit, usd]) => `${unit} ${usd}`).join(', ') || undefined
 }
 
 /** Shown if there is no active connection. The list then contains the models that could be used. */
@@ -23,20 +25,20 @@ const NOT_CONNECTED =
 
 const formatName = ({ providerAlias, id }: CustomModel) => `${providerAlias}/${id}`
 
-async function findModel(api: Client<unknown>, given = ''): Promise<CustomModel> {
+async function findModel(api: Client<unknown>, name = ''): Promise<CustomModel> {
   const { models } = await api.customModels.list()
-  const found = models.find((model) => formatName(model) === given)
-  if (!found) throw createMissingProblem('custom model', given, models.map(formatName))
+  const found = models.find((model) => formatName(model) === name)
+  if (!found) throw createMissingProblem('custom model', name, models.map(formatName))
   return found
 }
 
 /** Splits `<provider>/<id>` at its first slash. */
-function parseModel([given]: readonly string[]): JsonObject {
-  if (given === undefined) return {}
-  const slash = given.indexOf('/')
+function parseModel([name]: readonly string[]): JsonObject {
+  if (name === undefined) return {}
+  const slash = name.indexOf('/')
   if (slash < 1)
-    throw createUsageProblem(`"${given}" has no provider. Use <provider>/<id>, for example: openai/gpt-5-mini`)
-  return { providerAlias: given.slice(0, slash), id: given.slice(slash + 1) }
+    throw createUsageProblem(`"${name}" has no provider. Use <provider>/<id>, for example: openai/gpt-5-mini`)
+  return { providerAlias: name.slice(0, slash), id: name.slice(slash + 1) }
 }
 
 export const modelActions = {
@@ -72,16 +74,16 @@ export const modelActions = {
     help: 'Change a custom model',
     usage: ['<model>'],
     hides: ['id', 'providerAlias'],
-    async run({ api, words: [given], input }, { perform, format }) {
-      const { providerAlias, id } = await findModel(api, given)
+    async run({ api, words: [name], input }, { perform, format }) {
+      const { providerAlias, id } = await findModel(api, name)
       return format(await perform({ providerAlias, id, ...input }))
     },
   },
   delete: {
     noun: 'model',
     usage: ['<model>'],
-    async findPath({ api, words: [given] }) {
-      const { providerAlias, id } = await findModel(api, given)
+    async findPath({ api, words: [name] }) {
+      const { providerAlias, id } = await findModel(api, name)
       return [providerAlias, id]
     },
   },
@@ -108,8 +110,8 @@ export const aliasActions = {
     words: ['alias', 'model'],
     async run({ api, input }, { perform, format }) {
       const alias = String(input.alias ?? '').trim()
-      const known = (await api.aliases.list()).aliases
-      if (!Object.hasOwn(known, alias)) throw createMissingProblem('alias', alias, Object.keys(known))
+      const aliases = (await api.aliases.list()).aliases
+      if (!Object.hasOwn(aliases, alias)) throw createMissingProblem('alias', alias, Object.keys(aliases))
       return format(await perform())
     },
   },

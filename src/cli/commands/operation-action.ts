@@ -56,7 +56,7 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
   const { help = summary, words = [], findPath, run } = details
   const collection = details.noun === undefined ? path.slice(0, path.search(/\/:|$/)) : `/api/${details.noun}s`
   const noun = toNoun(collection)
-  const place = { noun, collection, operations: context.operations }
+  const lookup = { noun, collection, operations: context.operations }
   const pathNames = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name)
   const pathWords = pathNames.map((name) => {
     const word = name === 'id' || details.noun !== undefined ? noun : toFlag(name)
@@ -71,8 +71,8 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
 
   function parseWords(given: readonly string[]): JsonObject {
     if (details.parseWords) return details.parseWords(given)
-    const values = words.map((name, at) => {
-      const rest = given.slice(pathNames.length + at)
+    const values = words.map((name, index) => {
+      const rest = given.slice(pathNames.length + index)
       return [name, findOption(name)?.[1].isList && rest.length > 0 ? rest : rest[0]]
     })
     return Object.fromEntries(values.filter(([, value]) => value !== undefined))
@@ -86,11 +86,13 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
     async function perform(input: JsonObject = call.input): Promise<object> {
       const [word] = given.words
       const isById = pathNames[0] === 'id' && word !== undefined
-      const usual = isById ? [await findRequestedId(word, call, place)] : pathNames.map((_, at) => given.words[at])
-      const found = findPath ? await findPath(call) : usual
+      const defaultWords = isById
+        ? [await findRequestedId(word, call, lookup)]
+        : pathNames.map((_, index) => given.words[index])
+      const found = findPath ? await findPath(call) : defaultWords
       const args = [...found, ...(acceptsQuery(operation) || acceptsBody(operation) ? [input] : [])]
       return callOperation(operation, args, call).catch(async (error: unknown) => {
-        throw (isById && (await suggestId(error, call, place))) || error
+        throw (isById && (await suggestId(error, call, lookup))) || error
       })
     }
 
@@ -102,7 +104,7 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
   }
 
   /** Returns the messages for an empty list, and for a response that contains only `success`. */
-  function describeDefaults({ input, words: [given] }: ActionCall): ResultFormat {
+  function describeDefaults({ input, words: [name] }: ActionCall): ResultFormat {
     const things = path.slice(path.lastIndexOf('/') + 1)
     const create = context.words === 'list' ? context.actions.create?.words?.join(' ') : undefined
     const hint =
@@ -111,7 +113,7 @@ export function createAction(operation: NamedOperation, details: ActionDetails, 
     const isDeletion = operation.names.at(-1) === 'delete'
     return {
       none: Object.keys(input).length > 0 ? `No matching ${things}.` : `There are no ${things}${hint ?? '.'}`,
-      done: isDeletion ? `Deleted ${noun} "${given}".` : 'Done.',
+      done: isDeletion ? `Deleted ${noun} "${name}".` : 'Done.',
     }
   }
 

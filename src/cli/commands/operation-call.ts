@@ -8,7 +8,7 @@ export function callOperation(
   args: readonly unknown[],
   { api, send }: Pick<ActionCall, 'api' | 'send'>,
 ): Promise<object> {
-  const own = names.reduce<unknown>((inner, name) => Reflect.get(Object(inner), name), api)
-  if (typeof own === 'function') return own(...args)
+  const operation = names.reduce<unknown>((inner, name) => Reflect.get(Object(inner), name), api)
+  if (typeof operation === 'function') return operation(...args)
   return send(buildRequest([method, path, action].filter(Boolean).join(' '), args))
 }

@@ -48,18 +48,19 @@ function createCommand(
   { help, notes, actions: special = {} }: CommandDetails,
   operations: readonly NamedOperation[],
 ): CliCommand {
-  const own = operations.filter((operation) => toWords(operation.names)[0] === name)
-  own.sort((a, b) => rankOperation(name, a) - rankOperation(name, b))
-  const sole = own.find(({ names }) => names.length === 1)
-  const usual = sole?.summary ?? tagDescriptions[name]?.replace(/\.$/, '') ?? `Manage ${name.replaceAll('-', ' ')}`
+  const commandOperations = operations.filter((operation) => toWords(operation.names)[0] === name)
+  commandOperations.sort((a, b) => rankOperation(name, a) - rankOperation(name, b))
+  const sole = commandOperations.find(({ names }) => names.length === 1)
+  const defaultSummary =
+    sole?.summary ?? tagDescriptions[name]?.replace(/\.$/, '') ?? `Manage ${name.replaceAll('-', ' ')}`
   let created: Record<string, CliAction> | undefined
 
   function createActions(): Record<string, CliAction> {
-    const called = own.map((operation) => [toWords(operation.names)[1], operation] as const)
-    for (const [at, [words, { operation: id }]] of Object.entries(special).entries()) {
-      const before = called.findIndex(([other]) => other === Object.keys(special)[at - 1])
+    const called = commandOperations.map((operation) => [toWords(operation.names)[1], operation] as const)
+    for (const [index, [words, { operation: id }]] of Object.entries(special).entries()) {
+      const previousIndex = called.findIndex(([other]) => other === Object.keys(special)[index - 1])
       const operation = operations.find(({ names }) => names.join('.') === id)
-      if (operation) called.splice(before + 1, 0, [words, operation])
+      if (operation) called.splice(previousIndex + 1, 0, [words, operation])
     }
     const actions: Record<string, CliAction> = {}
     for (const [words, operation] of called)
@@ -68,7 +69,7 @@ function createCommand(
   }
 
   return {
-    help: help ?? usual,
+    help: help ?? defaultSummary,
     ...(notes !== undefined && { notes }),
     get actions() {
       created ??= createActions() // created only for the command that is called, because converting all schemas takes a while

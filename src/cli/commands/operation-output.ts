@@ -36,9 +36,9 @@ export function formatOutput(
   schema: JsonObject,
   { rows, columns, none, done }: ResultFormat,
 ): CommandOutput {
-  const known = getProperties(schema)
-  const said = Object.entries(body).filter(([name]) => known[name]?.const === undefined) // constants carry no information
-  const { warnings, ...response }: JsonObject = Object.fromEntries(said)
+  const properties = getProperties(schema)
+  const fields = Object.entries(body).filter(([name]) => properties[name]?.const === undefined) // constants carry no information
+  const { warnings, ...response }: JsonObject = Object.fromEntries(fields)
   const printed = Array.isArray(warnings) ? { body, warnings: warnings.map(String) } : { body }
   const { after, before, ...content } = response
   const cursor = Object.entries({ after, before }).find(([, value]) => typeof value === 'string')
@@ -46,14 +46,16 @@ export function formatOutput(
   const [[name, only] = ['', undefined], ...others] = Object.entries(content)
   const isWrapped = isObject(only) && others.length === 0 && !rows
   const record = isWrapped ? only : content
-  const found = findLists(record, isWrapped ? (known[name] ?? {}) : schema)
+  const found = findLists(record, isWrapped ? (properties[name] ?? {}) : schema)
   const lists = rows ? [{ path: [name], rows: rows(body as never), item: {} }] : found // `rows` takes the body of this operation
   const single = withoutLists(record, lists)
   const isList = Object.keys(single).length === 0
   if (isList && lists.length === 0) return { ...printed, text: `${done}\n` }
   const tables = lists.map((list) => (list.rows.length > 0 ? formatList(list, columns) : ''))
   if (isList && lists.length === 1) return { ...printed, text: (tables[0] || `${none}\n`) + more }
-  const titled = tables.flatMap((text, at) => (text === '' ? [] : [`${toHeading(lists[at]?.path ?? [])}:\n${text}`]))
+  const titled = tables.flatMap((text, index) =>
+    text === '' ? [] : [`${toHeading(lists[index]?.path ?? [])}:\n${text}`],
+  )
   return { ...printed, text: [formatDetails(single), ...titled].filter((block) => block !== '').join('\n') }
 }
 
@@ -77,15 +79,15 @@ function findLists(value: JsonObject, schema: JsonObject, parents: readonly stri
 
 /** Returns whether the values can also be something other than objects. */
 const isUnion = ({ anyOf = [] }: JsonObject) =>
-  Array.isArray(anyOf) && anyOf.some((one) => isObject(one) && !('properties' in one))
+  Array.isArray(anyOf) && anyOf.some((alternative) => isObject(alternative) && !('properties' in alternative))
 
 function withoutLists(record: JsonObject, lists: readonly FoundList[]): JsonObject {
-  const kept = Object.entries(record).flatMap(([name, value]): [string, unknown][] => {
+  const fields = Object.entries(record).flatMap(([name, value]): [string, unknown][] => {
     const inside = lists.filter(({ path }) => path[0] === name).map((list) => ({ ...list, path: list.path.slice(1) }))
     if (inside.some(({ path }) => path.length === 0)) return []
     return [[name, isObject(value) && inside.length > 0 ? withoutLists(value, inside) : value]]
   })
-  return Object.fromEntries(kept)
+  return Object.fromEntries(fields)
 }
 
 const formatList = ({ rows, item }: FoundList, columns?: readonly FieldColumn<never>[]) =>

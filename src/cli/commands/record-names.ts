@@ -18,9 +18,9 @@ export const toNoun = (collection: string): string =>
   collection.slice(collection.lastIndexOf('/') + 1).replace(/(?<=s)es$|s$/, '')
 
 /** Finds the ID of the record that a word refers to. Looks up names if the records have them. */
-export async function findRequestedId(given: string, call: ActionCall, place: RecordLookup): Promise<string> {
-  const lister = findLister(place)
-  return lister?.isNamed ? findId(given, place.noun, () => lister.list(call)) : given
+export async function findRequestedId(idOrName: string, call: ActionCall, lookup: RecordLookup): Promise<string> {
+  const lister = findLister(lookup)
+  return lister?.isNamed ? findId(idOrName, lookup.noun, () => lister.list(call)) : idOrName
 }
 
 /** Replaces the names of keys, groups, and connections in an input with their IDs. */
@@ -29,25 +29,25 @@ export async function resolveNames(
   call: ActionCall,
   operations: readonly NamedOperation[],
 ): Promise<JsonObject> {
-  const fields = Object.entries(input).map(async ([field, given]) => {
+  const fields = Object.entries(input).map(async ([field, value]) => {
     const noun = field.replace(/Id$/, '')
     const lister = findLister({ noun, collection: `/api/${noun}s`, operations })
-    const isName = typeof given === 'string' && given.trim() !== '' && field !== 'key'
-    if (!isName || !lister?.isNamed) return [field, given]
+    const isName = typeof value === 'string' && value.trim() !== '' && field !== 'key'
+    if (!isName || !lister?.isNamed) return [field, value]
     const all = lister.list(call)
-    if (noun === 'connection' && !(await all).some(({ name }) => name === given)) return [field, given] // deleted connections also have usage
-    return [field, await findId(given, noun, () => all)]
+    if (noun === 'connection' && !(await all).some(({ name }) => name === value)) return [field, value] // deleted connections also have usage
+    return [field, await findId(value, noun, () => all)]
   })
   return Object.fromEntries(await Promise.all(fields))
 }
 
 /** If an error is a 404, creates a problem that suggests the record with the nearest ID. */
-export async function suggestId(error: unknown, call: ActionCall, place: RecordLookup): Promise<Problem | undefined> {
-  const lister = findLister(place)
+export async function suggestId(error: unknown, call: ActionCall, lookup: RecordLookup): Promise<Problem | undefined> {
+  const lister = findLister(lookup)
   if (!lister || lister.isNamed || !(error instanceof Error && 'status' in error && error.status === 404))
     return undefined
   const ids = (await lister.list(call)).map(({ id }) => id)
-  return createMissingProblem(place.noun, call.words[0] ?? '', ids)
+  return createMissingProblem(lookup.noun, call.words[0] ?? '', ids)
 }
 
 /** Finds the operation that lists records. `isNamed`: whether the records have names that can replace an ID. */

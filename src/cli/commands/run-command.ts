@@ -43,12 +43,13 @@ export async function runCommand([name = '', ...args]: readonly string[], contex
   })
 }
 
-function createUnknownProblem(name: string, [next = '']: readonly string[], known: readonly string[]): Problem {
-  const meant = name === 'help' && known.includes(next) ? `"signalbox ${next} --help"` : EQUIVALENTS.get(name)
+function createUnknownProblem(name: string, [next = '']: readonly string[], commandNames: readonly string[]): Problem {
+  const suggestion =
+    name === 'help' && commandNames.includes(next) ? `"signalbox ${next} --help"` : EQUIVALENTS.get(name)
   const hint =
-    (meant === undefined ? undefined : `Did you mean ${meant}?`) ??
-    didYouMean(findNearest(name, known, 1)) ??
-    `Commands: ${known.join(', ')}. ${OPTIONS_ADVICE}`
+    (suggestion === undefined ? undefined : `Did you mean ${suggestion}?`) ??
+    didYouMean(findNearest(name, commandNames, 1)) ??
+    `Commands: ${commandNames.join(', ')}. ${OPTIONS_ADVICE}`
   return createUsageProblem(`Unknown command "${name}". ${hint}`)
 }
 
@@ -100,29 +101,30 @@ function findAction(name: string, { actions, isLocal }: CliCommand, args: readon
     const action = Object.hasOwn(actions, words) ? actions[words] : undefined
     if (action) return { words, action, rest: args.slice(words.split(' ').length) }
   }
-  const usual = actions[''] ?? (isLocal ? undefined : Object.values(actions)[0])
-  if (usual && '' in actions) return { words: '', action: usual, rest: args }
-  if (usual && (first === undefined || first.startsWith('-'))) return { words: '', action: usual, rest: args }
-  const known = Object.keys(actions)
-  if (first === undefined) throw createUsageProblem(`"signalbox ${name}" needs an action: ${known.join(', ')}.`)
-  const hint = didYouMean(findNearest(first, known, 1)) ?? `Actions: ${known.join(', ')}.`
+  const defaultAction = actions[''] ?? (isLocal ? undefined : Object.values(actions)[0])
+  if (defaultAction && '' in actions) return { words: '', action: defaultAction, rest: args }
+  if (defaultAction && (first === undefined || first.startsWith('-')))
+    return { words: '', action: defaultAction, rest: args }
+  const actionNames = Object.keys(actions)
+  if (first === undefined) throw createUsageProblem(`"signalbox ${name}" needs an action: ${actionNames.join(', ')}.`)
+  const hint = didYouMean(findNearest(first, actionNames, 1)) ?? `Actions: ${actionNames.join(', ')}.`
   throw createUsageProblem(`"signalbox ${name}" has no action "${first}". ${hint}`)
 }
 
 /** Throws if required words are missing, or if there are too many. */
-function requireWords(called: string, { words = [] }: CliAction, given: readonly string[]): void {
-  const missing = words.find((word, at) => word.startsWith('<') && given[at] === undefined)
+function requireWords(called: string, { words = [] }: CliAction, args: readonly string[]): void {
+  const missing = words.find((word, index) => word.startsWith('<') && args[index] === undefined)
   if (missing !== undefined) throw createUsageProblem(`Missing ${missing}. Usage: ${called} ${words.join(' ')}`)
-  const unexpected = words.at(-1)?.endsWith('...]') ? undefined : given[words.length]
+  const unexpected = words.at(-1)?.endsWith('...]') ? undefined : args[words.length]
   if (unexpected !== undefined)
     throw createUsageProblem(
-      `Unexpected argument "${unexpected}" after "${[called, ...given.slice(0, words.length)].join(' ')}".`,
+      `Unexpected argument "${unexpected}" after "${[called, ...args.slice(0, words.length)].join(' ')}".`,
     )
 }
 
 /** Creates the client for the gateway, and the function that explains its errors. */
 async function connect(
-  given: { url: string | undefined; token: string | undefined },
+  options: { url: string | undefined; token: string | undefined },
   {
     source,
     rewordMessage,
@@ -131,17 +133,17 @@ async function connect(
 ) {
   const { SIGNALBOX_URL, SIGNALBOX_ADMIN_TOKEN } = source.variables
   const from = {
-    baseUrl: given.url !== undefined ? '--url' : 'SIGNALBOX_URL',
-    token: given.token !== undefined ? '--token' : 'SIGNALBOX_ADMIN_TOKEN',
+    baseUrl: options.url !== undefined ? '--url' : 'SIGNALBOX_URL',
+    token: options.token !== undefined ? '--token' : 'SIGNALBOX_ADMIN_TOKEN',
   }
-  const baseUrl = given.url ?? SIGNALBOX_URL ?? DEFAULT_URL
-  const token = given.token === undefined ? SIGNALBOX_ADMIN_TOKEN : await readSecret(given.token, source)
+  const baseUrl = options.url ?? SIGNALBOX_URL ?? DEFAULT_URL
+  const token = options.token === undefined ? SIGNALBOX_ADMIN_TOKEN : await readSecret(options.token, source)
 
   function explain(error: unknown): unknown {
     if (!(error instanceof ClientError)) return error
     const { status, code, message } = error
-    const said = code === undefined ? rewordMessage(message) : message // errors with a code are the client's own, and contain no field names
-    const sentence = /[.!?]$/.test(said) ? said : `${said}.`
+    const rewordedMessage = code === undefined ? rewordMessage(message) : message // errors with a code are the client's own, and contain no field names
+    const sentence = /[.!?]$/.test(rewordedMessage) ? rewordedMessage : `${rewordedMessage}.`
     const advice = [
       ...(code === 'UNREACHABLE' || code === 'UNEXPECTED_ANSWER' ? ['Check --url or SIGNALBOX_URL.'] : []),
       ...(status === 401 ? ['Check --token or SIGNALBOX_ADMIN_TOKEN.'] : []),

@@ -20,7 +20,7 @@ export const toTitle = (field: string): string =>
 export function formatTable<T extends object>(columns: readonly FieldColumn<T>[], records: readonly T[]): string {
   const filled = columns
     .map(toColumn)
-    .map(([title, of]) => [title, ...records.map((record) => toPrintable(of(record) ?? ''))])
+    .map(([title, getCell]) => [title, ...records.map((record) => toPrintable(getCell(record) ?? ''))])
     .filter(([, ...cells]) => cells.some((cell) => cell !== ''))
   return alignCells(['', ...records].map((_, line) => filled.map((cells) => cells[line] || '-')))
 }
@@ -46,12 +46,12 @@ export function formatValue(value: unknown): string {
 function alignCells(lines: readonly (readonly string[])[]): string {
   const widths: number[] = []
   for (const cells of lines)
-    for (const [at, cell] of cells.entries()) widths[at] = Math.max(widths[at] ?? 0, measureWidth(cell))
+    for (const [index, cell] of cells.entries()) widths[index] = Math.max(widths[index] ?? 0, measureWidth(cell))
   return lines
     .map(
       (cells) =>
         `${cells
-          .map((cell, at) => padCell(cell, widths[at] ?? 0))
+          .map((cell, index) => padCell(cell, widths[index] ?? 0))
           .join('  ')
           .trimEnd()}\n`,
     )

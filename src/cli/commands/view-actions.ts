@@ -90,9 +90,9 @@ export const healthActions = {
   },
   reset: {
     noun: 'connection',
-    show: (body: object, { words: [given] }) => ({
+    show: (body: object, { words: [name] }) => ({
       body,
-      text: `Reset the health of ${given === undefined ? 'all targets' : `"${given}"`}.\n`,
+      text: `Reset the health of ${name === undefined ? 'all targets' : `"${name}"`}.\n`,
     }),
   },
   record: { noun: 'record' },

@@ -83,21 +83,21 @@ export function rewordForCli(message: string, fields: CliAction['fields'] = {}):
   const findOption = (member: string, value?: unknown) =>
     options
       .filter(
-        ([, { isAlias, member: of, label, value: given }]) =>
-          !isAlias && of === member && (value === undefined ? label !== '' : given === value),
+        ([, { isAlias, member: memberName, label, value: flagValue }]) =>
+          !isAlias && memberName === member && (value === undefined ? label !== '' : flagValue === value),
       )
       .map(([name]) => `--${name}`)
       .filter((option) => !option.endsWith('-env'))
       .join(' or ')
-  const withPaths = inCommands.replace(PATH, (whole, member: string, path: string) => {
+  const withPaths = inCommands.replace(PATH, (match, member: string, path: string) => {
     const option = findOption(member)
-    return option === '' || member === 'providerSpecificData' ? whole : `${option} ${path}`
+    return option === '' || member === 'providerSpecificData' ? match : `${option} ${path}`
   })
-  return withPaths.replace(MEMBER, (whole, member: string, to?: string) => {
+  return withPaths.replace(MEMBER, (match, member: string, to?: string) => {
     const option = findOption(member, to === undefined ? undefined : to.endsWith('true'))
     if (option !== '') return option
     if (member === 'cloudUrl') return '<url>' // an argument of signalbox cloud enable
-    return whole.startsWith('"providerSpecificData.') && 'data' in fields ? `${whole} of --data` : whole
+    return match.startsWith('"providerSpecificData.') && 'data' in fields ? `${match} of --data` : match
   })
 }
 

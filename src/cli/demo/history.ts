@@ -52,8 +52,8 @@ export async function writeHistory({
   })
   const nightly = await api.keys.create({ name: 'demo-nightly', group: research.id, models: ['demo*'], metadata })
   const trial = await api.keys.create({ name: 'demo-trial', limits: { usd: { total: 0.006 } }, metadata }) // will soon be used up
-  const former = await api.keys.create({ name: 'demo-former', metadata })
-  await api.keys.update(former.id, { isActive: false })
+  const oldKey = await api.keys.create({ name: 'demo-former', metadata })
+  await api.keys.update(oldKey.id, { isActive: false })
   await api.aliases.set({ alias: 'demo-quick', model: `${DEMO}/${STORYTELLER}` })
 
   const clients = [
@@ -61,7 +61,7 @@ export async function writeHistory({
     { key: app.key, users: ['edsger', 'barbara'], models: [DEMO_FLAKY, 'demo-quick'], share: 32 },
     { key: nightly.key, users: [], models: [`${DEMO}/${FLAKY}`, DEMO], share: 16 },
     { key: trial.key, users: ['guest'], models: ['demo-quick'], share: 9 },
-    { key: former.key, users: [], models: [`${DEMO}/${BROKEN}`], share: 1 },
+    { key: oldKey.key, users: [], models: [`${DEMO}/${BROKEN}`], share: 1 },
   ]
   const pickRandom = <T>(all: readonly T[]): T | undefined => all[Math.floor(random() * all.length)]
   const weightedClients = clients.flatMap((client) => Array.from({ length: client.share }, () => client))

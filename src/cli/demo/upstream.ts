@@ -88,8 +88,8 @@ function respondToEmbedding({ input, model }: JsonObject): Response {
 function countLetters(text: string): number[] {
   const counts = Array.from({ length: 26 }, () => 0)
   for (const letter of text.toLowerCase()) {
-    const at = letter.charCodeAt(0) - 97
-    if (at in counts) counts[at] = (counts[at] ?? 0) + 1
+    const index = letter.charCodeAt(0) - 97
+    if (index in counts) counts[index] = (counts[index] ?? 0) + 1
   }
   const length = Math.hypot(...counts)
   return counts.map((count) => (length === 0 ? 0 : count / length))
@@ -121,8 +121,8 @@ function respondToMessages(body: JsonObject, signal: AbortSignal | undefined): R
     const content = [{ type: 'text', text: story }]
     return Response.json({ ...message, content, ...ends, usage: { input_tokens: input, output_tokens: output } })
   }
-  const opening = { ...message, content: [], stop_reason: null, stop_sequence: null }
-  const start = { ...opening, usage: { input_tokens: input, output_tokens: 1 } }
+  const startMessage = { ...message, content: [], stop_reason: null, stop_sequence: null }
+  const start = { ...startMessage, usage: { input_tokens: input, output_tokens: 1 } }
   return streamEvents(events(start, { delta: ends, usage: { output_tokens: output } }), signal)
 }
 
@@ -177,12 +177,12 @@ function estimateTokens(messages: unknown): { input: number; output: number } {
 
 /** Creates a stream of the events, with a pause before each event that contains a word. The stream ends immediately if `signal` aborts. */
 function streamEvents(events: Iterable<{ text: string; isWord: boolean }>, signal: AbortSignal | undefined): Response {
-  const left = events[Symbol.iterator]()
+  const iterator = events[Symbol.iterator]()
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = left.next()
+        const { done, value } = iterator.next()
         if (done) return controller.close()
         if (value.isWord) await sleep(MS_BETWEEN_WORDS, undefined, signal ? { signal } : {})
         controller.enqueue(encoder.encode(value.text))

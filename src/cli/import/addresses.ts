@@ -7,8 +7,8 @@ import { toSlug } from './plan-names.ts'
 /** The path suffixes that Signalbox appends to base URLs. Some configuration files already include them. */
 const ENDPOINT = /\/(?:chat\/completions|completions|responses|embeddings|messages)$/i
 
-const withoutEndpoint = (given: string): string =>
-  withoutTrailing(withoutTrailing(given.trim(), '/').replace(ENDPOINT, ''), '/')
+const withoutEndpoint = (url: string): string =>
+  withoutTrailing(withoutTrailing(url.trim(), '/').replace(ENDPOINT, ''), '/')
 
 /**
  * Returns the base URL for the file, with `end` appended. Keeps variables, such as in `https://${HOST}/v1`. A variable replaces a URL that is invalid
@@ -20,40 +20,40 @@ export function planBaseUrl(
   { wish, end = '' }: { wish: string; end?: string },
 ): PlannedValue {
   const trimmed = withoutEndpoint(given)
-  const whole = trimmed.endsWith(end) ? trimmed : trimmed + end
-  const names = [...whole.matchAll(VARIABLE)].map(([, name = '']) => name)
-  const parts = whole.split(VARIABLE).filter((_, at) => at % 2 === 0)
+  const fullUrl = trimmed.endsWith(end) ? trimmed : trimmed + end
+  const names = [...fullUrl.matchAll(VARIABLE)].map(([, name = '']) => name)
+  const parts = fullUrl.split(VARIABLE).filter((_, index) => index % 2 === 0)
   // A variable can contain a hostname, a port, or everything before the path.
   const filled =
-    [parts.join('x'), parts.join('1'), ...(parts[0] === '' ? [`http://x${parts.join('x')}`] : [])].find((one) =>
-      URL.canParse(one),
-    ) ?? whole
+    [parts.join('x'), parts.join('1'), ...(parts[0] === '' ? [`http://x${parts.join('x')}`] : [])].find((candidate) =>
+      URL.canParse(candidate),
+    ) ?? fullUrl
   const url = URL.canParse(filled) ? new URL(filled) : undefined
   const hasMore = url !== undefined && Boolean(url.username || url.password || url.search || url.hash)
   if (hasMore)
     return plan.addVariable(
-      whole,
+      fullUrl,
       `${wish}_BASE_URL`,
       'the base URL from the file, without username, password, and query, which Signalbox rejects',
     )
   const isPlain = url && /^https?:$/.test(url.protocol) && redactCredentialShapes(filled) === filled
-  if (!isPlain) return plan.addSecret(whole, `${wish}_BASE_URL`, 'a base URL')
+  if (!isPlain) return plan.addSecret(fullUrl, `${wish}_BASE_URL`, 'a base URL')
   for (const name of names) plan.readVariable(name, parts.join('') === '' ? 'a base URL' : 'part of a base URL')
-  return names.length > 0 ? new Reference(parts, names) : whole
+  return names.length > 0 ? new Reference(parts, names) : fullUrl
 }
 
 /** Matches a variable that a shell fills in. */
 const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g
 
 /** Derives a server's name from the hostname in its URL. */
-export const getServerName = (given: string | undefined): string =>
-  given !== undefined && URL.canParse(given)
-    ? toSlug(new URL(given).hostname.replace(/\.(?:com|net|org|ai|io|local)$/, ''))
+export const getServerName = (url: string | undefined): string =>
+  url !== undefined && URL.canParse(url)
+    ? toSlug(new URL(url).hostname.replace(/\.(?:com|net|org|ai|io|local)$/, ''))
     : 'server'
 
 /** Finds the built-in provider with exactly this URL and the OpenAI format; `undefined` if there is none. */
-export const findProviderByUrl = (given: string | undefined): string | undefined =>
-  given === undefined ? undefined : PROVIDERS_BY_URL.get(withoutVersion(withoutEndpoint(given)))
+export const findProviderByUrl = (url: string | undefined): string | undefined =>
+  url === undefined ? undefined : PROVIDERS_BY_URL.get(withoutVersion(withoutEndpoint(url)))
 
 const withoutVersion = (planBaseUrl: string) => planBaseUrl.toLowerCase().replace(/\/v1$/, '')
 

@@ -10,16 +10,16 @@ const SECRET = 'an AWS secret access key'
 const SESSION = 'an AWS session token'
 
 /**
- * Joins AWS access keys to one credential, separated by colons. `given` reads a field of the other program's file. A missing key or secret is read
+ * Joins AWS access keys to one credential, separated by colons. `readReference` reads a field of the other program's file. A missing key or secret is read
  * from the usual AWS variable.
  */
 export function joinAccessKeys(
-  given: (name: string, holds: string) => Reference | undefined,
+  readReference: (name: string, holds: string) => Reference | undefined,
   plan: ImportPlan,
 ): Reference {
-  const id = given('aws_access_key_id', ACCESS_KEY) ?? plan.readVariable('AWS_ACCESS_KEY_ID', ACCESS_KEY)
-  const secret = given('aws_secret_access_key', SECRET) ?? plan.readVariable('AWS_SECRET_ACCESS_KEY', SECRET)
-  const session = given('aws_session_token', SESSION)
+  const id = readReference('aws_access_key_id', ACCESS_KEY) ?? plan.readVariable('AWS_ACCESS_KEY_ID', ACCESS_KEY)
+  const secret = readReference('aws_secret_access_key', SECRET) ?? plan.readVariable('AWS_SECRET_ACCESS_KEY', SECRET)
+  const session = readReference('aws_session_token', SESSION)
   const names = [id, secret, ...(session ? [session] : [])].flatMap((part) => part.names)
   return new Reference(['', ...names.slice(1).map(() => ':'), ''], names)
 }

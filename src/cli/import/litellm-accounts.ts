@@ -115,16 +115,16 @@ export const ACCOUNT_PARAMS = splitWords(`
 /** Lists the `ACCOUNT_PARAMS` that the deployment's account uses; it ignores the others. `provider` is Signalbox's name for the provider. */
 export function listAccountParams(params: JsonObject, { region }: LiteLlmModel, provider: string): readonly string[] {
   const hasKey = readString(params.api_key) !== undefined
-  const at = readString(params.api_base) === undefined ? 'base_url' : 'api_base'
+  const field = readString(params.api_base) === undefined ? 'base_url' : 'api_base'
   const paramsByProvider: Readonly<Record<string, readonly string[]>> = {
-    azure: [at, 'api_version', hasKey ? 'api_key' : 'azure_ad_token'],
+    azure: [field, 'api_version', hasKey ? 'api_key' : 'azure_ad_token'],
     bedrock: [
       ...(hasKey ? ['api_key'] : splitWords('aws_access_key_id aws_secret_access_key aws_session_token')),
       ...(region === undefined ? ['aws_region_name'] : []),
     ],
     vertex: splitWords('vertex_credentials vertex_project vertex_location'),
   }
-  return ['custom_llm_provider', ...(getEntry(paramsByProvider, provider) ?? ['api_key', at])]
+  return ['custom_llm_provider', ...(getEntry(paramsByProvider, provider) ?? ['api_key', field])]
 }
 
 /** Reports the defaults of variables, as in `${NAME:-default}`, because they can be secrets. */
@@ -149,20 +149,20 @@ export interface LiteLlmModel {
 
 /** Splits a deployment's model name into provider and model, as LiteLLM does. */
 export function parseModelName(params: JsonObject): LiteLlmModel {
-  const whole = readString(params.model) ?? ''
+  const fullName = readString(params.model) ?? ''
   const custom = readString(params.custom_llm_provider)
-  const slash = whole.indexOf('/')
-  const first = whole.slice(0, Math.max(slash, 0))
-  if (custom) return removeRoute(custom, first === custom ? whole.slice(slash + 1) : whole)
-  if (slash > 0) return removeRoute(first, whole.slice(slash + 1))
-  if (/^(?:gpt-|o\d|chatgpt-|text-embedding-|omni-moderation|dall-e|whisper|tts-)/.test(whole))
-    return { provider: 'openai', model: whole }
-  if (/^claude-/.test(whole)) return { provider: 'anthropic', model: whole }
-  if (/^(?:[a-z]{2,6}\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek)\./.test(whole))
-    return { provider: 'bedrock', model: whole }
-  if (/^gemini-/.test(whole)) return { provider: 'vertex_ai', model: whole }
-  if (/^(?:command|embed-|rerank-)/.test(whole)) return { provider: 'cohere', model: whole }
-  return { provider: params.api_base === undefined ? undefined : 'openai', model: whole }
+  const slash = fullName.indexOf('/')
+  const first = fullName.slice(0, Math.max(slash, 0))
+  if (custom) return removeRoute(custom, first === custom ? fullName.slice(slash + 1) : fullName)
+  if (slash > 0) return removeRoute(first, fullName.slice(slash + 1))
+  if (/^(?:gpt-|o\d|chatgpt-|text-embedding-|omni-moderation|dall-e|whisper|tts-)/.test(fullName))
+    return { provider: 'openai', model: fullName }
+  if (/^claude-/.test(fullName)) return { provider: 'anthropic', model: fullName }
+  if (/^(?:[a-z]{2,6}\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek)\./.test(fullName))
+    return { provider: 'bedrock', model: fullName }
+  if (/^gemini-/.test(fullName)) return { provider: 'vertex_ai', model: fullName }
+  if (/^(?:command|embed-|rerank-)/.test(fullName)) return { provider: 'cohere', model: fullName }
+  return { provider: params.api_base === undefined ? undefined : 'openai', model: fullName }
 }
 
 /** Parts between provider and model in LiteLLM's names. They select one of the provider's APIs. */
@@ -182,9 +182,10 @@ function removeRoute(provider: string, model: string): LiteLlmModel {
 /** Lists the variables that LiteLLM reads for a deployment. */
 export function listVariables(params: JsonObject): string[] {
   const { provider = '' } = parseModelName(params)
-  const named = Object.values(params).flatMap((value) => parseVariable(value) ?? [])
-  if (isVertex(params)) return params.vertex_credentials === undefined ? [...named, VERTEX_VARIABLE] : named
-  return params.api_key === undefined ? [...named, getKeyVariable(provider)] : named
+  const variableNames = Object.values(params).flatMap((value) => parseVariable(value) ?? [])
+  if (isVertex(params))
+    return params.vertex_credentials === undefined ? [...variableNames, VERTEX_VARIABLE] : variableNames
+  return params.api_key === undefined ? [...variableNames, getKeyVariable(provider)] : variableNames
 }
 
 /** Returns whether a deployment is on Vertex AI. */
@@ -192,52 +193,57 @@ export const isVertex = (params: JsonObject): boolean =>
   getEntry(PROVIDERS, parseModelName(params).provider ?? '') === 'vertex'
 
 function getKeyVariable(provider: string): string {
-  const known = getEntry(PROVIDERS, provider) ?? provider
-  return getEntry(KEY_VARIABLES, known) ?? toKeyVariable(known)
+  const mappedProvider = getEntry(PROVIDERS, provider) ?? provider
+  return getEntry(KEY_VARIABLES, mappedProvider) ?? toKeyVariable(mappedProvider)
 }
 
 /** Plans the account of a deployment, or returns why it can't have one. */
-export function planAccount(params: JsonObject, named: LiteLlmModel, plan: ImportPlan): PlannedAccount | string {
-  const { provider } = named
+export function planAccount(params: JsonObject, model: LiteLlmModel, plan: ImportPlan): PlannedAccount | string {
+  const { provider } = model
   if (provider === undefined)
-    return named.model === '*'
+    return model.model === '*'
       ? 'Matches the models of all providers. Signalbox connects the providers whose keys are in the environment; see "Keys from the environment" in the docs.'
       : 'Has no provider. Write <provider>/<model> in the LiteLLM file first, or create the connection yourself.'
   if (provider === 'os.environ')
     return 'Reads its model from a variable. Write the model name into the file, and run the import again.'
-  const given = readString(params.api_base) ?? readString(params.base_url) ?? getEntry(ADDRESSES, provider)
-  const at = provider === 'openai' ? findProviderByUrl(given) : undefined
-  const known = at ?? getEntry(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined)
-  const isSelfHosted = known === undefined || (at === undefined && known === 'openai' && given !== undefined)
-  const variable = given === undefined ? getEntry(ADDRESS_VARIABLES, provider) : parseVariable(given)
-  if (known === undefined && given === undefined && variable === undefined)
+  const baseUrl = readString(params.api_base) ?? readString(params.base_url) ?? getEntry(ADDRESSES, provider)
+  const urlProvider = provider === 'openai' ? findProviderByUrl(baseUrl) : undefined
+  const mappedProvider =
+    urlProvider ?? getEntry(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined)
+  const isSelfHosted =
+    mappedProvider === undefined || (urlProvider === undefined && mappedProvider === 'openai' && baseUrl !== undefined)
+  const variable = baseUrl === undefined ? getEntry(ADDRESS_VARIABLES, provider) : parseVariable(baseUrl)
+  if (mappedProvider === undefined && baseUrl === undefined && variable === undefined)
     return `Signalbox has no provider "${provider}", and the deployment has no api_base.`
 
-  const nameSelfHostedServer = () => (provider === 'openai' ? nameServer(given) : toSlug(provider))
-  const wish = isSelfHosted ? nameSelfHostedServer() : known
-  const needsKey = isSelfHosted ? PROVIDERS_WITH_KEYS.includes(provider) : !KEYLESS.includes(known)
+  const nameSelfHostedServer = () => (provider === 'openai' ? nameServer(baseUrl) : toSlug(provider))
+  const preferredName = isSelfHosted ? nameSelfHostedServer() : mappedProvider
+  const needsKey = isSelfHosted ? PROVIDERS_WITH_KEYS.includes(provider) : !KEYLESS.includes(mappedProvider)
   const apiKey =
-    readSecret(params.api_key, `${wish}_API_KEY`, 'an API key', plan) ??
-    (known === 'azure'
-      ? readSecret(params.azure_ad_token, `${wish}_AD_TOKEN`, 'an Entra ID token', plan)
+    readSecret(params.api_key, `${preferredName}_API_KEY`, 'an API key', plan) ??
+    (mappedProvider === 'azure'
+      ? readSecret(params.azure_ad_token, `${preferredName}_AD_TOKEN`, 'an Entra ID token', plan)
       : undefined) ??
-    (needsKey ? plan.readVariable(getKeyVariable(at ?? provider), 'an API key') : undefined)
+    (needsKey ? plan.readVariable(getKeyVariable(urlProvider ?? provider), 'an API key') : undefined)
   const base = (end = ''): PlannedValue | undefined => {
     if (variable !== undefined) return new Reference(['', end], plan.readVariable(variable, 'a base URL').names)
-    return given === undefined || at !== undefined ? undefined : planBaseUrl(plan, given, { wish, end })
+    return baseUrl === undefined || urlProvider !== undefined
+      ? undefined
+      : planBaseUrl(plan, baseUrl, { wish: preferredName, end })
   }
 
-  if (isSelfHosted) return { provider: `openai-compatible-${wish}`, id: wish, apiKey, data: { baseUrl: base() } }
+  if (isSelfHosted)
+    return { provider: `openai-compatible-${preferredName}`, id: preferredName, apiKey, data: { baseUrl: base() } }
   for (const [name, shape] of Object.entries(SETTING_PATTERNS)) {
     const value = readString(params[name])
     if (value !== undefined && parseVariable(value) === undefined && !shape.test(value))
       return `Has an invalid ${name}. Correct it in the file, and run the import again.`
   }
-  if (known === 'azure') return planAzureAccount(params, { apiKey, given, base, plan })
-  if (known === 'bedrock') return planBedrockAccount(params, named, plan)
-  if (known === 'vertex') return planVertexAccount(params, plan)
-  const end = known === 'anthropic' || known === 'ollama' ? '/v1' : ''
-  return { provider: known, apiKey, data: { baseUrl: base(given === undefined ? '' : end) } }
+  if (mappedProvider === 'azure') return planAzureAccount(params, { apiKey, given: baseUrl, base, plan })
+  if (mappedProvider === 'bedrock') return planBedrockAccount(params, model, plan)
+  if (mappedProvider === 'vertex') return planVertexAccount(params, plan)
+  const end = mappedProvider === 'anthropic' || mappedProvider === 'ollama' ? '/v1' : ''
+  return { provider: mappedProvider, apiKey, data: { baseUrl: base(baseUrl === undefined ? '' : end) } }
 }
 
 /** The patterns that cloud settings must match. Connections reject settings that don't match. */
@@ -249,11 +255,11 @@ const SETTING_PATTERNS: Readonly<Record<string, RegExp>> = {
 }
 
 /** Derives a server's name from the hostname in its URL, or from the variable that contains the URL. */
-function nameServer(given: string | undefined): string {
-  const name = parseVariable(given)
+function nameServer(url: string | undefined): string {
+  const name = parseVariable(url)
     ?.toLowerCase()
     .replace(/_(?:api_)?(?:base_?url|base|url|endpoint|host)$/, '')
-  return name === undefined ? getServerName(given) : toSlug(name)
+  return name === undefined ? getServerName(url) : toSlug(name)
 }
 
 function planAzureAccount(
@@ -291,10 +297,10 @@ function planBedrockAccount(params: JsonObject, { region }: LiteLlmModel, plan: 
 }
 
 function planVertexAccount(params: JsonObject, plan: ImportPlan): PlannedAccount {
-  const given = params.vertex_credentials
-  const key = isKeyFile(given)
-    ? plan.addVariable(given.trim(), VERTEX_VARIABLE, SERVICE_ACCOUNT)
-    : readSecret(given, VERTEX_VARIABLE, SERVICE_ACCOUNT, plan)
+  const credentials = params.vertex_credentials
+  const key = isKeyFile(credentials)
+    ? plan.addVariable(credentials.trim(), VERTEX_VARIABLE, SERVICE_ACCOUNT)
+    : readSecret(credentials, VERTEX_VARIABLE, SERVICE_ACCOUNT, plan)
   return {
     provider: 'vertex',
     apiKey: key ?? plan.readVariable(VERTEX_VARIABLE, SERVICE_ACCOUNT),
@@ -337,9 +343,9 @@ function readSetting(value: unknown, holds: string, plan: ImportPlan): PlannedVa
   return name === undefined ? readString(value) : plan.readVariable(name, holds)
 }
 
-function readSecret(value: unknown, wish: string, holds: string, plan: ImportPlan): Reference | undefined {
+function readSecret(value: unknown, preferredName: string, holds: string, plan: ImportPlan): Reference | undefined {
   const name = parseVariable(value)
   if (name !== undefined) return plan.readVariable(name, holds)
-  const given = isObject(value) ? JSON.stringify(value) : readString(value)
-  return given === undefined ? undefined : plan.addSecret(given, wish, holds)
+  const text = isObject(value) ? JSON.stringify(value) : readString(value)
+  return text === undefined ? undefined : plan.addSecret(text, preferredName, holds)
 }

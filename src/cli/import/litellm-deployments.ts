@@ -69,9 +69,9 @@ const NAMED_KINDS: readonly (readonly [pattern: RegExp, kind: string])[] = [
 function findKind(info: JsonObject, { provider, model }: { provider: string; model: string }): string {
   const mode = readString(info.mode)
   if (mode !== undefined) return getEntry(KINDS, mode) ?? 'llm'
-  const known = findCatalogModel(provider, model)
+  const catalogModel = findCatalogModel(provider, model)
   const names = [model, readString(info.base_model) ?? '']
-  if (known) return known.type ?? 'llm'
+  if (catalogModel) return catalogModel.type ?? 'llm'
   return NAMED_KINDS.find(([pattern]) => names.some((name) => pattern.test(name)))?.[1] ?? 'llm'
 }
 
@@ -87,10 +87,11 @@ function findPricedModel(
   { provider, model }: LiteLlmModel,
 ): { name: string; price: Price } | undefined {
   const base = readString(info.base_model)
-  const of = base === undefined ? { provider, model } : parseModelName({ model: base })
-  const vendor = getEntry(VENDORS, of.provider ?? '') ?? (base === undefined ? '' : (of.provider ?? ''))
-  const price = findCatalogModel(vendor, of.model)?.price
-  return price && { name: `${vendor}/${of.model}`, price }
+  const pricedModel = base === undefined ? { provider, model } : parseModelName({ model: base })
+  const vendor =
+    getEntry(VENDORS, pricedModel.provider ?? '') ?? (base === undefined ? '' : (pricedModel.provider ?? ''))
+  const price = findCatalogModel(vendor, pricedModel.model)?.price
+  return price && { name: `${vendor}/${pricedModel.model}`, price }
 }
 
 /** Reads `model_list`. Returns the deployments by `model_name`, and separately the deployments with a `*` in their name. */
@@ -130,8 +131,10 @@ const isPlain = (name: string, params: JsonObject): boolean =>
 
 /** Returns a function that checks whether a name has fallbacks. */
 function createFallbackCheck(router: JsonObject): (name: string) => boolean {
-  const named = FALLBACKS.flatMap((list) => toList(router[list]).flatMap((one) => Object.keys(toObject(one))))
-  const names = new Set(named)
+  const fallbackNames = FALLBACKS.flatMap((list) =>
+    toList(router[list]).flatMap((fallback) => Object.keys(toObject(fallback))),
+  )
+  const names = new Set(fallbackNames)
   return (name) => names.has(name) || names.has('*') || !isEmpty(router.default_fallbacks)
 }
 
@@ -141,13 +144,15 @@ function createFallbackCheck(router: JsonObject): (name: string) => boolean {
  */
 function addCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObject; place: string }[] {
   const credentials = new Map(
-    toList(config.credential_list).map((one) => [
-      readString(toObject(one).credential_name) ?? '',
-      toObject(toObject(one).credential_values),
+    toList(config.credential_list).map((credential) => [
+      readString(toObject(credential).credential_name) ?? '',
+      toObject(toObject(credential).credential_values),
     ]),
   )
   const used = new Set(
-    toList(config.model_list).map((one) => readString(toObject(toObject(one).litellm_params).litellm_credential_name)),
+    toList(config.model_list).map((entry) =>
+      readString(toObject(toObject(entry).litellm_params).litellm_credential_name),
+    ),
   )
   for (const name of credentials.keys())
     if (!used.has(name)) plan.reportUnmapped(`credential_list: ${name}`, 'No deployment in the file uses it.')
@@ -155,16 +160,16 @@ function addCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObje
   const vertexDefaults = Object.fromEntries(
     Object.entries({ vertex_project, vertex_location }).filter(([, value]) => !isEmpty(value)),
   )
-  return toList(config.model_list).map((one, at) => {
+  return toList(config.model_list).map((one, index) => {
     const entry = toObject(one)
-    const place = `model_list[${at}]`
+    const place = `model_list[${index}]`
     const clientName = readString(entry.model_name)
     if (clientName !== undefined) plan.setClientName(place, clientName)
     if (!isObject(entry.litellm_params)) return { entry, place }
-    const { litellm_credential_name: given, ...own } = entry.litellm_params
-    const inherited = isVertex(own) ? vertexDefaults : {}
-    const name = readString(given)
-    if (name === undefined) return { entry: { ...entry, litellm_params: { ...inherited, ...own } }, place }
+    const { litellm_credential_name: credentialName, ...params } = entry.litellm_params
+    const inherited = isVertex(params) ? vertexDefaults : {}
+    const name = readString(credentialName)
+    if (name === undefined) return { entry: { ...entry, litellm_params: { ...inherited, ...params } }, place }
     const found = credentials.get(name)
     if (found) plan.reportMapped(`${place}.litellm_params.litellm_credential_name`, `credential_list "${name}"`)
     else
@@ -172,7 +177,7 @@ function addCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObje
         `${place}.litellm_params.litellm_credential_name`,
         `"${name}" is not in credential_list. Credentials in LiteLLM's database are not imported.`,
       )
-    return { entry: { ...entry, litellm_params: { ...inherited, ...found, ...own } }, place }
+    return { entry: { ...entry, litellm_params: { ...inherited, ...found, ...params } }, place }
   })
 }
 
@@ -181,9 +186,9 @@ function planDeployment(entry: JsonObject, place: string, plan: ImportPlan): Dep
   plan.reportMistyped(`${place}.`, entry, { litellm_params: 'object', model_info: 'object' })
   const params = toObject(entry.litellm_params)
   const info = toObject(entry.model_info)
-  const named = parseModelName(params)
-  const { provider, model } = named
-  const account = planAccount(params, named, plan)
+  const parsed = parseModelName(params)
+  const { provider, model } = parsed
+  const account = planAccount(params, parsed, plan)
   if (typeof account === 'string' || model === '') {
     plan.reportUnmapped(place, typeof account === 'string' ? account : `Has no model name after "${provider}/".`)
     return undefined
@@ -194,12 +199,12 @@ function planDeployment(entry: JsonObject, place: string, plan: ImportPlan): Dep
   const kind = findKind(info, { provider: account.provider, model })
   const { price, done } = readPrice({ ...info, ...params }, kind)
   const isPricedHere = findCatalogModel(account.provider, model)?.price !== undefined
-  const original = price || isPricedHere ? undefined : findPricedModel(info, named)
+  const original = price || isPricedHere ? undefined : findPricedModel(info, parsed)
   if (price ?? original) plan.price(connection, model, price ?? { ...original?.price })
   if (original) plan.reportMapped(`${place}: price`, `the catalog price of ${original.name}`)
   const set = readEntryParams(kind === 'llm' ? params : {})
   plan.reportOtherFields(`${place}.litellm_params`, params, {
-    done: [...READ_PARAMS, ...listAccountParams(params, named, account.provider), ...set.done, ...done],
+    done: [...READ_PARAMS, ...listAccountParams(params, parsed, account.provider), ...set.done, ...done],
     reasons: PARAM_REASONS,
   })
   plan.reportOtherFields(place, entry, {
@@ -207,7 +212,7 @@ function planDeployment(entry: JsonObject, place: string, plan: ImportPlan): Dep
     reasons: PARAM_REASONS,
   })
   reportInfo(`${place}.model_info`, info, { done, plan })
-  reportUnknownProvider(place, named, account, plan)
+  reportUnknownProvider(place, parsed, account, plan)
   const share = (name: string) =>
     plan.readWeight(`${place}.litellm_params.${name}`, params[name]) ?? plan.readWeight(`${place}.${name}`, entry[name])
   return {
@@ -248,16 +253,16 @@ const UNIT_PRICES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 }
 
 /** Reads the price of a deployment in USD. Also returns the names of the price fields. */
-function readPrice(given: JsonObject, kind: string): { price: PlannedValue | undefined; done: readonly string[] } {
+function readPrice(params: JsonObject, kind: string): { price: PlannedValue | undefined; done: readonly string[] } {
   const tokens = Object.entries(TOKEN_PRICES).map(([name, unit]) => ({ name, unit, factor: 1e6 }))
   const others = Object.entries(getEntry(UNIT_PRICES, kind) ?? {}).map(([name, unit]) => ({ name, unit, factor: 1 }))
-  const ranges = readRanges(given)
+  const ranges = readRanges(params)
   const [first] = ranges
   const found = [...tokens, ...others].flatMap(({ name, unit, factor }) => {
-    const cost = (first?.above === 0 && readNumber(first.prices[name])) || readNumber(given[name])
+    const cost = (first?.above === 0 && readNumber(first.prices[name])) || readNumber(params[name])
     return cost === undefined || cost < 0 ? [] : [{ name, unit, amount: Number((cost * factor).toPrecision(12)) }]
   })
-  const tiers = found.length === 0 ? [] : ranges.length > 0 ? toTiers(ranges) : readTiers(given)
+  const tiers = found.length === 0 ? [] : ranges.length > 0 ? toTiers(ranges) : readTiers(params)
   return {
     price:
       found.length > 0
@@ -280,15 +285,17 @@ interface PricedRange {
 }
 
 /** Reads the ranges of `tiered_pricing`, in order: `[{ range: [0, 32000], input_cost_per_token: 1e-6 }]`. */
-function readRanges({ tiered_pricing: given }: JsonObject): PricedRange[] {
-  const ranges = Array.isArray(given) ? given : []
+function readRanges({ tiered_pricing: tieredPricing }: JsonObject): PricedRange[] {
+  const ranges = Array.isArray(tieredPricing) ? tieredPricing : []
   return ranges
-    .flatMap((one: unknown): PricedRange[] => {
-      const from: unknown = isObject(one) && Array.isArray(one.range) ? one.range[0] : undefined
-      const above = readNumber(from)
-      return isObject(one) && above !== undefined && above >= 0 ? [{ above: Math.floor(above), prices: one }] : []
+    .flatMap((range: unknown): PricedRange[] => {
+      const from: unknown = isObject(range) && Array.isArray(range.range) ? range.range[0] : undefined
+      const threshold = readNumber(from)
+      return isObject(range) && threshold !== undefined && threshold >= 0
+        ? [{ above: Math.floor(threshold), prices: range }]
+        : []
     })
-    .sort((one, other) => one.above - other.above)
+    .sort((a, b) => a.above - b.above)
 }
 
 const toTiers = (ranges: readonly PricedRange[]) =>
@@ -302,20 +309,20 @@ const toTiers = (ranges: readonly PricedRange[]) =>
   })
 
 /** Reads the prices of long requests, such as `input_cost_per_token_above_200k_tokens`, by threshold. */
-function readTiers(given: JsonObject): { price: Record<string, number>; names: string[] }[] {
+function readTiers(params: JsonObject): { price: Record<string, number>; names: string[] }[] {
   const tiers = new Map<number, { price: Record<string, number>; names: string[] }>()
-  for (const name in given) {
+  for (const name in params) {
     const [, base = '', thousands] = LONG_PRICE.exec(name) ?? []
     const unit = getEntry(TOKEN_PRICES, base)
-    const cost = readNumber(given[name])
+    const cost = readNumber(params[name])
     if (unit === undefined || cost === undefined || cost < 0) continue
-    const above = Number(thousands) * 1_000
-    const tier = tiers.get(above) ?? { price: { above }, names: [] }
+    const threshold = Number(thousands) * 1_000
+    const tier = tiers.get(threshold) ?? { price: { above: threshold }, names: [] }
     tier.price[unit] = Number((cost * 1e6).toPrecision(12))
     tier.names.push(name)
-    tiers.set(above, tier)
+    tiers.set(threshold, tier)
   }
-  return [...tiers.values()].sort((one, other) => (one.price.above ?? 0) - (other.price.above ?? 0))
+  return [...tiers.values()].sort((a, b) => (a.price.above ?? 0) - (b.price.above ?? 0))
 }
 
 const LONG_PRICE = /^(.+)_above_(\d{1,6})k_tokens$/

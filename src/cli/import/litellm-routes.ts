@@ -40,9 +40,9 @@ export function planRoutes(routes: Routes): void {
 /** Finds the `model_name` for a name: the name itself, or the one that it is an alias for; `undefined` if there is none. */
 function findGroup(name: string, { groups, router }: Pick<Routes, 'groups' | 'router'>): string | undefined {
   if (groups.has(name)) return name
-  const given = getEntry(toObject(router.model_group_alias), name)
-  const meant = readString(given) ?? readString(toObject(given).model)
-  return meant !== undefined && groups.has(meant) ? meant : undefined
+  const alias = getEntry(toObject(router.model_group_alias), name)
+  const targetName = readString(alias) ?? readString(toObject(alias).model)
+  return targetName !== undefined && groups.has(targetName) ? targetName : undefined
 }
 
 /** Finds the model for a name that matches a `model_name` with a `*`. The longest match wins. */
@@ -53,15 +53,15 @@ function matchWildcard(name: string, { wildcards, plan }: Pick<Routes, 'wildcard
     return isLong && name.startsWith(before) && name.endsWith(after) ? before.length : -1
   }
   const [found] = wildcards
-    .filter((one) => one.name.includes('*') && scoreMatch(one) >= 0)
-    .sort((one, other) => scoreMatch(other) - scoreMatch(one))
+    .filter((wildcard) => wildcard.name.includes('*') && scoreMatch(wildcard) >= 0)
+    .sort((a, b) => scoreMatch(b) - scoreMatch(a))
   if (!found) return undefined
   const { connection, model } = found.deployment
   const [before = '', after = ''] = found.name.split('*')
-  const meant = name.slice(before.length, name.length - after.length)
+  const matchedPart = name.slice(before.length, name.length - after.length)
   return plan.model(
     connection,
-    model.replace('*', () => meant),
+    model.replace('*', () => matchedPart),
   )
 }
 
@@ -100,16 +100,17 @@ function planBase(
   const isTiered = tiers.length > 1
   const entries = tiers.flatMap((tier): PlannedEntry[] => {
     // As in LiteLLM, the first deployment decides which field contains the weight. Other deployments without that field have no weight.
-    const by = strategy === 'weighted' ? (tier[0]?.weights.findIndex((weight) => weight !== undefined) ?? -1) : -1
-    const own = tier.map(({ connection, model: id, weights, params }) => ({
+    const weightIndex =
+      strategy === 'weighted' ? (tier[0]?.weights.findIndex((weight) => weight !== undefined) ?? -1) : -1
+    const entries = tier.map(({ connection, model: id, weights, params }) => ({
       model: plan.model(connection, id),
-      weight: by < 0 ? undefined : (weights[by] ?? 0),
+      weight: weightIndex < 0 ? undefined : (weights[weightIndex] ?? 0),
       params,
     }))
-    if (!isTiered) return own
-    if (own.length === 1) return own.map((entry) => ({ ...entry, weight: undefined })) // fallback entries have no weight
+    if (!isTiered) return entries
+    if (entries.length === 1) return entries.map((entry) => ({ ...entry, weight: undefined })) // fallback entries have no weight
     const inner = plan.findFreeComboName(`${combo}-order-${tier[0]?.order ?? 'last'}`, { isMadeUp: true })
-    plan.combos.set(inner, { models: toComboModels(own), strategy, ...kind })
+    plan.combos.set(inner, { models: toComboModels(entries), strategy, ...kind })
     plan.reportMapped(`${name}: order ${tier[0]?.order ?? 'none'}`, `combo ${inner} (${strategy})`)
     return [{ model: inner }]
   })
@@ -139,22 +140,24 @@ function groupByOrder(deployments: readonly Deployment[]): Deployment[][] {
 }
 
 /**
- * Returns the timeouts of a combo: the longest of all its deployments, if every one has a timeout. `own` are the deployments with the combo's name.
+ * Returns the timeouts of a combo: the longest of all its deployments, if every one has a timeout. `deployments` are the deployments with the combo's name.
  */
 function mergeTimeouts(
   name: string,
-  own: readonly Deployment[],
+  deployments: readonly Deployment[],
   { all, plan }: { all: readonly Deployment[]; plan: ImportPlan },
 ): Record<string, PlannedValue> | undefined {
-  const given = own.filter(({ timeout, streamTimeout }) => timeout !== undefined || streamTimeout !== undefined)
-  if (given.length === 0) return undefined
+  const withTimeouts = deployments.filter(
+    ({ timeout, streamTimeout }) => timeout !== undefined || streamTimeout !== undefined,
+  )
+  if (withTimeouts.length === 0) return undefined
   const findLongest = (times: readonly (number | undefined)[]) =>
     times.every((time) => time !== undefined) ? Math.max(...times) : undefined
   const found = toTimeouts(
     findLongest(all.map(({ timeout }) => timeout)),
     findLongest(all.map(({ streamTimeout }) => streamTimeout)),
   )
-  for (const { place } of given)
+  for (const { place } of withTimeouts)
     if (found)
       plan.reportMapped(
         `${place}: timeout, stream_timeout`,
@@ -175,7 +178,7 @@ function planFallback(
   { routes: { groups, router, plan }, findBase }: { routes: Routes; findBase: (name: string) => string | undefined },
 ): void {
   const all = [name, ...others]
-  const deployments = all.flatMap((one) => groups.get(findGroup(one, { groups, router }) ?? one) ?? [])
+  const deployments = all.flatMap((name) => groups.get(findGroup(name, { groups, router }) ?? name) ?? [])
   const timeouts = mergeTimeouts(name, groups.get(name) ?? [], { all: deployments, plan })
   const models = plan.entries(
     name,
@@ -183,7 +186,9 @@ function planFallback(
   )
   const retries = readNumber(router.num_retries) ?? 0
   const combo = plan.findFreeComboName(name)
-  const onContent = toList(router.content_policy_fallbacks).some((one) => Object.hasOwn(toObject(one), name))
+  const onContent = toList(router.content_policy_fallbacks).some((content_policy_fallback) =>
+    Object.hasOwn(toObject(content_policy_fallback), name),
+  )
   const kind = deployments[0]?.kind ?? 'llm'
   plan.combos.set(combo, {
     models,
@@ -227,9 +232,9 @@ function listFallbacks(routes: Routes): Map<string, string[]> {
   }
   const names = (value: unknown, place: string): string[] => {
     if (!isEmpty(value) && !Array.isArray(value)) plan.reportUnmapped(place, 'Must be a list; not imported.')
-    return toList(value).map((one) => {
-      const name = readString(one) ?? readString(toObject(one).model) ?? ''
-      plan.reportOtherFields(`${place} to ${name}`, toObject(one), { done: ['model'] })
+    return toList(value).map((item) => {
+      const name = readString(item) ?? readString(toObject(item).model) ?? ''
+      plan.reportOtherFields(`${place} to ${name}`, toObject(item), { done: ['model'] })
       return name
     })
   }
@@ -240,8 +245,8 @@ function listFallbacks(routes: Routes): Map<string, string[]> {
         list,
         'Each entry must be an object such as { name: [others] }; other entries are not imported.',
       )
-    for (const [name, given] of all.flatMap((one) => Object.entries(toObject(one)))) {
-      const others = names(given, `${list}: ${name}`)
+    for (const [name, value] of all.flatMap((item) => Object.entries(toObject(item)))) {
+      const others = names(value, `${list}: ${name}`)
       if (name === '*') addToAll(others, list)
       else if (isKnown(name)) add(name, others, list)
       else plan.reportUnmapped(`${list}: ${name}`, 'No deployment has this model_name.')

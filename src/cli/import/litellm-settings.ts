@@ -104,11 +104,11 @@ function planKey(config: JsonObject, plan: ImportPlan): void {
   }).find(([, value]) => !isEmpty(value))?.[0]
   if (place === undefined) {
     if (!isEmpty(general.max_parallel_requests)) plan.reportUnmapped('general_settings.max_parallel_requests', EACH_KEY)
-    for (const [section, { default_key_generate_params: given }] of [
+    for (const [section, { default_key_generate_params: params }] of [
       ['litellm_settings', litellm],
       ['general_settings', general],
     ] as const)
-      if (!isEmpty(given)) plan.reportUnmapped(`${section}.default_key_generate_params`, EACH_KEY)
+      if (!isEmpty(params)) plan.reportUnmapped(`${section}.default_key_generate_params`, EACH_KEY)
     return
   }
   plan.settings.requireApiKey = true
@@ -148,13 +148,13 @@ function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan):
     plan.settings.limits = limits
     plan.reportMapped('max_budget, max_parallel_requests', 'settings.limits, for all requests together')
   }
-  for (const [at, team] of toList(litellm.default_team_settings).entries()) {
+  for (const [index, team] of toList(litellm.default_team_settings).entries()) {
     const id = readString(toObject(team).team_id)
     if (id === undefined) continue
-    const place = `default_team_settings[${at}]`
-    const own = readLimits(toObject(team), place, plan)
+    const place = `default_team_settings[${index}]`
+    const teamLimits = readLimits(toObject(team), place, plan)
     const group = plan.findFreeGroupId(id)
-    plan.groups.set(group, { name: id.slice(0, 200), ...(own && { limits: own }) })
+    plan.groups.set(group, { name: id.slice(0, 200), ...(teamLimits && { limits: teamLimits }) })
     plan.reportMapped(place, `group ${group}; add the keys of the team to it`)
     plan.reportOtherFields(place, toObject(team), {
       done: ['team_id', 'max_budget', 'budget_duration', 'rpm_limit', 'tpm_limit', 'max_parallel_requests'],
@@ -164,17 +164,17 @@ function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan):
 }
 
 /** Converts LiteLLM's budgets and rate limits; `undefined` if there are none. */
-function readLimits(given: JsonObject, place: string, plan: ImportPlan): PlannedValue | undefined {
-  const usd = readNumber(given.max_budget)
-  const parallel = readNumber(given.max_parallel_requests)
-  const requests = readNumber(given.rpm_limit)
-  const tokens = readNumber(given.tpm_limit)
-  const window = toWindow(given.budget_duration)
-  for (const name of LIMITS) reportNonNumber(`${place}.`, name, given, plan)
+function readLimits(params: JsonObject, place: string, plan: ImportPlan): PlannedValue | undefined {
+  const usd = readNumber(params.max_budget)
+  const parallel = readNumber(params.max_parallel_requests)
+  const requests = readNumber(params.rpm_limit)
+  const tokens = readNumber(params.tpm_limit)
+  const window = toWindow(params.budget_duration)
+  for (const name of LIMITS) reportNonNumber(`${place}.`, name, params, plan)
   if (usd !== undefined && window === undefined)
     plan.reportUnmapped(
       `${place}.budget_duration`,
-      `"${given.budget_duration}" is not a supported time window (minute, hour, day, week, month, total). The budget is not imported.`,
+      `"${params.budget_duration}" is not a supported time window (minute, hour, day, week, month, total). The budget is not imported.`,
     )
   const limits = {
     ...(usd !== undefined && usd > 0 && window !== undefined && { usd: { [window]: usd } }),
@@ -228,8 +228,8 @@ const LIMITS = ['max_budget', 'max_parallel_requests', 'rpm_limit', 'tpm_limit']
 const NUMBERS = splitWords('num_retries timeout request_timeout stream_timeout cooldown_time allowed_fails')
 
 /** Reports a field that isn't a number, such as one that is read from a variable. */
-function reportNonNumber(place: string, name: string, given: JsonObject, plan: ImportPlan): void {
-  const value = given[name]
+function reportNonNumber(place: string, name: string, params: JsonObject, plan: ImportPlan): void {
+  const value = params[name]
   if (isEmpty(value) || readNumber(value) !== undefined) return
   plan.reportUnmapped(`${place}${name}`, 'Must be a number, not a variable or other text; not imported.')
 }

@@ -35,8 +35,10 @@ export function planLiteLlm(config: unknown, plan: ImportPlan): void {
 
 /** Returns the router's settings, and the library's settings that the router doesn't override. */
 function readRouterSettings(config: JsonObject): JsonObject {
-  const own = Object.entries(toObject(config.router_settings)).filter(([, value]) => !isEmpty(value) || value === false)
-  return { ...toObject(config.litellm_settings), ...Object.fromEntries(own) }
+  const routerSettings = Object.entries(toObject(config.router_settings)).filter(
+    ([, value]) => !isEmpty(value) || value === false,
+  )
+  return { ...toObject(config.litellm_settings), ...Object.fromEntries(routerSettings) }
 }
 
 const REASONS: Readonly<Record<string, string>> = {

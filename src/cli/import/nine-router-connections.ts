@@ -87,23 +87,23 @@ export type Prefixes = Map<string, { prefix: string; provider: string }>
 
 /** Plans a connection. `node` is the user's own server, if the connection has one. */
 export function planConnection(
-  given: JsonObject,
+  record: JsonObject,
   node: JsonObject | undefined,
   { prefixes, plan }: { prefixes: Prefixes; plan: ImportPlan },
 ): void {
-  const provider = readString(given.provider) ?? ''
-  const label = readString(given.name) ?? readString(given.id) ?? provider
+  const provider = readString(record.provider) ?? ''
+  const label = readString(record.name) ?? readString(record.id) ?? provider
   const place = `providerConnections: ${label} (${readString(node?.name) ?? provider})`
-  const providerData = { ...node, ...toObject(given.providerSpecificData) }
+  const providerData = { ...node, ...toObject(record.providerSpecificData) }
   const speaks = /^(openai|anthropic)-compatible/.exec(readString(node?.type) ?? provider)?.[0]
   const elsewhere = speaks ? undefined : getEntry(ADDRESSES, provider)
   const builtIn = speaks
     ? undefined
     : (getEntry(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined))
-  const authType = readString(given.authType) ?? 'oauth'
+  const authType = readString(record.authType) ?? 'oauth'
   const account = readString(providerData.accountId)
-  const usual = elsewhere?.baseUrl.replace('{accountId}', () => encodeURIComponent(account ?? ''))
-  const baseGiven = readString(providerData.baseUrl) ?? usual
+  const defaultUrl = elsewhere?.baseUrl.replace('{accountId}', () => encodeURIComponent(account ?? ''))
+  const baseGiven = readString(providerData.baseUrl) ?? defaultUrl
   const findProblem = (): string | undefined => {
     if (!['apikey', 'api_key'].includes(authType) && !speaks)
       return `Signs in with ${authType === 'oauth' ? 'a personal account' : authType}. Signalbox connections only support API keys.`
@@ -121,50 +121,52 @@ export function planConnection(
     return
   }
 
-  const wish = toSlug(readString(providerData.prefix) ?? readString(node?.name) ?? builtIn ?? provider)
-  const secret = readString(given.apiKey)
+  const preferredName = toSlug(readString(providerData.prefix) ?? readString(node?.name) ?? builtIn ?? provider)
+  const secret = readString(record.apiKey)
   const apiKey =
     secret === undefined
       ? undefined
-      : plan.addSecret(secret, `${toVariableName(wish)}_API_KEY`, `the API key of ${label}`)
+      : plan.addSecret(secret, `${toVariableName(preferredName)}_API_KEY`, `the API key of ${label}`)
   const isLocal = builtIn === 'ollama' && elsewhere === undefined
   const data = {
-    ...(baseGiven !== undefined && { baseUrl: planBaseUrl(plan, baseGiven, { wish, end: isLocal ? '/v1' : '' }) }),
+    ...(baseGiven !== undefined && {
+      baseUrl: planBaseUrl(plan, baseGiven, { wish: preferredName, end: isLocal ? '/v1' : '' }),
+    }),
     ...(elsewhere?.format !== undefined && { format: elsewhere.format }),
     ...(providerData.apiType === 'responses' && { format: 'openai-responses' }),
-    ...readCloudSettings(builtIn, providerData, { place, wish, plan }),
+    ...readCloudSettings(builtIn, providerData, { place, wish: preferredName, plan }),
   }
-  const own = speaks ?? 'openai-compatible'
+  const compatibleProvider = speaks ?? 'openai-compatible'
   const isSelfHosted = builtIn === undefined
   // Clients name models by 9router's provider ID. If Signalbox doesn't have that name, it is kept as the prefix.
-  const named = builtIn === undefined || listNames(builtIn).includes(provider) ? builtIn : provider
-  const prefix = named ?? plan.findFreePrefix(wish, prefixes.get(provider)?.prefix)
+  const providerId = builtIn === undefined || listNames(builtIn).includes(provider) ? builtIn : provider
+  const prefix = providerId ?? plan.findFreePrefix(preferredName, prefixes.get(provider)?.prefix)
   const planned: PlannedAccount = {
-    provider: isSelfHosted ? `${own}-${prefix}` : builtIn,
+    provider: isSelfHosted ? `${compatibleProvider}-${prefix}` : builtIn,
     id: builtIn ?? prefix,
     apiKey,
     prefix,
     data,
     more: {
-      ...(readString(given.name) !== undefined && { name: readString(given.name)?.slice(0, 200) }),
-      ...(given.isActive === false || given.isActive === 0 ? { isActive: false } : {}),
-      ...(readNumber(given.priority) !== undefined && { priority: readNumber(given.priority) }),
+      ...(readString(record.name) !== undefined && { name: readString(record.name)?.slice(0, 200) }),
+      ...(record.isActive === false || record.isActive === 0 ? { isActive: false } : {}),
+      ...(readNumber(record.priority) !== undefined && { priority: readNumber(record.priority) }),
     },
   }
   const id = plan.connection(planned)
   plan.reportMapped(
     place,
-    `connection ${id}${usual !== undefined && baseGiven === usual ? ` at ${usual}, as in 9router` : ''}`,
+    `connection ${id}${defaultUrl !== undefined && baseGiven === defaultUrl ? ` at ${defaultUrl}, as in 9router` : ''}`,
   )
-  const former = getEntry(FORMER_ADDRESSES, provider)
-  if (former !== undefined)
+  const oldUrl = getEntry(FORMER_ADDRESSES, provider)
+  if (oldUrl !== undefined)
     plan.reportUnmapped(
       place,
-      `Older versions of 9router call ${former}. If the key belongs to that server, set it as "baseUrl" of the connection.`,
+      `Older versions of 9router call ${oldUrl}. If the key belongs to that server, set it as "baseUrl" of the connection.`,
     )
-  const { defaultModel, globalPriority } = given
-  const left = { defaultModel, globalPriority, ...toObject(given.providerSpecificData) }
-  plan.reportOtherFields(place, left, { done: READ, reasons: REASONS })
+  const { defaultModel, globalPriority } = record
+  const otherFields = { defaultModel, globalPriority, ...toObject(record.providerSpecificData) }
+  plan.reportOtherFields(place, otherFields, { done: READ, reasons: REASONS })
   // Both 9router and Signalbox distribute requests over all connections of a provider, so the connections share one prefix.
   const short = Object.keys(ALIASES).filter((alias) => ALIASES[alias] === provider)
   for (const name of [provider, readString(providerData.prefix), ...short])

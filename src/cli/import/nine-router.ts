@@ -34,9 +34,7 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
   const nodes = new Map(toList(data.providerNodes).map((node) => [readString(toObject(node).id) ?? '', toObject(node)]))
   const prefixes: Prefixes = new Map()
   const connections = toList(data.providerConnections).map(toObject)
-  const byPriority = connections.toSorted(
-    (one, other) => (readNumber(one.priority) ?? 999) - (readNumber(other.priority) ?? 999),
-  )
+  const byPriority = connections.toSorted((a, b) => (readNumber(a.priority) ?? 999) - (readNumber(b.priority) ?? 999))
   for (const connection of byPriority)
     planConnection(connection, nodes.get(readString(connection.provider) ?? ''), { prefixes, plan })
   for (const [id, node] of nodes)
@@ -81,11 +79,11 @@ interface RouterNames {
 }
 
 /** Returns the model of an entry or an alias: a string or, in newer versions, an object. */
-function readModelName(given: unknown): string | undefined {
-  const { provider, model } = toObject(given)
+function readModelName(value: unknown): string | undefined {
+  const { provider, model } = toObject(value)
   const name = readString(model)
   return (
-    readString(given) ??
+    readString(value) ??
     (readString(provider) !== undefined && name !== undefined ? `${readString(provider)}/${name}` : name)
   )
 }
@@ -123,31 +121,35 @@ function planCombos(
   settings: JsonObject,
   { names, plan }: { names: RouterNames; plan: ImportPlan },
 ): void {
-  const planned = combos.map((combo, at) => {
-    const wish = readString(combo.name)
-    if (wish === undefined) {
-      plan.reportUnmapped(`combos[${at}]`, 'Has no name.')
+  const planned = combos.map((combo, index) => {
+    const preferredName = readString(combo.name)
+    if (preferredName === undefined) {
+      plan.reportUnmapped(`combos[${index}]`, 'Has no name.')
       return undefined
     }
-    const name = plan.findFreeComboName(wish)
+    const name = plan.findFreeComboName(preferredName)
     plan.combos.set(name, {}) // reserves the name, because combos can refer to each other
-    if (!names.combos.has(wish)) {
-      names.combos.set(wish, name)
-      if (name !== wish && !wish.includes('/')) plan.alias(`combos[${at}]`, wish, name)
+    if (!names.combos.has(preferredName)) {
+      names.combos.set(preferredName, name)
+      if (name !== preferredName && !preferredName.includes('/')) plan.alias(`combos[${index}]`, preferredName, name)
     } else
       plan.reportUnmapped(
-        `combos[${at}]`,
-        `Another combo is already named "${wish}", so this one is named ${name}, and nothing uses it yet.`,
+        `combos[${index}]`,
+        `Another combo is already named "${preferredName}", so this one is named ${name}, and nothing uses it yet.`,
       )
-    return { name, wish, combo }
+    return { name, wish: preferredName, combo }
   })
   const fallbackNames = new Map<string, readonly string[]>()
-  for (const { name, wish, combo } of planned.filter((one) => one !== undefined)) {
-    const own = toObject(getEntry(toObject(settings.comboStrategies), wish))
+  for (const { name, wish, combo } of planned.filter((item) => item !== undefined)) {
+    const comboStrategy = toObject(getEntry(toObject(settings.comboStrategies), wish))
     const strategy =
-      readString(own.fallbackStrategy) ?? readString(own.strategy) ?? readString(settings.comboStrategy) ?? 'fallback'
+      readString(comboStrategy.fallbackStrategy) ??
+      readString(comboStrategy.strategy) ??
+      readString(settings.comboStrategy) ??
+      'fallback'
     const isRound = strategy === 'round-robin'
-    const stickyLimit = readNumber(own.stickyRoundRobinLimit) ?? readNumber(settings.comboStickyRoundRobinLimit)
+    const stickyLimit =
+      readNumber(comboStrategy.stickyRoundRobinLimit) ?? readNumber(settings.comboStickyRoundRobinLimit)
     const kind = readString(combo.kind) ?? 'llm'
     const entries = readEntries(combo, { name, kind, leads: fallbackNames, names, plan })
     fallbackNames.set(
@@ -192,8 +194,8 @@ function readEntries(
 ): readonly PlannedEntry[] {
   const leadsBack = (model: string): boolean => model === name || (leads.get(model) ?? []).some(leadsBack)
   const entries: PlannedEntry[] = []
-  for (const one of toList(combo.models)) {
-    const modelName = readModelName(one)
+  for (const model of toList(combo.models)) {
+    const modelName = readModelName(model)
     const target = translateModel(modelName, names)
     if (target === undefined) plan.reportUnmapped(`combo ${name}: ${modelName ?? ''}`, 'Has no imported connection.')
     else if (leadsBack(target))
@@ -215,12 +217,12 @@ function readEntries(
 const removePrefix = (target: string) => target.slice(target.indexOf('/') + 1)
 
 function planModels(data: JsonObject, names: RouterNames, plan: ImportPlan): void {
-  for (const one of toList(data.customModels).map(toObject)) {
-    const name = `${readString(one.providerAlias) ?? ''}/${readString(one.id) ?? ''}`
-    const target = readString(one.id) === undefined ? undefined : translateModel(name, names)
+  for (const customModel of toList(data.customModels).map(toObject)) {
+    const name = `${readString(customModel.providerAlias) ?? ''}/${readString(customModel.id) ?? ''}`
+    const target = readString(customModel.id) === undefined ? undefined : translateModel(name, names)
     if (target === undefined) plan.reportUnmapped(`customModels: ${name}`, 'Has no imported connection.')
     else {
-      const type = readString(one.type)
+      const type = readString(customModel.type)
       plan.customModels.set(target, type === undefined ? {} : { type })
       plan.reportMapped(`customModels: ${name}`, `custom model ${target}`)
     }
@@ -251,22 +253,23 @@ function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): 
     }
     if (isEmpty(toObject(models))) plan.reportUnmapped(place, 'Has no prices.')
     let isPriced = false
-    for (const [model, given] of Object.entries(toObject(models))) {
-      const { price, done } = readPrice(toObject(given))
-      if (isEmpty(toObject(given))) plan.reportUnmapped(`${place}: ${model}`, 'Has no prices.')
-      plan.reportOtherFields(`${place}: ${model}`, toObject(given), { done, reasons: PRICE_REASONS })
+    for (const [model, prices] of Object.entries(toObject(models))) {
+      const { price, done } = readPrice(toObject(prices))
+      if (isEmpty(toObject(prices))) plan.reportUnmapped(`${place}: ${model}`, 'Has no prices.')
+      plan.reportOtherFields(`${place}: ${model}`, toObject(prices), { done, reasons: PRICE_REASONS })
       if (!price) continue
       isPriced = true
       for (const connection of connections) plan.price(connection, model, price)
     }
-    if (isPriced) plan.reportMapped(place, `prices of ${connections.map((one) => `connection ${one}`).join(', ')}`)
+    if (isPriced)
+      plan.reportMapped(place, `prices of ${connections.map((connection) => `connection ${connection}`).join(', ')}`)
   }
 }
 
 /** Reads a model's price. Also returns the names of the price fields. */
-function readPrice(given: JsonObject): { price: PlannedValue | undefined; done: readonly string[] } {
+function readPrice(prices: JsonObject): { price: PlannedValue | undefined; done: readonly string[] } {
   const found = Object.entries(PRICES).flatMap(([member, unit]) => {
-    const amount = readNumber(given[member])
+    const amount = readNumber(prices[member])
     return amount === undefined || amount < 0 ? [] : [{ member, unit, amount }]
   })
   const price = Object.fromEntries(found.map(({ unit, amount }) => [unit, amount]))
@@ -282,13 +285,13 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
       'settings.requireApiKey',
       'Not set, and its default differs between 9router versions. To require keys, run: npx signalbox settings update --require-api-key',
     )
-  for (const [at, key] of keys.entries()) {
+  for (const [index, key] of keys.entries()) {
     const { isActive } = key
-    const wantedName = readString(key.name) ?? `key-${at + 1}`
+    const wantedName = readString(key.name) ?? `key-${index + 1}`
     const name = plan.findFreeKeyName(wantedName)
     if (name !== wantedName)
       plan.reportUnmapped(
-        `apiKeys[${at}]`,
+        `apiKeys[${index}]`,
         `Another key is already named "${wantedName}", so this one is named ${name}.`,
       )
     const ends = new Date(readString(key.expiresAt) ?? Number.NaN)

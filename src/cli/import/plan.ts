@@ -45,7 +45,7 @@ export interface PlannedAccount {
   provider: string
   apiKey?: Reference | undefined
   data?: Readonly<Record<string, PlannedValue | undefined>>
-  /** The preferred ID of the connection. */
+  /** The base ID of the connection. */
   id?: string
   /** The prefix of its models, if the other program has one. */
   prefix?: string
@@ -103,10 +103,10 @@ export class ImportPlan {
   }
 
   /** Reports a part of the other program's configuration that was changed or not imported, with the reason. */
-  reportUnmapped(from: string, why: string): void {
+  reportUnmapped(from: string, reason: string): void {
     const name = this.#clientNames.get(/^[^.:]+\[\d+\]/.exec(from)?.[0] ?? '')
     this.unmapped.push({
-      ...redactFinding(from, why),
+      ...redactFinding(from, reason),
       ...(name !== undefined && { name: redactCredentialShapes(name) }),
     })
   }
@@ -116,10 +116,10 @@ export class ImportPlan {
    */
   reportOtherFields(
     place: string,
-    given: JsonObject,
+    fields: JsonObject,
     { done, reasons = {} }: { done: readonly string[]; reasons?: Readonly<Record<string, string>> },
   ): void {
-    for (const [name, value] of Object.entries(given)) {
+    for (const [name, value] of Object.entries(fields)) {
       if (done.includes(name) || isEmpty(value)) continue
       const reason = Object.hasOwn(reasons, name) ? reasons[name] : undefined
       this.reportUnmapped(place === '' ? name : `${place}.${name}`, reason ?? 'Has no equivalent.')
@@ -127,9 +127,9 @@ export class ImportPlan {
   }
 
   /** Reports fields of the wrong type, which aren't imported. `place` is empty or ends with a dot. */
-  reportMistyped(place: string, given: JsonObject, types: Readonly<Record<string, 'list' | 'object'>>): void {
+  reportMistyped(place: string, fields: JsonObject, types: Readonly<Record<string, 'list' | 'object'>>): void {
     for (const [name, type] of Object.entries(types)) {
-      const value = given[name] ?? undefined
+      const value = fields[name] ?? undefined
       const fits = type === 'list' ? Array.isArray(value) : isObject(value)
       if (value !== undefined && !fits)
         this.reportUnmapped(`${place}${name}`, `Must be ${type === 'list' ? 'a list' : 'an object'}; not imported.`)
@@ -137,28 +137,28 @@ export class ImportPlan {
   }
 
   /** Reads the weight of a model, at least 0. Reports an invalid one. */
-  readWeight(place: string, given: unknown): number | undefined {
-    const found = readNumber(given)
-    if (found === undefined && given !== undefined && given !== null)
+  readWeight(place: string, value: unknown): number | undefined {
+    const found = readNumber(value)
+    if (found === undefined && value !== undefined && value !== null)
       this.reportUnmapped(place, 'Must be a number; not imported.')
     if (found === undefined || found >= 0) return found
     this.reportUnmapped(place, 'Weights must be at least 0. 0 is used, so the model is tried after all others.')
     return 0
   }
 
-  /** Returns a variable for a plain-text secret. Its name is `wish` unless another secret has that name. */
-  addSecret(value: string, wish: string, holds: string): Reference {
-    return this.addVariable(value, wish, `${holds} (in plain text in the file)`)
+  /** Returns a variable for a plain-text secret. Its name is `base` unless another secret has that name. */
+  addSecret(value: string, base: string, holds: string): Reference {
+    return this.addVariable(value, base, `${holds} (in plain text in the file)`)
   }
 
   /**
    * Returns a variable for a value, such as the path of a file whose contents the variable should get. The same value always gets the same variable.
-   * Its name is `wish` if that name is free.
+   * Its name is `base` if that name is free.
    */
-  addVariable(value: string, wish: string, holds: string): Reference {
-    const known = this.#secrets.get(value)
-    if (known !== undefined) return createReference(known)
-    const name = findFreeName(toVariableName(wish), (one) => this.variables.has(one) || this.#reserved.has(one), '_')
+  addVariable(value: string, base: string, holds: string): Reference {
+    const existing = this.#secrets.get(value)
+    if (existing !== undefined) return createReference(existing)
+    const name = findFreeName(toVariableName(base), (name) => this.variables.has(name) || this.#reserved.has(name), '_')
     this.#secrets.set(value, name)
     this.variables.set(name, holds)
     return createReference(name)
@@ -189,19 +189,19 @@ export class ImportPlan {
   connection(account: PlannedAccount): string {
     const { provider, apiKey, data, prefix } = account
     const identity = JSON.stringify([provider, apiKey, data, prefix])
-    const known = this.#accounts.get(identity)
-    if (known !== undefined) return known
-    const wish = toSlug(account.id ?? provider)
-    const id = isSelfHosted(provider) ? this.findFreePrefix(wish) : findFreeName(wish, (name) => this.#isPrefix(name))
+    const existing = this.#accounts.get(identity)
+    if (existing !== undefined) return existing
+    const base = toSlug(account.id ?? provider)
+    const id = isSelfHosted(provider) ? this.findFreePrefix(base) : findFreeName(base, (name) => this.#isPrefix(name))
     this.#accounts.set(identity, id)
     this.#connections.set(id, { id, account, prices: new Map(), models: new Set() })
     this.#providers.set(provider, [...this.listConnections(provider), id])
     return id
   }
 
-  /** Finds a prefix that isn't already a provider or server name. `known` is the prefix that the same server already has. */
-  findFreePrefix(wish: string, known?: string): string {
-    return known ?? findFreeName(BUILT_IN.has(wish) ? `${wish}-server` : wish, (name) => this.#isPrefix(name))
+  /** Finds a prefix that isn't already a provider or server name. `current` is the prefix that the same server already has. */
+  findFreePrefix(base: string, current?: string): string {
+    return current ?? findFreeName(BUILT_IN.has(base) ? `${base}-server` : base, (name) => this.#isPrefix(name))
   }
 
   /** Returns whether the names of other models start with this prefix. */
@@ -246,14 +246,14 @@ export class ImportPlan {
   }
 
   /**
-   * Finds a free name for a combo: `wish`, with unsupported characters replaced. `isMadeUp`: the name doesn't come from the other program, so it must
+   * Finds a free name for a combo: `base`, with unsupported characters replaced. `isMadeUp`: the name doesn't come from the other program, so it must
    * also differ from that program's names.
    */
-  findFreeComboName(wish: string, { isMadeUp = false }: { isMadeUp?: boolean } = {}): string {
-    const found = wish.replace(/[^\w.-]+/g, '-').replace(/^-+|-+$/g, '')
+  findFreeComboName(base: string, { isMadeUp = false }: { isMadeUp?: boolean } = {}): string {
+    const found = base.replace(/[^\w.-]+/g, '-').replace(/^-+|-+$/g, '')
     const name = found.slice(0, MAX_NAME) || 'combo'
-    const isTaken = (one: string) =>
-      this.combos.has(one) || ((isMadeUp || one !== wish) && (this.#names.has(one) || this.aliases.has(one)))
+    const isTaken = (name: string) =>
+      this.combos.has(name) || ((isMadeUp || name !== base) && (this.#names.has(name) || this.aliases.has(name)))
     return findFreeName(name, isTaken)
   }
 
@@ -277,12 +277,12 @@ export class ImportPlan {
     return all.slice(0, MAX_ENTRIES)
   }
 
-  findFreeGroupId(wish: string): string {
-    return findFreeName(toSlug(wish), (id) => this.groups.has(id))
+  findFreeGroupId(base: string): string {
+    return findFreeName(toSlug(base), (id) => this.groups.has(id))
   }
 
-  findFreeKeyName(wish: string): string {
-    return findFreeName(wish, (name) => this.keys.has(name))
+  findFreeKeyName(base: string): string {
+    return findFreeName(base, (name) => this.keys.has(name))
   }
 
   /** Renders the file for `--config` in YAML. `from` names the program and the file that it was made from. */
@@ -290,7 +290,7 @@ export class ImportPlan {
     const connections = [...this.#connections.values()].map(
       ({ id, account: { provider, apiKey, data = {}, more = {} }, prices, models }) => {
         const prefix = this.getPrefix(id)
-        const own = {
+        const providerSpecificData = {
           ...data,
           ...(prefix !== provider && { prefix }),
           // The listing doesn't query servers without a key, and would list the catalog's models for local servers.
@@ -301,7 +301,7 @@ export class ImportPlan {
           {
             ...(provider !== id && { provider }),
             ...(apiKey && { apiKey }),
-            ...(Object.values(own).some((value) => value !== undefined) && { providerSpecificData: own }),
+            ...(Object.values(providerSpecificData).some((value) => value !== undefined) && { providerSpecificData }),
             ...more,
             ...(prices.size > 0 && { prices: Object.fromEntries(prices) }),
           },
@@ -355,7 +355,7 @@ const isSelfHosted = (provider: string) => /^(?:openai|anthropic)-compatible/.te
 function toYamlValue(value: PlannedValue | undefined): unknown {
   if (value instanceof Reference) {
     return value.parts
-      .map((part, at) => escapeVariables(part) + (at < value.names.length ? `\${${value.names[at]}}` : ''))
+      .map((part, index) => escapeVariables(part) + (index < value.names.length ? `\${${value.names[index]}}` : ''))
       .join('')
   }
   if (typeof value === 'string') return escapeVariables(value)
@@ -372,10 +372,10 @@ const isList = (value: PlannedValue | undefined): value is readonly PlannedValue
 
 const escapeVariables = (text: string) => text.replaceAll('${', () => '$${')
 
-/** Returns `wish` if it is free, otherwise the first free name of `wish-2`, `wish-3`, and so on. */
-function findFreeName(wish: string, isTaken: (name: string) => boolean, between = '-'): string {
-  let name = wish
-  for (let count = 2; isTaken(name); count++) name = `${wish}${between}${count}`
+/** Returns `base` if it is free, otherwise the first free name of `base-2`, `base-3`, and so on. */
+function findFreeName(base: string, isTaken: (name: string) => boolean, between = '-'): string {
+  let name = base
+  for (let count = 2; isTaken(name); count++) name = `${base}${between}${count}`
   return name
 }
 
@@ -384,9 +384,9 @@ export function toComboModels(entries: readonly PlannedEntry[]): PlannedValue[] 
   const weights = entries.map(({ weight }) => weight ?? 1)
   const most = Math.max(...weights)
   const isEven = weights.every((weight) => weight === weights[0])
-  return entries.map(({ model, when, params }, at) => {
+  return entries.map(({ model, when, params }, index) => {
     if (isEven && when === undefined && params === undefined) return model
-    const weight = weights[at] ?? 1
+    const weight = weights[index] ?? 1
     const scaledWeight = most > 1_000 ? Number(((weight / most) * 1_000).toPrecision(6)) : weight
     return { model, ...(!isEven && { weight: scaledWeight }), when, params }
   })

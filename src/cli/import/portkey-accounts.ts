@@ -30,7 +30,7 @@ const SAME = splitWords(`
   voyage jina minimax mistral xai together fireworks azure vertex perplexity-agent
 `)
 /** All provider names, longest first, because one can be the start of another. */
-const NAMES = [...SAME, ...Object.keys(PROVIDERS)].sort((one, other) => other.length - one.length)
+const NAMES = [...SAME, ...Object.keys(PROVIDERS)].sort((a, b) => b.length - a.length)
 
 /** Returns Signalbox's name for a Portkey provider; `undefined` if Signalbox doesn't have it. */
 const findProvider = (name: string): string | undefined =>
@@ -73,8 +73,8 @@ export function readKnownNames(config: JsonObject, nameArguments: readonly strin
     ...integrations.flatMap(({ slug: name, provider, credentials }) =>
       readString(name) === undefined ? [] : [[readString(name) ?? '', { ...toObject(credentials), provider }] as const],
     ),
-    ...nameArguments.map((one) => {
-      const [name = '', provider] = one.split('=', 2).map((part) => part.trim().replace(/^@/, ''))
+    ...nameArguments.map((nameArgument) => {
+      const [name = '', provider] = nameArgument.split('=', 2).map((part) => part.trim().replace(/^@/, ''))
       if (!provider)
         throw createUsageProblem(
           `--provider needs a name from the config and its provider, for example: --provider ${name || 'house'}=openai`,
@@ -96,11 +96,11 @@ export function listVariables(value: unknown): string[] {
 export type KnownNames = ReadonlyMap<string, JsonObject>
 
 /** Finds the provider of a target. `vaulted` is the name under which Portkey's own store has the target's key. */
-function findTargetProvider(target: JsonObject, known: KnownNames) {
-  const written = readString(target.provider)
-  const stored = readString(target.virtual_key) ?? (written?.startsWith('@') ? written.slice(1) : undefined)
-  if (stored === undefined) return { given: target, named: written, storedName: undefined }
-  const entry = known.get(stored) ?? {}
+function findTargetProvider(target: JsonObject, knownNames: KnownNames) {
+  const providerName = readString(target.provider)
+  const stored = readString(target.virtual_key) ?? (providerName?.startsWith('@') ? providerName.slice(1) : undefined)
+  if (stored === undefined) return { given: target, named: providerName, storedName: undefined }
+  const entry = knownNames.get(stored) ?? {}
   const told = NAMES.find((name) => toSlug(stored) === name || toSlug(stored).startsWith(`${name}-`))
   return {
     given: { ...target, ...entry },
@@ -120,33 +120,34 @@ export function planAccount(
     /\{\{\s*([A-Za-z_]\w*)\s*\}\}/g,
     (_, name: string) => `\${${name}}`,
   )
-  const at = named === 'openai' ? findProviderByUrl(host) : undefined
-  const provider = at ?? findProvider(named ?? '')
+  const urlProvider = named === 'openai' ? findProviderByUrl(host) : undefined
+  const provider = urlProvider ?? findProvider(named ?? '')
   if (named === undefined && storedName === undefined) return 'Has no provider.'
   if (provider === undefined && host === undefined)
     return named === undefined
       ? `"${storedName}" is a name in Portkey's store that doesn't reveal the provider. Run the import again with its provider, for example: --provider ${storedName}=openai`
       : `Signalbox has no provider "${named}", and the target has no custom_host.`
   const isSelfHosted =
-    provider === undefined || (at === undefined && host !== undefined && !KEEPS_NAME.includes(provider))
-  const wish = isSelfHosted ? nameServer(host, named ?? storedName) : provider
+    provider === undefined || (urlProvider === undefined && host !== undefined && !KEEPS_NAME.includes(provider))
+  const preferredName = isSelfHosted ? nameServer(host, named ?? storedName) : provider
   if (storedName !== undefined)
     plan.reportMapped(
       `${place}: ${storedName}`,
       `${isSelfHosted ? 'the server at its custom_host' : `provider ${provider}`}; its key is in Portkey's store`,
     )
   const literal = readString(given.api_key)
-  const key = literal === undefined ? undefined : readSecret(literal, `${wish}_API_KEY`, { holds: 'an API key', plan })
-  const usual = storedName ?? (isSelfHosted || provider === 'ollama' ? undefined : provider)
+  const key =
+    literal === undefined ? undefined : readSecret(literal, `${preferredName}_API_KEY`, { holds: 'an API key', plan })
+  const defaultName = storedName ?? (isSelfHosted || provider === 'ollama' ? undefined : provider)
   const holds = provider === 'vertex' ? SERVICE_ACCOUNT : 'an API key'
-  const apiKey = key ?? (usual === undefined ? undefined : plan.readVariable(toKeyVariable(usual), holds))
+  const apiKey = key ?? (defaultName === undefined ? undefined : plan.readVariable(toKeyVariable(defaultName), holds))
   const baseUrl =
-    host === undefined || at !== undefined
+    host === undefined || urlProvider !== undefined
       ? undefined
-      : planBaseUrl(plan, host, { wish, end: provider === 'ollama' ? '/v1' : '' })
+      : planBaseUrl(plan, host, { wish: preferredName, end: provider === 'ollama' ? '/v1' : '' })
   if (isSelfHosted) {
     const format = provider === 'anthropic' ? 'anthropic' : 'openai'
-    return { provider: `${format}-compatible-${wish}`, id: wish, apiKey, data: { baseUrl } }
+    return { provider: `${format}-compatible-${preferredName}`, id: preferredName, apiKey, data: { baseUrl } }
   }
   if (provider === 'azure')
     return planAzureAccount(given, { apiKey, baseUrl: baseUrl ?? planAzureUrl(given, storedName, plan), plan })
@@ -164,12 +165,12 @@ const nameServer = (host: string | undefined, other: string | undefined): string
     : toSlug(other ?? 'server')
 
 function planAzureAccount(
-  given: JsonObject,
+  settings: JsonObject,
   { apiKey, baseUrl, plan }: { apiKey: Reference | undefined; baseUrl: PlannedValue | undefined; plan: ImportPlan },
 ): PlannedAccount | string {
-  const resourceName = readString(given.resource_name)
+  const resourceName = readString(settings.resource_name)
   const name = parseVariable(resourceName)
-  const apiVersion = readString(given.api_version)
+  const apiVersion = readString(settings.api_version)
   if (baseUrl !== undefined) return { provider: 'azure', apiKey, data: { baseUrl, apiVersion } }
   if (resourceName === undefined) return 'Has no resource_name, so the Azure resource is unknown.'
   if (name === undefined && !/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/.test(resourceName))
@@ -179,22 +180,26 @@ function planAzureAccount(
 }
 
 /** Returns a variable for the URL of an Azure resource whose name is only in Portkey's store. */
-function planAzureUrl(given: JsonObject, storedName: string | undefined, plan: ImportPlan): PlannedValue | undefined {
-  if (storedName === undefined || readString(given.resource_name) !== undefined) return undefined
+function planAzureUrl(
+  settings: JsonObject,
+  storedName: string | undefined,
+  plan: ImportPlan,
+): PlannedValue | undefined {
+  if (storedName === undefined || readString(settings.resource_name) !== undefined) return undefined
   return plan.readVariable(`${toVariableName(storedName)}_BASE_URL`, 'a base URL, https://<resource>.openai.azure.com')
 }
 
 /** Plans the account of a Bedrock target: with its Bedrock key if it has one, otherwise with AWS access keys. */
 function planBedrockAccount(
-  given: JsonObject,
+  settings: JsonObject,
   { key, storedName, plan }: { key: Reference | undefined; storedName: string | undefined; plan: ImportPlan },
 ): PlannedAccount {
   const readSetting = (name: string, holds: string) => {
-    const value = readString(given[name])
+    const value = readString(settings[name])
     return value === undefined ? undefined : readSecret(value, name, { holds, plan })
   }
-  const hasAccessKey = readString(given.aws_access_key_id) !== undefined
-  const region = readString(given.aws_region)
+  const hasAccessKey = readString(settings.aws_access_key_id) !== undefined
+  const region = readString(settings.aws_region)
   const name = region === undefined ? 'AWS_REGION' : parseVariable(region)
   const vaultKey =
     storedName === undefined || hasAccessKey
@@ -207,20 +212,20 @@ function planBedrockAccount(
   }
 }
 
-function planVertexAccount(given: JsonObject, apiKey: Reference | undefined, plan: ImportPlan): PlannedAccount {
-  const account = given.vertex_service_account_json
+function planVertexAccount(settings: JsonObject, apiKey: Reference | undefined, plan: ImportPlan): PlannedAccount {
+  const account = settings.vertex_service_account_json
   const text = isObject(account) ? JSON.stringify(account) : readString(account)
-  const readSetting = (value: unknown, what: string): PlannedValue | undefined => {
+  const readSetting = (value: unknown, label: string): PlannedValue | undefined => {
     const text = readString(value)
     const name = parseVariable(text)
-    return name === undefined ? text : plan.readVariable(name, what)
+    return name === undefined ? text : plan.readVariable(name, label)
   }
   return {
     provider: 'vertex',
     apiKey: text === undefined ? apiKey : readSecret(text, 'VERTEX_CREDENTIALS', { holds: SERVICE_ACCOUNT, plan }),
     data: {
-      project: readSetting(given.vertex_project_id, 'a Google Cloud project'),
-      region: readSetting(given.vertex_region, 'a Google Cloud region'),
+      project: readSetting(settings.vertex_project_id, 'a Google Cloud project'),
+      region: readSetting(settings.vertex_region, 'a Google Cloud region'),
     },
   }
 }
@@ -234,7 +239,11 @@ function parseVariable(value: unknown): string | undefined {
   return found?.[1] ?? found?.[2] ?? found?.[3]
 }
 
-function readSecret(value: string, wish: string, { holds, plan }: { holds: string; plan: ImportPlan }): Reference {
+function readSecret(
+  value: string,
+  preferredName: string,
+  { holds, plan }: { holds: string; plan: ImportPlan },
+): Reference {
   const found = parseVariable(value)
-  return found === undefined ? plan.addSecret(value, wish, holds) : plan.readVariable(found, holds)
+  return found === undefined ? plan.addSecret(value, preferredName, holds) : plan.readVariable(found, holds)
 }

@@ -66,7 +66,7 @@ export function listTestedModels(query: unknown): readonly string[] {
   return Object.entries(toObject(query)).flatMap(([name, test]) => {
     if (name === '$and' || name === '$or') return toList(test).flatMap(listTestedModels)
     const value = name === 'params.model' ? readTestValue(test) : undefined
-    return [value].flat().filter((one) => typeof one === 'string')
+    return [value].flat().filter((item) => typeof item === 'string')
   })
 }
 
@@ -94,8 +94,8 @@ function readTestValue(test: unknown): PlannedValue | undefined {
   if (Object.keys(others).length > 0) return undefined
   if ($in === undefined) return text($eq)
   const texts = toList($in).map(text)
-  return texts.length > 0 && texts.length <= MAX_TEXTS && texts.every((one) => one !== undefined)
-    ? texts.filter((one) => one !== undefined)
+  return texts.length > 0 && texts.length <= MAX_TEXTS && texts.every((text) => text !== undefined)
+    ? texts.filter((text) => text !== undefined)
     : undefined
 }
 

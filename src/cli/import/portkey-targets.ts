@@ -69,25 +69,25 @@ const INHERITED = ['override_params', 'provider', 'api_key', 'virtual_key', 'cus
 
 export function planTarget(given: JsonObject, { place, model, inherited, known, plan }: TargetPlace): TargetNode {
   const name = readString(given.name)
-  const within = place && `${place}.`
-  plan.reportMistyped(within, given, {
+  const prefix = place && `${place}.`
+  plan.reportMistyped(prefix, given, {
     strategy: 'object',
     targets: 'list',
     retry: 'object',
     override_params: 'object',
   })
-  const weight = plan.readWeight(`${within}weight`, given.weight)
-  const own = Object.fromEntries(
+  const weight = plan.readWeight(`${prefix}weight`, given.weight)
+  const targetFields = Object.fromEntries(
     INHERITED.filter((member) => !isEmpty(given[member])).map((member) => [member, given[member]]),
   )
   // A target with its own provider doesn't inherit another provider's key.
-  const around = ['provider', 'virtual_key'].some((member) => member in own)
+  const around = ['provider', 'virtual_key'].some((member) => member in targetFields)
     ? { ...inherited, provider: undefined, virtual_key: undefined, api_key: undefined }
     : inherited
   const params = { ...toObject(inherited.override_params), ...toObject(given.override_params) }
-  const whole = { ...around, ...own, override_params: params }
+  const merged = { ...around, ...targetFields, override_params: params }
   plan.reportOtherFields(place, given, { done: READ, reasons: REASONS })
-  reportStrategy(within, given, plan)
+  reportStrategy(prefix, given, plan)
   const targets = toList(given.targets ?? given.options)
   if (Array.isArray(given.targets ?? given.options))
     return {
@@ -95,16 +95,16 @@ export function planTarget(given: JsonObject, { place, model, inherited, known, 
       name,
       weight,
       given,
-      targets: targets.map((target, at) =>
-        planTarget(toObject(target), { place: `${within}targets[${at}]`, model, inherited: whole, known, plan }),
+      targets: targets.map((target, index) =>
+        planTarget(toObject(target), { place: `${prefix}targets[${index}]`, model, inherited: merged, known, plan }),
       ),
     }
-  return planModelTarget({ ...given, ...whole }, { place, name, weight, model, params, known, plan })
+  return planModelTarget({ ...given, ...merged }, { place, name, weight, model, params, known, plan })
 }
 
 /** Plans a target that calls a provider. A model such as `@slug/model` also names the provider. */
 function planModelTarget(
-  given: JsonObject,
+  target: JsonObject,
   {
     place,
     name,
@@ -116,29 +116,33 @@ function planModelTarget(
   }: Pick<TargetNode, 'place' | 'name' | 'weight'> &
     Pick<TargetPlace, 'model' | 'known' | 'plan'> & { params: JsonObject },
 ): ModelTarget {
-  const shown = place || 'the config'
+  const locationLabel = place || 'the config'
   const inCatalog = /^@([^/]+)\/(.+)$/.exec(readString(params.model) ?? '')
-  const hasProvider = !isEmpty(given.provider) || !isEmpty(given.virtual_key)
-  const account = planAccount(inCatalog && !hasProvider ? { ...given, provider: `@${inCatalog[1]}` } : given, shown, {
-    known,
-    plan,
-  })
-  if (typeof account === 'string') plan.reportUnmapped(shown, account)
+  const hasProvider = !isEmpty(target.provider) || !isEmpty(target.virtual_key)
+  const account = planAccount(
+    inCatalog && !hasProvider ? { ...target, provider: `@${inCatalog[1]}` } : target,
+    locationLabel,
+    {
+      known,
+      plan,
+    },
+  )
+  if (typeof account === 'string') plan.reportUnmapped(locationLabel, account)
   else {
-    const members = Object.fromEntries(ACCOUNT_FIELDS.map((member) => [member, given[member]]))
-    plan.reportOtherFields(shown, members, {
-      done: listAccountFields(given, account.provider),
+    const members = Object.fromEntries(ACCOUNT_FIELDS.map((member) => [member, target[member]]))
+    plan.reportOtherFields(locationLabel, members, {
+      done: listAccountFields(target, account.provider),
       reasons: ACCOUNT_REASONS,
     })
   }
-  const deployment = readString(given.deployment_id) ?? inCatalog?.[2] ?? readString(params.model)
+  const deployment = readString(target.deployment_id) ?? inCatalog?.[2] ?? readString(params.model)
   const set = readEntryParams(params)
-  plan.reportOtherFields(`${shown}.override_params`, params, { done: ['model', ...set.done] })
+  plan.reportOtherFields(`${locationLabel}.override_params`, params, { done: ['model', ...set.done] })
   return {
     place,
     name,
     weight,
-    given,
+    given: target,
     connection: typeof account === 'string' ? undefined : plan.connection(account),
     model: deployment ?? model,
     params: set.params,
@@ -146,11 +150,11 @@ function planModelTarget(
 }
 
 /** Reports the fields of a strategy and of `retry` that have no equivalent. */
-function reportStrategy(within: string, given: JsonObject, plan: ImportPlan): void {
-  plan.reportOtherFields(`${within}strategy`, toObject(given.strategy), {
+function reportStrategy(prefix: string, target: JsonObject, plan: ImportPlan): void {
+  plan.reportOtherFields(`${prefix}strategy`, toObject(target.strategy), {
     done: ['mode', 'conditions', 'default', 'on_status_codes', 'sticky', 'cb_config'],
   })
-  plan.reportOtherFields(`${within}retry`, toObject(given.retry), {
+  plan.reportOtherFields(`${prefix}retry`, toObject(target.retry), {
     done: ['attempts', 'count', 'on_status_codes'],
     reasons: { use_retry_after_header: WAITS, use_retry_after_headers: WAITS },
   })

@@ -53,30 +53,30 @@ export function planPortkey(
   plan: ImportPlan,
   { model, providers = [] }: { model?: string | undefined; providers?: readonly string[] | undefined } = {},
 ): void {
-  const given = toSnakeCase(unwrapConfig(config))
-  const isHost = isObject(given) && Array.isArray(given.integrations)
-  if (!isObject(given) || !(isHost || MEMBERS.some((name) => name in given)))
+  const normalized = toSnakeCase(unwrapConfig(config))
+  const isHost = isObject(normalized) && Array.isArray(normalized.integrations)
+  if (!isObject(normalized) || !(isHost || MEMBERS.some((name) => name in normalized)))
     rejectFile('a Portkey config', 'A Portkey config has a "strategy" and "targets", or a "provider".')
-  for (const name of listVariables(given)) plan.reserveVariable(name)
-  const known = readKnownNames(given, providers)
-  planIntegrations(given, known, plan)
-  if (isHost && !('targets' in given || 'provider' in given)) {
-    plan.reportOtherFields('', given, {
+  for (const name of listVariables(normalized)) plan.reserveVariable(name)
+  const knownNames = readKnownNames(normalized, providers)
+  planIntegrations(normalized, knownNames, plan)
+  if (isHost && !('targets' in normalized || 'provider' in normalized)) {
+    plan.reportOtherFields('', normalized, {
       done: ['integrations'],
       reasons: { ...REASONS, plugins_enabled: GUARDRAILS, credentials: GUARDRAILS },
     })
     return
   }
-  const root = planTarget(given, { place: '', model, inherited: {}, known, plan })
+  const root = planTarget(normalized, { place: '', model, inherited: {}, known: knownNames, plan })
   planCombo(isBranch(root) ? root : { ...root, targets: [root] }, 'portkey', plan)
 }
 
 /** Plans the accounts of a self-hosted gateway. Its clients request their models as `@slug/model`. */
-function planIntegrations(config: JsonObject, known: KnownNames, plan: ImportPlan): void {
-  for (const [at, integration] of toList(config.integrations).map(toObject).entries()) {
-    const place = `integrations[${at}]`
+function planIntegrations(config: JsonObject, knownNames: KnownNames, plan: ImportPlan): void {
+  for (const [index, integration] of toList(config.integrations).map(toObject).entries()) {
+    const place = `integrations[${index}]`
     const name = readString(integration.slug)
-    const account = planAccount({ provider: `@${name ?? ''}` }, place, { known, plan })
+    const account = planAccount({ provider: `@${name ?? ''}` }, place, { known: knownNames, plan })
     if (name === undefined || typeof account === 'string') {
       plan.reportUnmapped(place, name === undefined ? 'Has no slug.' : String(account))
       continue
@@ -97,20 +97,20 @@ function planIntegrations(config: JsonObject, known: KnownNames, plan: ImportPla
 }
 
 /** Plans a combo for a strategy, and for each nested strategy. Returns the combo's name. */
-function planCombo(node: StrategyTarget, wish: string, plan: ImportPlan): string {
+function planCombo(node: StrategyTarget, preferredName: string, plan: ImportPlan): string {
   const { place, given, targets } = node
   const strategy = toObject(given.strategy)
   const mode = readString(strategy.mode) ?? readString(given.mode) ?? (targets.length > 1 ? 'fallback' : 'single')
-  const name = plan.findFreeComboName(wish)
+  const name = plan.findFreeComboName(preferredName)
   plan.combos.set(name, {}) // reserves the name before nested combos get theirs
   const from = place || 'the config'
   if (mode === 'single' && targets.length > 1)
     plan.reportUnmapped(`${from}: mode single`, 'Only the first target is used.')
   const used = mode === 'single' ? targets.slice(0, 1) : targets
   const entries = new Map<TargetNode, PlannedEntry>()
-  for (const [at, target] of used.entries()) {
+  for (const [index, target] of used.entries()) {
     const model = isBranch(target)
-      ? planCombo(target, target.name ?? `${wish}-${at + 1}`, plan)
+      ? planCombo(target, target.name ?? `${preferredName}-${index + 1}`, plan)
       : planModel(target, plan)
     if (model === undefined) continue
     const params = isBranch(target) ? undefined : target.params
@@ -128,10 +128,11 @@ function planCombo(node: StrategyTarget, wish: string, plan: ImportPlan): string
         })),
   )
   for (const [target, { model, params }] of entries) {
-    const shown = target.place || 'the config'
+    const locationLabel = target.place || 'the config'
     if (!planned.some((entry) => entry.model === model && entry.params === params))
-      plan.reportUnmapped(shown, `Combo ${name} never uses this target. To use it, request ${model}.`)
-    else if (params) plan.reportMapped(`${shown}.override_params: ${Object.keys(params).join(', ')}`, ENTRY_PARAMS_WIN)
+      plan.reportUnmapped(locationLabel, `Combo ${name} never uses this target. To use it, request ${model}.`)
+    else if (params)
+      plan.reportMapped(`${locationLabel}.override_params: ${Object.keys(params).join(', ')}`, ENTRY_PARAMS_WIN)
   }
   const isSticky = mode !== 'conditional' && toObject(strategy.sticky).enabled === true
   const found = isSticky ? 'sticky' : getEntry(STRATEGIES, mode)
@@ -149,8 +150,8 @@ function planCombo(node: StrategyTarget, wish: string, plan: ImportPlan): string
     strategy: kind,
     ...planRules(node, used, { name, size, plan }),
   })
-  const shown = planned.map(({ model }) => model).join(', ') || 'no entries yet'
-  plan.reportMapped(`${from}: ${mode}`, `combo ${name} (${kind}): ${shown}`)
+  const modelNames = planned.map(({ model }) => model).join(', ') || 'no entries yet'
+  plan.reportMapped(`${from}: ${mode}`, `combo ${name} (${kind}): ${modelNames}`)
   const retry = toObject(given.retry)
   if (strategy.on_status_codes !== undefined || retry.on_status_codes !== undefined)
     plan.reportUnmapped(
@@ -193,10 +194,10 @@ function planRules(
 }
 
 /** Converts Portkey's circuit breaker to the health rules of a combo. */
-function toHealth(given: JsonObject): Record<string, PlannedValue> | undefined {
-  const percentage = readNumber(given.failure_threshold_percentage)
-  const calls = readNumber(given.minimum_requests) ?? readNumber(given.failure_threshold)
-  const cooldown = readNumber(given.cooldown_interval)
+function toHealth(config: JsonObject): Record<string, PlannedValue> | undefined {
+  const percentage = readNumber(config.failure_threshold_percentage)
+  const calls = readNumber(config.minimum_requests) ?? readNumber(config.failure_threshold)
+  const cooldown = readNumber(config.cooldown_interval)
   const health = {
     ...(percentage !== undefined && percentage > 0 && { failureShare: Math.min(1, percentage / 100) }),
     ...(calls !== undefined && { minCalls: Math.min(10_000, Math.max(1, Math.round(calls))) }),
@@ -218,16 +219,18 @@ function findTimeout(
   plan: ImportPlan,
 ): number | undefined {
   const from = place || 'the config'
-  const own = readNumber(given.request_timeout)
+  const requestTimeout = readNumber(given.request_timeout)
   const shorter = used.filter(
     (target) => !isBranch(target) && target.place !== place && !isEmpty(target.given.request_timeout),
   )
   const times = used.map((target) => readNumber(target.given.request_timeout))
   const all =
-    own === undefined && times.length > 0 && times.every((time) => time !== undefined) ? Math.max(...times) : own
-  if (own !== undefined) plan.reportMapped(`${from}: request_timeout`, 'timeouts of its combo')
+    requestTimeout === undefined && times.length > 0 && times.every((time) => time !== undefined)
+      ? Math.max(...times)
+      : requestTimeout
+  if (requestTimeout !== undefined) plan.reportMapped(`${from}: request_timeout`, 'timeouts of its combo')
   for (const target of shorter) {
-    if (own === undefined && all !== undefined)
+    if (requestTimeout === undefined && all !== undefined)
       plan.reportMapped(
         `${target.place}: request_timeout`,
         'timeouts of the combo that contains it, using the longest of its targets',
@@ -243,16 +246,16 @@ function findTimeout(
 
 function planModel({ place, connection, model }: ModelTarget, plan: ImportPlan): string | undefined {
   if (connection === undefined) return undefined
-  const shown = place || 'the config'
+  const locationLabel = place || 'the config'
   if (model === undefined) {
     plan.reportUnmapped(
-      shown,
+      locationLabel,
       `Has no override_params.model and uses the model of the request. Run the import again with --model <name>, or request ${plan.getPrefix(connection)}/<model>.`,
     )
     return undefined
   }
   const name = plan.model(connection, model)
-  plan.reportMapped(shown, `model ${name}`)
+  plan.reportMapped(locationLabel, `model ${name}`)
   return name
 }
 
@@ -263,9 +266,9 @@ function planConditions(
 ): PlannedEntry[] {
   const findByName = (name: string | undefined) => [...entries].find(([target]) => target.name === name)?.[1]
   const planned: PlannedEntry[] = []
-  for (const [at, condition] of toList(strategy.conditions).entries()) {
+  for (const [index, condition] of toList(strategy.conditions).entries()) {
     const { query, then } = toObject(condition)
-    const place = `${from}: conditions[${at}]`
+    const place = `${from}: conditions[${index}]`
     const entry = findByName(readString(then))
     const whens = toConditions(query)
     if (entry === undefined) plan.reportUnmapped(place, 'Has no imported target.')
@@ -282,7 +285,7 @@ function planConditions(
       'They check "metadata" in the request body. Clients must send it there instead of in x-portkey-metadata.',
     )
   for (const modelName of new Set(
-    toList(strategy.conditions).flatMap((one) => listTestedModels(toObject(one).query)),
+    toList(strategy.conditions).flatMap((condition) => listTestedModels(toObject(condition).query)),
   )) {
     if (modelName.includes('/') || plan.combos.has(modelName)) continue
     plan.alias(`${from}: params.model ${modelName}`, modelName, 'portkey') // clients request this name, and Portkey applies the config to it

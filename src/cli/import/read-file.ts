@@ -36,8 +36,8 @@ async function readFileText(path: string): Promise<string> {
     }
   } catch (cause) {
     const code = getErrorCode(cause)
-    const why = { ENOENT: 'no such file', EISDIR: 'it is a directory', EACCES: 'permission denied' }[code] ?? code
-    throw problem(`Cannot read ${path}: ${why}.`, { cause })
+    const reason = { ENOENT: 'no such file', EISDIR: 'it is a directory', EACCES: 'permission denied' }[code] ?? code
+    throw problem(`Cannot read ${path}: ${reason}.`, { cause })
   }
   if (size > MAX_BYTES) throw problem(`${path} is larger than ${MAX_BYTES / 1024 / 1024} MiB.`)
   const bytes = Buffer.concat(chunks)
@@ -61,8 +61,10 @@ function parseYaml(path: string, text: string): unknown {
   if (!document) throw problem(`${path} is nested too deeply.`)
   const [mistake] = document.errors
   if (mistake) {
-    const [at] = mistake.linePos ?? []
-    throw problem(`${path} is not valid YAML or JSON${at ? `; see line ${at.line}, column ${at.col}` : ''}.`)
+    const [position] = mistake.linePos ?? []
+    throw problem(
+      `${path} is not valid YAML or JSON${position ? `; see line ${position.line}, column ${position.col}` : ''}.`,
+    )
   }
   const value = tryParse((): unknown => document.toJS({ maxAliasCount: 1_000 }) ?? null)
   if (value === undefined) throw problem(`${path} has too many YAML aliases.`)
@@ -81,13 +83,13 @@ function tryParse<T>(parse: () => T): T | undefined {
 /** Returns whether the value is nested too deeply, or refers to itself. Visits a part with several references only once. */
 function isTooDeep(value: unknown): boolean {
   const heights = new Map<unknown, number>()
-  const measureHeight = (one: unknown, depth: number): number => {
-    if (typeof one !== 'object' || one === null) return 0
-    const known = heights.get(one)
-    if (known !== undefined || depth > MAX_DEPTH) return known ?? MAX_DEPTH
-    heights.set(one, MAX_DEPTH) // treats a part that refers to itself as too deep
-    const height = Object.values(one).reduce((most, inner) => Math.max(most, measureHeight(inner, depth + 1)), 0) + 1
-    heights.set(one, height)
+  const measureHeight = (value: unknown, depth: number): number => {
+    if (typeof value !== 'object' || value === null) return 0
+    const measured = heights.get(value)
+    if (measured !== undefined || depth > MAX_DEPTH) return measured ?? MAX_DEPTH
+    heights.set(value, MAX_DEPTH) // treats a part that refers to itself as too deep
+    const height = Object.values(value).reduce((most, inner) => Math.max(most, measureHeight(inner, depth + 1)), 0) + 1
+    heights.set(value, height)
     return height
   }
   return measureHeight(value, 1) > MAX_DEPTH
@@ -101,17 +103,17 @@ function isTooDeep(value: unknown): boolean {
 export async function readWithIncludes(path: string): Promise<unknown> {
   const config = await readDocument(path)
   if (!isObject(config) || config.include === undefined || config.include === null) return config
-  const given = Array.isArray(config.include) ? config.include : [config.include]
-  const whole = new Map<string, unknown>(Object.entries(config))
-  for (const [at, one] of given.entries()) {
-    const name = readString(one)
-    if (name === undefined) throw problem(`${path}: include[${at}] must be a file path.`)
+  const includes = Array.isArray(config.include) ? config.include : [config.include]
+  const merged = new Map<string, unknown>(Object.entries(config))
+  for (const [index, include] of includes.entries()) {
+    const name = readString(include)
+    if (name === undefined) throw problem(`${path}: include[${index}] must be a file path.`)
     const included = await readDocument(resolve(dirname(path), name))
     if (!isObject(included)) throw problem(`${name}, included by ${path}, must contain an object.`)
     for (const [section, value] of Object.entries(included)) {
-      const before = whole.get(section)
-      whole.set(section, Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value)
+      const previous = merged.get(section)
+      merged.set(section, Array.isArray(previous) && Array.isArray(value) ? [...previous, ...value] : value)
     }
   }
-  return Object.fromEntries(whole)
+  return Object.fromEntries(merged)
 }

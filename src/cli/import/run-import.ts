@@ -93,7 +93,7 @@ async function writeNewFile(out: string, content: string): Promise<void> {
 
 function createWriteProblem(out: string, cause: unknown) {
   const code = getErrorCode(cause)
-  const why = {
+  const reason = {
     ENOENT: `the directory ${dirname(out)} doesn't exist`,
     ENOTDIR: `${dirname(out)} is not a directory`,
     EACCES: 'permission denied',
@@ -102,5 +102,5 @@ function createWriteProblem(out: string, cause: unknown) {
     ENOSPC: 'the disk is full',
     ENAMETOOLONG: 'the name is too long',
   }[code]
-  return problem(`Cannot write ${out}: ${why ?? code}.`, { cause })
+  return problem(`Cannot write ${out}: ${reason ?? code}.`, { cause })
 }
