@@ -29,9 +29,11 @@ import type { Catalog } from './types.ts'
 export type Core = ReturnType<typeof createCore>
 
 export function createCore(options: GatewayOptions, { digestsSha256 = false }: Pick<StoreOptions, 'digestsSha256'>) {
-  const { catalog: given = defaultCatalog, clock = platformClock, hooks = {}, limits: ownLimits = {} } = options
-  const live = isCatalogOptions(given) ? { options: given, base: given.base ?? defaultCatalog } : undefined
-  const catalog = live ? { ...live.base } : (given as Catalog) // the feature that refreshes it replaces providers
+  const { catalog: baseCatalog = defaultCatalog, clock = platformClock, hooks = {}, limits: ownLimits = {} } = options
+  const live = isCatalogOptions(baseCatalog)
+    ? { options: baseCatalog, base: baseCatalog.base ?? defaultCatalog }
+    : undefined
+  const catalog = live ? { ...live.base } : (baseCatalog as Catalog) // the feature that refreshes it replaces providers
   const limits = { ...defaultLimits, ...ownLimits }
   const logger = getLogger(options.logger)
   const storage = options.storage ?? createDefaultStorage(clock, logger)

@@ -118,12 +118,12 @@ export function gatewayError(code: ErrorCode, details: ErrorDetails = {}): Gatew
 /** Replaces this gateway's keys and tokens, which clients may paste into other fields, with `[credential]`, even if repeatedly percent-encoded. */
 export const redactOwnKeys = (text: string): string =>
   text.replace(/[\w%.-]{20,}/g, (word) => {
-    let plain = word
+    let decoded = word
     for (let times = 0; times < 9; times++) {
-      const masked = plain.replace(OWN_KEY, '[credential]')
-      if (masked !== plain) return masked
-      if (!plain.includes('%')) break
-      plain = plain.replace(/%([\da-f]{2})/gi, (_, byte: string) => String.fromCharCode(Number.parseInt(byte, 16)))
+      const masked = decoded.replace(OWN_KEY, '[credential]')
+      if (masked !== decoded) return masked
+      if (!decoded.includes('%')) break
+      decoded = decoded.replace(/%([\da-f]{2})/gi, (_, byte: string) => String.fromCharCode(Number.parseInt(byte, 16)))
     }
     return word
   })

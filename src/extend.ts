@@ -26,8 +26,9 @@ export function checkFeatures(features: readonly Feature[] = []): void {
     const misplaced = routes.find(({ path }) => !/^\/v1(?:beta)?\/./.test(path))
     if (misplaced)
       throw new TypeError(`The route "${misplaced.path}" must be below /v1 or /v1beta. Put others into "areas".`)
-    const taken = Object.keys(operations).find((resource) => Object.hasOwn(operationNames, resource))
-    if (taken) throw new TypeError(`The feature "${name}" can't add operations to gateway.api.${taken}. Rename them.`)
+    const conflicting = Object.keys(operations).find((resource) => Object.hasOwn(operationNames, resource))
+    if (conflicting)
+      throw new TypeError(`The feature "${name}" can't add operations to gateway.api.${conflicting}. Rename them.`)
   }
   checkDistinct(features.flatMap(({ name, operations = {} }) => listOperationNames(name, operations)))
 }
@@ -73,8 +74,8 @@ interface RouteOwner extends Pick<BuiltInFeature, 'name' | 'areas'> {
 
 /** Throws a TypeError if the areas of two features overlap. */
 export function checkAreas(areas: readonly Area[]): void {
-  for (const [at, { name, path }] of areas.entries()) {
-    const other = areas.slice(0, at).find((one) => one.path === path || findArea([one], path) !== undefined)
+  for (const [index, { name, path }] of areas.entries()) {
+    const other = areas.slice(0, index).find((area) => area.path === path || findArea([area], path) !== undefined)
     if (!other) continue
     const advice =
       other.name === 'models' ? 'Put routes below /v1 and /v1beta into "routes".' : 'Change the path of one of them.'
@@ -83,8 +84,8 @@ export function checkAreas(areas: readonly Area[]): void {
 }
 
 function checkDistinct(claims: readonly Claim[]): void {
-  for (const [at, { feature, what, advice }] of claims.entries()) {
-    const other = claims.slice(0, at).find((claim) => claim.what === what)
+  for (const [index, { feature, what, advice }] of claims.entries()) {
+    const other = claims.slice(0, index).find((claim) => claim.what === what)
     if (other?.feature === feature) throw new TypeError(`The feature "${feature}" has ${what} twice. ${advice}`)
     if (other) throw new TypeError(`The features "${other.feature}" and "${feature}" both have ${what}. ${advice}`)
   }

@@ -230,7 +230,7 @@ type ApiOf<One> = One extends { readonly operations: infer Operations }
       }
   : object
 
-type Intersect<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
+type Intersect<Union> = (Union extends unknown ? (argument: Union) => void : never) extends (all: infer All) => void
   ? All
   : never
 

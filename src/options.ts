@@ -157,12 +157,12 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
 export function checkOptions(
   options: GatewayOptions,
   maker = 'createGateway',
-  known: readonly string[] = optionNames,
+  knownNames: readonly string[] = optionNames,
 ): void {
   const hint = `Call ${maker}({ storage: memoryStorage() }), or choose another storage from signalbox/storage/*.`
-  const given: unknown = options
-  if (!isObject(given)) throw new TypeError(`${maker} takes an options object. ${hint}`)
-  rejectUnknownOptions(options, known)
+  const value: unknown = options
+  if (!isObject(value)) throw new TypeError(`${maker} takes an options object. ${hint}`)
+  rejectUnknownOptions(options, knownNames)
   const { storage, catalog, sharedState, identify } = options
   if (storage === undefined && ('storage' in options || maker !== 'createGateway'))
     throw new TypeError(`storage is undefined. ${hint}`)
@@ -191,12 +191,12 @@ type Rule = readonly [requirement: string, isMet: (value: unknown) => boolean]
 type Rules = Readonly<Record<string, Rule>>
 
 /** Checks an option that is an object. */
-function checkMembers(option: string, given: unknown, rules: Rules): void {
-  if (given === undefined) return
-  const known = Object.keys(rules)
-  if (!isObject(given)) throw new TypeError(`${option} must be an object with ${known.join(', ')}.`)
-  rejectUnknownOptions(given, known, `${option}.`)
-  checkRules(given, rules, `${option}.`)
+function checkMembers(option: string, value: unknown, rules: Rules): void {
+  if (value === undefined) return
+  const ruleNames = Object.keys(rules)
+  if (!isObject(value)) throw new TypeError(`${option} must be an object with ${ruleNames.join(', ')}.`)
+  rejectUnknownOptions(value, ruleNames, `${option}.`)
+  checkRules(value, rules, `${option}.`)
 }
 
 function checkRules(given: object, rules: Rules, path = ''): void {
@@ -208,8 +208,8 @@ function checkRules(given: object, rules: Rules, path = ''): void {
 
 function checkSecret(secret: unknown): void {
   if (secret === undefined) return
-  const isNamed = (one: unknown) =>
-    isObject(one) && isVersion(one.version) && typeof one.value === 'string' && one.value !== ''
+  const isNamed = (value: unknown) =>
+    isObject(value) && isVersion(value.version) && typeof value.value === 'string' && value.value !== ''
   const isList = Array.isArray(secret) && secret.length > 0 && secret.every(isNamed)
   const sealing: unknown = isList ? secret[0].value : secret
   if (typeof sealing !== 'string' || sealing === '') {
@@ -295,7 +295,7 @@ const optionRules: Rules = {
   dashboard: ['be dashboard() from signalbox/dashboard', (value) => hasFunctions(value, ['serve'])],
 }
 
-const isObserver = (one: unknown) => hasFunctions(one, ['request']) || (isObject(one) && isObject(one.page))
+const isObserver = (value: unknown) => hasFunctions(value, ['request']) || (isObject(value) && isObject(value.page))
 
 const catalogRules: Rules = {
   base: providerMap,

@@ -179,8 +179,8 @@ function createSyncCrypto(node: NodeCrypto | undefined): SyncCrypto | undefined 
     createVerifier(bytes) {
       const key = node.createSecretKey(bytes)
       return (mac, text) => {
-        const own = node.createHmac('sha256', key).update(text).digest()
-        return mac.length === own.length && node.timingSafeEqual(mac, own)
+        const expected = node.createHmac('sha256', key).update(text).digest()
+        return mac.length === expected.length && node.timingSafeEqual(mac, expected)
       }
     },
     createDecrypter(bytes) {
@@ -190,9 +190,9 @@ function createSyncCrypto(node: NodeCrypto | undefined): SyncCrypto | undefined 
         const decipher = node.createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
         decipher.setAAD(additionalData)
         decipher.setAuthTag(cipher.subarray(tagAt))
-        const plain = decipher.update(cipher.subarray(0, tagAt)) // `update` returns the entire text, because this is a stream cipher
+        const plaintext = decipher.update(cipher.subarray(0, tagAt)) // `update` returns the entire text, because this is a stream cipher
         decipher.final() // throws unless the tag matches
-        return plain
+        return plaintext
       }
     },
   }

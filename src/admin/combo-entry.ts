@@ -33,7 +33,7 @@ const patterns = (name: v.GenericSchema<string>) =>
   v.pipe(
     rejectArray(PATTERNS),
     v.record(name, pattern, PATTERNS),
-    v.check<Record<string, Pattern>, string>((named) => Object.keys(named).length > 0, conditionTexts.noPatterns),
+    v.check<Record<string, Pattern>, string>((patterns) => Object.keys(patterns).length > 0, conditionTexts.noPatterns),
     v.metadata({ minProperties: 1 }),
   )
 const headerName = v.pipe(v.string(), v.regex(HEADER_NAME, conditionTexts.headerName))
@@ -64,7 +64,7 @@ export const condition = v.pipe(
       ),
     ),
   }),
-  v.check<Condition, string>((given) => Object.keys(given).length > 0, conditionTexts.empty),
+  v.check<Condition, string>((condition) => Object.keys(condition).length > 0, conditionTexts.empty),
   v.metadata({ minProperties: 1 }),
 )
 
@@ -76,8 +76,8 @@ const voices = v.pipe(
   rejectArray(),
   v.record(v.string(), literal, 'must be an object'),
   v.metadata({ propertyNames: { type: 'string', minLength: 1, maxLength: 200 } }),
-  v.check((named) => Object.keys(named).length <= 200, describeFields(200)),
-  v.check((named) => Object.keys(named).every((name) => v.is(literal, name)), describeNames(LITERAL)),
+  v.check((patterns) => Object.keys(patterns).length <= 200, describeFields(200)),
+  v.check((patterns) => Object.keys(patterns).every((name) => v.is(literal, name)), describeNames(LITERAL)),
 )
 
 const numberWithin = (min: number, max: number) => {
@@ -120,8 +120,8 @@ export const tagValue = alternatives([tagText, fields.flag], (input) =>
 const tags = v.pipe(
   rejectArray(TAGS),
   v.record(v.string(), tagValue, TAGS),
-  v.check<DataTags, string>((given) => {
-    const names = Object.keys(given)
+  v.check<DataTags, string>((tags) => {
+    const names = Object.keys(tags)
     return names.length > 0 && names.length <= 16 && names.every((name) => TAG_NAME.test(name))
   }, TAGS),
   v.metadata({ minProperties: 1, maxProperties: 16 }),

@@ -88,8 +88,8 @@ export function createComboOperations({ routes, runInOrder, ...deps }: ComboDepe
 
     async get(id) {
       const has = (combo: Combo) => combo.id === id
-      const known = (await store.combos.all()).find(has)
-      if (known) return showCombo(known)
+      const existing = (await store.combos.all()).find(has)
+      if (existing) return showCombo(existing)
       await store.combos.entries({ fresh: true }) // another process may have just created it
       return showCombo(requirePresent((await store.combos.all()).find(has), 'Combo'))
     },
@@ -102,18 +102,18 @@ export function createComboOperations({ routes, runInOrder, ...deps }: ComboDepe
     },
 
     async update(id, input) {
-      const { name, id: sentId = id, ...given } = parseInput(comboInputs.update, input, innerFields)
+      const { name, id: sentId = id, ...changes } = parseInput(comboInputs.update, input, innerFields)
       if (name) requireName(name)
       if (sentId !== id) throw createInputError('"id" cannot be changed; omit it')
-      await requireGuards(store, given)
-      return showWithWarnings(await runInOrder(() => writer.change(id, { ...given, ...(name && { name }) })))
+      await requireGuards(store, changes)
+      return showWithWarnings(await runInOrder(() => writer.change(id, { ...changes, ...(name && { name }) })))
     },
 
     async put(input) {
-      const given = parsePut(comboInputs.put, input, innerFields)
-      requireName(given.name)
-      await requireGuards(store, given)
-      return showWithWarnings(await runInOrder(() => retryOnConflict(() => writer.tryPut(given))))
+      const fields = parsePut(comboInputs.put, input, innerFields)
+      requireName(fields.name)
+      await requireGuards(store, fields)
+      return showWithWarnings(await runInOrder(() => retryOnConflict(() => writer.tryPut(fields))))
     },
 
     delete: (id) =>
@@ -136,10 +136,10 @@ class ComboWriter {
 
   async add(id: string, input: NewCombo, options?: { replacesDamaged?: boolean }): Promise<Combo> {
     const { store, clock, rotation } = this.#deps
-    const { name, models, strategy = 'fallback', ...more } = input
+    const { name, models, strategy = 'fallback', ...rest } = input
     const aliases = await store.aliases.all()
     const now = getTimestamp(clock)
-    const combo = { id, name, ...more, models, strategy, createdAt: now, updatedAt: now }
+    const combo = { id, name, ...rest, models, strategy, createdAt: now, updatedAt: now }
     const check = (others: readonly Combo[]) => {
       requireFreeName(combo, others)
       rejectParamsUnlessChat(combo)
@@ -152,16 +152,16 @@ class ComboWriter {
     return combo
   }
 
-  async change(id: string, { name, ...given }: Omit<ComboChange, 'id'>): Promise<Combo> {
+  async change(id: string, { name, ...changes }: Omit<ComboChange, 'id'>): Promise<Combo> {
     const { store, clock, rotation } = this.#deps
     const aliases = await store.aliases.all()
     const { before, after } = await this.#records.change(id, {
       check: (all) => name && requireFreeName({ id, name }, all),
       edit(combo, all) {
-        const changed = withChange(combo, { ...given, name: name ?? combo.name, updatedAt: getTimestamp(clock) })
+        const changed = withChange(combo, { ...changes, name: name ?? combo.name, updatedAt: getTimestamp(clock) })
         rejectParamsUnlessChat(changed)
         const combos = all.map((other) => (other.id === id ? changed : other))
-        if (given.models || changed.name !== combo.name) requireNoCycle(changed, { combos, aliases })
+        if (changes.models || changed.name !== combo.name) requireNoCycle(changed, { combos, aliases })
         requireCompatibleVectors(changed, { combos, aliases })
         return changed
       },
@@ -172,15 +172,17 @@ class ComboWriter {
   }
 
   /** Creates or changes a combo. Resolves to `false` if another process has just created one with this name. */
-  async tryPut({ id, ...given }: ComboPut): Promise<Combo | false> {
+  async tryPut({ id, ...fields }: ComboPut): Promise<Combo | false> {
     const { combos } = this.#deps.store
     await combos.entries({ fresh: true })
-    const found = (await combos.all()).find((combo) => (id === undefined ? combo.name === given.name : combo.id === id))
+    const found = (await combos.all()).find((combo) =>
+      id === undefined ? combo.name === fields.name : combo.id === id,
+    )
     if (found) {
-      const isSame = isSameJson(showCombo(found), showCombo(withChange(found, given)))
-      return isSame ? found : this.change(found.id, given)
+      const isSame = isSameJson(showCombo(found), showCombo(withChange(found, fields)))
+      return isSame ? found : this.change(found.id, fields)
     }
-    const combo = parseInput(comboInputs.create, withChange({}, given))
+    const combo = parseInput(comboInputs.create, withChange({}, fields))
     return this.add(id ?? crypto.randomUUID(), combo, { replacesDamaged: true }).catch((error: unknown) => {
       if (id === undefined && isGatewayError(error, 'NAME_TAKEN')) return false
       throw error
@@ -204,17 +206,17 @@ function requireFreeName(combo: Pick<Combo, 'id' | 'name'>, all: readonly Combo[
 }
 
 function rejectParamsUnlessChat({ kind = 'llm', models }: Pick<Combo, 'kind' | 'models'>): void {
-  const at = kind === 'llm' ? -1 : findParamsIndex(models)
-  if (at >= 0) throw createInputError(`"models[${at}].params" is only for chat combos ("kind": "llm"); omit it`)
+  const index = kind === 'llm' ? -1 : findParamsIndex(models)
+  if (index >= 0) throw createInputError(`"models[${index}].params" is only for chat combos ("kind": "llm"); omit it`)
 }
 
 function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names: Names): void {
   const cycle = findNamedCycle(name, names)
   if (!cycle) return
-  const at = models.findIndex((entry) => getModelName(entry) === cycle[1])
+  const index = models.findIndex((entry) => getModelName(entry) === cycle[1])
   const path = formatCycle(cycle)
   throw createInputError(
-    `"models[${at}]" must not lead back to the combo itself (${path}). Remove it or use another model`,
+    `"models[${index}]" must not lead back to the combo itself (${path}). Remove it or use another model`,
   )
 }
 
@@ -226,8 +228,8 @@ function requireCompatibleVectors(changed: Combo, { combos, aliases }: Names): v
     if (combo.kind !== 'embedding' || !(combo.id === changed.id || reachesModel(entries, changed.name, names))) continue
     const problem = findVectorProblem(combo, names)
     if (problem === undefined) continue
-    const whose = combo.id === changed.id ? '' : ` in the combo "${combo.name}", which includes this one`
-    throw createInputError(`"models" must all be the same embedding model${whose}: ${problem}`)
+    const location = combo.id === changed.id ? '' : ` in the combo "${combo.name}", which includes this one`
+    throw createInputError(`"models" must all be the same embedding model${location}: ${problem}`)
   }
 }
 

@@ -61,19 +61,19 @@ export function parseConnection<T>(schema: ClosedSchema<T>, input: unknown): Par
 }
 
 /**
- * Returns the changed `providerSpecificData`: `given` replaces the stored one, and each top-level field changes only itself. `null` removes it,
+ * Returns the changed `providerSpecificData`: `data` replaces the stored one, and each top-level field changes only itself. `null` removes it,
  * `undefined` keeps it. Throws `INVALID_REQUEST` if the two conflict.
  */
 export function changeProviderData(
   stored: ProviderSpecificData | undefined,
-  given: ProviderSpecificData | null | undefined,
+  data: ProviderSpecificData | null | undefined,
   top: TopLevel,
 ): ProviderSpecificData | null | undefined {
   const members = Object.entries(top)
-  if (members.length === 0) return given && checkData(given, 'providerSpecificData.baseUrl')
-  const next: Record<string, unknown> = { ...(given === undefined ? stored : given) }
+  if (members.length === 0) return data && checkData(data, 'providerSpecificData.baseUrl')
+  const next: Record<string, unknown> = { ...(data === undefined ? stored : data) }
   for (const [name, value] of members) {
-    const other = given?.[name as keyof ProviderSpecificData] // both have this field
+    const other = data?.[name as keyof ProviderSpecificData] // both have this field
     if (other !== undefined && !isSameJson(other, value))
       throw createInputError(`"${name}" and "providerSpecificData.${name}" conflict; send only one of them`)
     if (value === null) delete next[name]

@@ -25,7 +25,7 @@ function findSimilarKind(provider: string): string | undefined {
   if (getCompatibleFormat(provider)) return undefined
   const id = provider.toLowerCase().replace(/[\s_]/g, '-')
   return KINDS.find((kind) => {
-    const lengths = [-SHORTER, -2, -1, 0, 1, 2].map((more) => kind.length + more)
+    const lengths = [-SHORTER, -2, -1, 0, 1, 2].map((delta) => kind.length + delta)
     return lengths.some((length) => id.length >= length && findNearest(id.slice(0, length), [kind], 1).length > 0)
   })
 }
@@ -60,7 +60,7 @@ function findSimilarProviders(catalog: Catalog, provider: string): string[] {
     for (const known of [alias, catalogAlias, name]) if (known !== undefined && !ids.has(known)) ids.set(known, id)
   }
   for (const id of Object.keys(catalog)) ids.set(id, id)
-  const near = findNearest(provider, ids.keys()).map((known) => ids.get(known) ?? known)
+  const near = findNearest(provider, ids.keys()).map((name) => ids.get(name) ?? name)
   return [...new Set([...findFamilyProviders(catalog, provider), ...near])]
 }
 
@@ -78,14 +78,14 @@ export function requireUniquePrefix(...args: Parameters<typeof findPrefixConflic
   const conflict = findPrefixConflict(...args)
   if (!conflict) return
   const { prefix, owner, isOwners } = conflict
-  const who =
+  const subject =
     typeof owner === 'string'
       ? `the built-in provider "${owner}"`
       : `the connection "${owner.name}" to "${owner.provider}" (id ${owner.id})`
   throw createInputError(
     isOwners
-      ? `"provider" must not be "${args[1].provider}": its name "${prefix}" is the prefix of ${who}, which would receive its requests. Give that connection another prefix, or set its "providerSpecificData.sharesPrefix" to true`
-      : `"providerSpecificData.prefix" must not be "${prefix}". That is a name of ${who}, and this connection would also receive its requests. Choose another prefix, or set "providerSpecificData.sharesPrefix" to true to share it`,
+      ? `"provider" must not be "${args[1].provider}": its name "${prefix}" is the prefix of ${subject}, which would receive its requests. Give that connection another prefix, or set its "providerSpecificData.sharesPrefix" to true`
+      : `"providerSpecificData.prefix" must not be "${prefix}". That is a name of ${subject}, and this connection would also receive its requests. Choose another prefix, or set "providerSpecificData.sharesPrefix" to true to share it`,
   )
 }
 

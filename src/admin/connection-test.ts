@@ -63,10 +63,10 @@ export function createConnectionTest({
   serve(exchange: Exchange): Promise<Reply | undefined>
 }) {
   return async (id: string, input: unknown = {}): Promise<TestedConnection> => {
-    const given = parseInput(connectionTestInput, input).model
-    const { record } = await findRecord(store.connections, 'Connection', (one) => one.id === id)
+    const requestedModel = parseInput(connectionTestInput, input).model
+    const { record } = await findRecord(store.connections, 'Connection', (connection) => connection.id === id)
     const names = getProviderNames(catalog, record)
-    const model = given === undefined ? chooseModel(record, catalog) : stripName(given, names)
+    const model = requestedModel === undefined ? chooseModel(record, catalog) : stripName(requestedModel, names)
     if (model === undefined)
       throw createInputError('"model" is required because the connection lists no models; set it to a model ID')
     const request = requests[getKind(record, model, catalog)]
@@ -121,7 +121,7 @@ async function readText(body: Reply['body']): Promise<string> {
 function findMessage(text: string): string {
   const body: unknown = tryParseJson(text)
   const error = isObject(body) ? (body.error ?? body) : undefined
-  const said = isObject(error) ? error.message : error
-  const message = typeof said === 'string' ? said : 'It gave no reason.'
+  const detail = isObject(error) ? error.message : error
+  const message = typeof detail === 'string' ? detail : 'It gave no reason.'
   return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 1)}…` : message
 }

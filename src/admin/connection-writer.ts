@@ -66,14 +66,14 @@ export class ConnectionWriter {
     if (typeof apiKey === 'string') record.sealedApiKey = await this.#credentials.encrypt(record, apiKey)
     if (discover) await this.#checkPrefix(record) // before the server is called
     const discovered = discover ? await this.#queryServer(record, apiKey) : undefined
-    const written = discovered ? addDiscovered(record, discovered) : record
+    const completed = discovered ? addDiscovered(record, discovered) : record
     const isNew = await this.#reservePrefix(
-      written,
+      completed,
       async () =>
-        (await store.connections.insert(id, written)) ||
-        (replacesDamaged && (await store.connections.replaceDamaged(id, written))),
+        (await store.connections.insert(id, completed)) ||
+        (replacesDamaged && (await store.connections.replaceDamaged(id, completed))),
     )
-    return isNew ? { record: written, discovered } : undefined
+    return isNew ? { record: completed, discovered } : undefined
   }
 
   /** Changes a connection. `isIdempotent`: writes nothing if nothing would change. */

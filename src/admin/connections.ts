@@ -93,9 +93,9 @@ export function createConnectionOperations({
 
   async function show(record: ConnectionRecord): Promise<ShownConnection> {
     const { apiKey, error } = await showCredential(record)
-    const { draining, ...plain } = record
+    const { draining, ...fields } = record
     const { id, ...rest } = pickShownFields(connectionFields, {
-      ...plain,
+      ...fields,
       isActive: record.isActive !== false,
       ...(draining && { draining }),
       ...(apiKey !== undefined && { apiKey }),
@@ -129,9 +129,9 @@ export function createConnectionOperations({
     input: ParsedConnection,
     { isIdempotent = false } = {},
   ): Promise<ShownConnection & WithWarnings> {
-    const written = await writer.change(found, input, { isIdempotent })
-    if (!written.isUnchanged) health.reset(found.id) // the change may have fixed the cause
-    return showWithWarnings(written)
+    const result = await writer.change(found, input, { isIdempotent })
+    if (!result.isUnchanged) health.reset(found.id) // the change may have fixed the cause
+    return showWithWarnings(result)
   }
 
   return {
@@ -140,9 +140,9 @@ export function createConnectionOperations({
     get: async (id) => show((await find(id)).record),
 
     async create(input) {
-      const written = await writer.insert(crypto.randomUUID(), parseConnection(newConnection, input))
-      if (!written) throw gatewayError('INTERNAL') // a random id was drawn twice
-      return showWithWarnings(written)
+      const result = await writer.insert(crypto.randomUUID(), parseConnection(newConnection, input))
+      if (!result) throw gatewayError('INTERNAL') // a random id was drawn twice
+      return showWithWarnings(result)
     },
 
     async update(id, input) {
@@ -160,9 +160,9 @@ export function createConnectionOperations({
         const entries = await connections.entries({ fresh: true })
         const found = entries.find(({ record }) => record.id === id)?.record
         if (found) return change(found, { fields: members, top }, { isIdempotent: true })
-        const written = await writer.insert(id, { fields: members, top }, { replacesDamaged: true })
+        const result = await writer.insert(id, { fields: members, top }, { replacesDamaged: true })
         await connections.entries({ fresh: true }) // other processes know this id and may have changed the record
-        return written ? showWithWarnings(written) : false
+        return result ? showWithWarnings(result) : false
       })
     },
 

@@ -50,11 +50,11 @@ function describeProblem(error: unknown, apiKey: string | undefined, { timeoutMs
   if (isGatewayError(error, 'UPSTREAM_INVALID')) return `did not return a list of models: ${ADDRESS}`
   if (!isGatewayError(error, 'UPSTREAM_FAILED')) return 'is unreachable: start it, or set its "baseUrl"'
   const status = Number(error.data?.status)
-  const said = `returned status ${status}`
+  const problem = `returned status ${status}`
   if (status === 401 || status === 403)
-    return apiKey === undefined ? `${said} because it requires a key: set "apiKey"` : `${said}: check "apiKey"`
-  if (status >= 500 || status === 429) return `${said}: wait until it is ready`
-  return `${said}: ${ADDRESS}`
+    return apiKey === undefined ? `${problem} because it requires a key: set "apiKey"` : `${problem}: check "apiKey"`
+  if (status >= 500 || status === 429) return `${problem}: wait until it is ready`
+  return `${problem}: ${ADDRESS}`
 }
 
 /** Adds the server's models to the connection. If the server is unreachable, keeps the given models, or else the stored ones. */
@@ -80,17 +80,17 @@ export async function warnIfNotQueried(
 ): Promise<string | undefined> {
   const hasKey = connection.sealedApiKey !== undefined
   const { provider, providerSpecificData } = connection
-  const shown = getFallbackList(
+  const fallbackList = getFallbackList(
     { provider, ...(providerSpecificData && { providerSpecificData }), hasKey },
     getDefinition(catalog, provider),
   )
-  if (!shown) return undefined
+  if (!fallbackList) return undefined
   const { output, catalog: catalogName, id } = getProviderNames(catalog, connection)
   const customs = await customModels.all().catch(() => []) // the change has already been made
   if (customs.some(({ providerAlias }) => [output, catalogName, id].includes(providerAlias))) return undefined
-  const what =
-    shown === 'nothing'
+  const problem =
+    fallbackList === 'nothing'
       ? "GET /v1/models lists none of this connection's models because its server was never queried"
       : "GET /v1/models lists this connection's models from the catalog, and its server may not have them"
-  return `${what}. Query the server with "discover": true, or list its models with "enabledModels".`
+  return `${problem}. Query the server with "discover": true, or list its models with "enabledModels".`
 }

@@ -2,10 +2,10 @@ import { parseInput } from './input.ts'
 import type { FeatureOperation, FeatureOperations, NamedOperation } from './operation-table.ts'
 
 /** Throws a TypeError if a feature's operation has the same route as one of the gateway's, which would hide it. */
-export function checkRoutesOfFeatures(added: readonly NamedOperation[], own: readonly NamedOperation[]): void {
+export function checkRoutesOfFeatures(added: readonly NamedOperation[], builtIn: readonly NamedOperation[]): void {
   const toRoute = ({ method, path }: NamedOperation) => `${method} ${path.replaceAll(/:\w+/g, ':')}`
-  const taken = new Set(own.map(toRoute))
-  const clash = added.find((operation) => taken.has(toRoute(operation)))
+  const takenRoutes = new Set(builtIn.map(toRoute))
+  const clash = added.find((operation) => takenRoutes.has(toRoute(operation)))
   if (!clash) return
   const { method, path, names } = clash
   throw new TypeError(

@@ -85,19 +85,19 @@ export function createGroupOperations(
   /** Creates a group. Resolves to `false` if another process has just created it. `replaces`: also over an unusable record. */
   async function add(
     id: string,
-    { isActive = true, ...given }: NewGroup,
+    { isActive = true, ...fields }: NewGroup,
     { replaces = false }: { replaces?: boolean } = {},
   ): Promise<GroupRecord | false> {
-    const record = withChange({ id, name: given.name, isActive, createdAt: getTimestamp(clock) }, given)
+    const record = withChange({ id, name: fields.name, isActive, createdAt: getTimestamp(clock) }, fields)
     const isAdded = (await groups.insert(id, record)) || (replaces && (await groups.replaceDamaged(id, record)))
     return isAdded && record
   }
 
-  async function change(id: string, given: Omit<GroupChange, 'id'>): Promise<GroupRecord> {
+  async function change(id: string, changes: Omit<GroupChange, 'id'>): Promise<GroupRecord> {
     const changed = await groups.update(id, async (current) => {
-      if (given.isActive === undefined && !(await store.isSignedGroup(id, current)))
+      if (changes.isActive === undefined && !(await store.isSignedGroup(id, current)))
         throw createInputError(UNSIGNED_GROUP)
-      return withChange(current, given)
+      return withChange(current, changes)
     })
     return requirePresent(changed, 'Group')
   }
@@ -118,26 +118,26 @@ export function createGroupOperations(
     },
 
     async update(id, input) {
-      const { id: sentId = id, ...given } = parseInput(groupInputs.update, input)
+      const { id: sentId = id, ...changes } = parseInput(groupInputs.update, input)
       if (sentId !== id) throw createInputError('"id" cannot be changed; omit it')
-      if (Object.keys(given).length === 0)
+      if (Object.keys(changes).length === 0)
         throw createInputError('Send "isActive", "name", or another field to change.')
-      await requireGuards(store, given)
+      await requireGuards(store, changes)
       await find(id)
-      return showWithWarnings(await change(id, given))
+      return showWithWarnings(await change(id, changes))
     },
 
     async put(input) {
-      const { id, ...given } = parsePut(groupInputs.put, input)
-      await requireGuards(store, given)
-      const isMeant = (record: GroupRecord) => (id === undefined ? record.name === given.name : record.id === id)
+      const { id, ...fields } = parsePut(groupInputs.put, input)
+      await requireGuards(store, fields)
+      const isMeant = (record: GroupRecord) => (id === undefined ? record.name === fields.name : record.id === id)
       const record = await runInOrder(() =>
         retryOnConflict<GroupRecord>(async () => {
           const entries = await groups.entries({ fresh: true })
           const found = entries.find((entry) => isMeant(entry.record))?.record
-          if (!found) return add(id ?? crypto.randomUUID(), withChange(given, {}), { replaces: true })
-          const isSame = isSameJson(found, withChange(found, given)) && (await store.isSignedGroup(found.id, found))
-          return isSame ? found : change(found.id, given)
+          if (!found) return add(id ?? crypto.randomUUID(), withChange(fields, {}), { replaces: true })
+          const isSame = isSameJson(found, withChange(found, fields)) && (await store.isSignedGroup(found.id, found))
+          return isSame ? found : change(found.id, fields)
         }),
       )
       return showWithWarnings(requirePresent(await groups.get(record.id), 'Group'))

@@ -73,8 +73,8 @@ export function parseInput<T>(
 function dropIgnored<T>(output: T, entries: Entries): T {
   const ignored = Object.keys(entries).filter((name) => entries[name] === fields.ignored)
   if (ignored.length === 0) return output
-  const kept = Object.entries(Object(output)).filter(([name]) => !ignored.includes(name))
-  return Object.fromEntries(kept) as T // each of them may be missing
+  const allowedFields = Object.entries(Object(output)).filter(([name]) => !ignored.includes(name))
+  return Object.fromEntries(allowedFields) as T // each of them may be missing
 }
 
 /**
@@ -117,8 +117,10 @@ const fieldsToSend = (entries: Entries): string[] =>
 
 function dropUndefined(input: unknown, levels: number): unknown {
   if (!isObject(input)) return input
-  const given = Object.entries(input).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(given.map(([name, value]) => [name, levels > 0 ? dropUndefined(value, levels - 1) : value]))
+  const definedFields = Object.entries(input).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(
+    definedFields.map(([name, value]) => [name, levels > 0 ? dropUndefined(value, levels - 1) : value]),
+  )
 }
 
 interface Issue extends Pick<v.BaseIssue<unknown>, 'input' | 'message' | 'type' | 'expected'> {
@@ -135,10 +137,10 @@ const getField = (issue: Pick<Issue, 'path'>) => String(issue.path?.at(-1)?.key)
 
 /** Formats a path such as `models[0]` or `providerSpecificData.baseUrl`. */
 const formatPath = ({ path = [] }: Issue) =>
-  path.map(({ key }, at) => (typeof key === 'number' ? `[${key}]` : `${at ? '.' : ''}${String(key)}`)).join('')
+  path.map(({ key }, index) => (typeof key === 'number' ? `[${key}]` : `${index ? '.' : ''}${String(key)}`)).join('')
 
-const unknownField = (field: string, meant: string) =>
-  `Unknown field "${field.length > MAX_SHOWN ? `${field.slice(0, MAX_SHOWN)}…` : field}". ${meant}`
+const unknownField = (field: string, suggestion: string) =>
+  `Unknown field "${field.length > MAX_SHOWN ? `${field.slice(0, MAX_SHOWN)}…` : field}". ${suggestion}`
 
 const MAX_SHOWN = 60
 
@@ -196,10 +198,10 @@ export function choice<const Options extends readonly string[]>(
   options: Options,
   refusals: Readonly<Record<string, string>> = {},
 ) {
-  const usual = describeChoice(options)
+  const defaultMessage = describeChoice(options)
   return v.picklist(options, ({ input }) => {
-    const own = typeof input === 'string' && Object.hasOwn(refusals, input) ? refusals[input] : undefined
-    return own ?? usual
+    const specificMessage = typeof input === 'string' && Object.hasOwn(refusals, input) ? refusals[input] : undefined
+    return specificMessage ?? defaultMessage
   })
 }
 

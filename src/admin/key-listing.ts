@@ -79,15 +79,15 @@ export async function findPage<T extends FilteredKey>(
     (account === undefined || key.account === account) &&
     (state === undefined || getState(key, now) === state)
   const page: StoredEntry<T>[] = []
-  for (let at = after === undefined ? 0 : findStart(entries, after); at < entries.length; at++) {
-    const entry = entries[at]
+  for (let index = after === undefined ? 0 : findStart(entries, after); index < entries.length; index++) {
+    const entry = entries[index]
     if (!entry) break
     if (matches(entry.record)) {
       const last = page.at(-1)
       if (last && page.length >= limit) return { page, after: `${last.order}:${last.record.id}` }
       page.push(entry)
     }
-    if (at % BATCH === BATCH - 1) await nextTurn()
+    if (index % BATCH === BATCH - 1) await nextTurn()
   }
   return { page }
 }

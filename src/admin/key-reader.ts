@@ -22,8 +22,8 @@ interface KeyReaderDependencies {
 export function createKeyReader({ store, clock, nextTurn, findAccountRef, find }: KeyReaderDependencies) {
   /** Doesn't throw if it can't be decrypted or was changed elsewhere, so the others can be listed. */
   async function showKey({ digest, record }: FoundKey): Promise<ShownKey> {
-    const opening = record.sha256 === undefined ? decryptKey(await store.keyring(), record) : ''
-    const [key, isSigned] = await Promise.all([opening, store.isSignedKey(digest, record)])
+    const keyPrefix = record.sha256 === undefined ? decryptKey(await store.keyring(), record) : ''
+    const [key, isSigned] = await Promise.all([keyPrefix, store.isSignedKey(digest, record)])
     const error = isSigned ? (key === undefined ? UNREADABLE_KEY : undefined) : UNSIGNED_KEY
     const isActive = record.isActive !== false
     return {
@@ -42,9 +42,9 @@ export function createKeyReader({ store, clock, nextTurn, findAccountRef, find }
     const entries = [...(await store.keys.entries())] // changes mutate the list
     const { page, ...next } = await findPage(entries, filters, { now: clock.now(), nextTurn })
     const keys: (ShownKey | HintedKey)[] = []
-    for (let at = 0; at < page.length; at += BATCH) {
+    for (let index = 0; index < page.length; index += BATCH) {
       const batch = await Promise.all(
-        page.slice(at, at + BATCH).map(({ id, record }) => showKey({ digest: id, record })),
+        page.slice(index, index + BATCH).map(({ id, record }) => showKey({ digest: id, record })),
       )
       keys.push(...(isHidden ? batch.map(hideValue) : batch))
       await nextTurn()

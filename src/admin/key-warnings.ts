@@ -40,8 +40,8 @@ export async function listKeyWarnings(
 
 async function listModelWarnings(models: readonly string[], table: RouteTable): Promise<string[]> {
   const dead = models.flatMap((model) => {
-    const why = model.includes('*') ? explainNoMatch(model, table) : explainUnresolved(model, table)
-    return why === undefined ? [] : [{ model, why }]
+    const reason = model.includes('*') ? explainNoMatch(model, table) : explainUnresolved(model, table)
+    return reason === undefined ? [] : [{ model, why: reason }]
   })
   const names = dead.length > 0 ? await listKnownNames(table) : []
   return [

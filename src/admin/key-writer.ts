@@ -35,7 +35,7 @@ export class KeyWriter {
     const digest = this.#digests.get(id)
     const record = digest === undefined ? undefined : await keys.get(digest)
     if (digest !== undefined && record?.id === id) return { digest, record }
-    const found = await findRecord(keys, 'Key', (one) => one.id === id)
+    const found = await findRecord(keys, 'Key', (entry) => entry.id === id)
     this.#digests = new Map((await keys.entries()).map((entry) => [entry.record.id, entry.id]))
     return { digest: found.id, record: found.record }
   }
@@ -68,21 +68,21 @@ export class KeyWriter {
   async add(
     id: string | undefined,
     key: string,
-    { isActive = true, ...given }: Omit<KeyPut, 'id' | 'key'>,
+    { isActive = true, ...fields }: Omit<KeyPut, 'id' | 'key'>,
   ): Promise<string | false> {
-    const plain = { id: id ?? crypto.randomUUID(), name: given.name, isActive, createdAt: getTimestamp(this.#clock) }
-    const digest = await this.insert(key, applyChange(plain, { ...given, isActive }))
+    const plain = { id: id ?? crypto.randomUUID(), name: fields.name, isActive, createdAt: getTimestamp(this.#clock) }
+    const digest = await this.insert(key, applyChange(plain, { ...fields, isActive }))
     if (digest !== undefined) return digest
-    if (await this.findByIdOrName(id, given.name)) return false
+    if (await this.findByIdOrName(id, fields.name)) return false
     throw createTakenError()
   }
 
   /** Creates a key with a generated value. Runs exclusively, because several gateways could otherwise create the same key. */
-  addExclusively(id: string | undefined, given: Omit<KeyPut, 'id' | 'key'>): Promise<string | false> {
+  addExclusively(id: string | undefined, fields: Omit<KeyPut, 'id' | 'key'>): Promise<string | false> {
     return this.#store.runExclusive('keys', async (ready) => {
-      const found = await this.findByIdOrName(id, given.name) // another gateway may have created it
+      const found = await this.findByIdOrName(id, fields.name) // another gateway may have created it
       ready()
-      return found ? this.change(found, undefined, given) : this.add(id, mintClientKey(), given)
+      return found ? this.change(found, undefined, fields) : this.add(id, mintClientKey(), fields)
     })
   }
 
@@ -96,18 +96,18 @@ export class KeyWriter {
   }
 
   /** Changes a key and its value if `key` is set. Writes nothing if nothing would change. Resolves to its digest. */
-  async change({ digest, record }: FoundKey, key: string | undefined, given: Partial<KeyPut>): Promise<string> {
+  async change({ digest, record }: FoundKey, key: string | undefined, changes: Partial<KeyPut>): Promise<string> {
     const { keys, isSignedKey, keyring } = this.#store
     const isSigned = await isSignedKey(digest, record)
-    if (!isSigned && given.isActive === undefined) throw createInputError(UNSIGNED_KEY)
-    const next = checkOwner(withChange(record, given))
+    if (!isSigned && changes.isActive === undefined) throw createInputError(UNSIGNED_KEY)
+    const next = checkOwner(withChange(record, changes))
     const other = key === undefined ? digest : await (await keyring()).digest(key)
     if (key !== undefined && other !== digest) {
-      const isOwn = (await this.insert(key, applyChange(record, given))) ?? (await keys.get(other))?.id === record.id // or an interrupted call inserted it
+      const isOwn = (await this.insert(key, applyChange(record, changes))) ?? (await keys.get(other))?.id === record.id // or an interrupted call inserted it
       if (!isOwn) throw createTakenError()
       await keys.remove(digest)
     } else if (!isSigned || !isSameJson(record, next)) {
-      await keys.update(digest, (current) => applyChange(current, given))
+      await keys.update(digest, (current) => applyChange(current, changes))
     }
     return other
   }
@@ -117,14 +117,14 @@ export class KeyWriter {
     const { keys, isSignedKey, runExclusive } = this.#store
     return runExclusive('keys', async (ready) => {
       const { digest: from } = await this.find(id)
-      const before = requirePresent(await keys.get(from), 'Key')
-      if (!(await isSignedKey(from, before))) throw createInputError(UNSIGNED_KEY)
+      const current = requirePresent(await keys.get(from), 'Key')
+      if (!(await isSignedKey(from, current))) throw createInputError(UNSIGNED_KEY)
       ready()
       const order = (await keys.entries()).find((entry) => entry.id === from)?.order
-      const to = await this.insert(mintClientKey(), before, order)
+      const to = await this.insert(mintClientKey(), current, order)
       if (to === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
       await this.#keepPrevious(id, { from, to, until: graceMs === 0 ? undefined : this.#clock.now() + graceMs })
-      return this.#move(before, { from, to })
+      return this.#move(current, { from, to })
     })
   }
 
@@ -172,9 +172,9 @@ export class KeyWriter {
   }
 }
 
-const applyChange = <T extends object, C extends Partial<KeyPut>>(record: T, given: C) => ({
-  ...withChange(record, given),
-  ...(given.isActive !== undefined && { edit: createEditId() }),
+const applyChange = <T extends object, C extends Partial<KeyPut>>(record: T, changes: C) => ({
+  ...withChange(record, changes),
+  ...(changes.isActive !== undefined && { edit: createEditId() }),
 })
 
 /** Throws `INVALID_REQUEST` if a key has an account together with a group or `actsFor`. */

@@ -122,10 +122,10 @@ export function createKeyOperations(
   }
 
   /** Returns the input with the ref of its account. */
-  async function withAccount<T extends Pick<KeyPut, 'account' | 'actsFor' | 'group'>>(given: T): Promise<T> {
-    if (given.account === undefined) return given
-    checkOwner(given)
-    return { ...given, account: await resolveAccount(given.account) }
+  async function withAccount<T extends Pick<KeyPut, 'account' | 'actsFor' | 'group'>>(input: T): Promise<T> {
+    if (input.account === undefined) return input
+    checkOwner(input)
+    return { ...input, account: await resolveAccount(input.account) }
   }
 
   return {
@@ -134,10 +134,10 @@ export function createKeyOperations(
 
     async create(input) {
       const key = mintClientKey()
-      const { name, ...more } = await withAccount(parseInput(keyInputs.create, input))
-      await requireGuards(store, more)
-      const record = { id: crypto.randomUUID(), name, isActive: true, createdAt: getTimestamp(clock), ...more }
-      const digest = await inGroup(more.group, () => writer.insert(key, record))
+      const { name, ...rest } = await withAccount(parseInput(keyInputs.create, input))
+      await requireGuards(store, rest)
+      const record = { id: crypto.randomUUID(), name, isActive: true, createdAt: getTimestamp(clock), ...rest }
+      const digest = await inGroup(rest.group, () => writer.insert(key, record))
       if (digest === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
       return withWarnings(toCreatedKey({ ...record, key }), await listKeyWarnings(record, deps))
     },
@@ -152,15 +152,15 @@ export function createKeyOperations(
     },
 
     async put(input) {
-      const { id, key, ...given } = await withAccount(parsePut(keyInputs.put, input))
-      await requireGuards(store, given)
+      const { id, key, ...fields } = await withAccount(parsePut(keyInputs.put, input))
+      await requireGuards(store, fields)
       return runInOrder(async () => {
         const digest = await retryOnConflict(async () => {
-          const found = await writer.findByIdOrName(id, given.name)
-          const newGroup = found?.record.group === given.group ? undefined : given.group
+          const found = await writer.findByIdOrName(id, fields.name)
+          const newGroup = found?.record.group === fields.group ? undefined : fields.group
           return inGroup(newGroup, async () => {
-            if (found) return writer.change(found, key, given)
-            return key === undefined ? writer.addExclusively(id, given) : writer.add(id, key, given)
+            if (found) return writer.change(found, key, fields)
+            return key === undefined ? writer.addExclusively(id, fields) : writer.add(id, key, fields)
           })
         })
         return showWithWarnings({ digest, record: requirePresent(await store.keys.get(digest), 'Key') })

@@ -47,10 +47,10 @@ export function createAliasOperations({
     const { model } = record
     const combo = table.findCombo(record.alias)
     if (combo?.entries.length === 0) return { ...record, warnings: [`The combo "${combo.name}" has no models.`] }
-    const why = explainUnresolved(model, table)
+    const reason = explainUnresolved(model, table)
     return withWarnings(
       record,
-      why === undefined ? [] : [`The alias doesn't resolve yet: it points to "${model}", but ${why}.`],
+      reason === undefined ? [] : [`The alias doesn't resolve yet: it points to "${model}", but ${reason}.`],
     )
   }
 
@@ -134,12 +134,12 @@ export function createCustomModelOperations({
     const { providerAlias, id, prices } = model
     const name = `${providerAlias}/${id.trim()}`
     if (!prices) return model
-    const why = await routes().then(
+    const reason = await routes().then(
       (table) => explainUnresolved(name, table),
       () => undefined,
     )
     return withWarnings(model, [
-      ...(why === undefined ? [] : [`"prices" of "${name}": the model doesn't resolve yet because ${why}.`]),
+      ...(reason === undefined ? [] : [`"prices" of "${name}": the model doesn't resolve yet because ${reason}.`]),
       ...listTokenPriceWarnings(prices, `"prices" of "${name}"`),
     ])
   }

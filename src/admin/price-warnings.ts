@@ -12,23 +12,23 @@ export function listConnectionPriceWarnings(
   { catalog, customModels }: { catalog: Catalog; customModels: readonly CustomModel[] },
 ): string[] {
   const names = getProviderNames(catalog, connection)
-  const own: string[] = Object.values(names)
+  const providerNames: string[] = Object.values(names)
   const { models = [], searchConfig, fetchConfig } = getDefinition(catalog, connection.provider) ?? {}
   const enabled = connection.providerSpecificData?.enabledModels ?? []
-  const known = new Set([
+  const knownNames = new Set([
     ...models.map(({ id }) => id),
     ...(searchConfig ? ['search'] : []),
     ...(fetchConfig ? ['fetch'] : []),
     ...enabled.flatMap((id) => [id, stripName(id, names)]),
-    ...customModels.filter(({ providerAlias }) => own.includes(providerAlias)).map(({ id }) => id.trim()),
+    ...customModels.filter(({ providerAlias }) => providerNames.includes(providerAlias)).map(({ id }) => id.trim()),
   ])
   const unused = Object.keys(prices).flatMap((id) => {
-    if (known.has(id)) return []
+    if (knownNames.has(id)) return []
     const stripped = stripName(id, names)
     if (stripped !== id)
       return [`"prices" contains "${id}", but prices are listed by the provider's model ID. Use "${stripped}".`]
-    if (known.size === 0) return []
-    const hint = didYouMean(findNearest(id, known, 1)) ?? 'If the model exists, add it as a custom model.'
+    if (knownNames.size === 0) return []
+    const hint = didYouMean(findNearest(id, knownNames, 1)) ?? 'If the model exists, add it as a custom model.'
     return [`"prices" contains "${id}", which is not a known model of this connection. ${hint}`]
   })
   const wrongUnits = Object.entries(prices).flatMap(([id, price]) =>

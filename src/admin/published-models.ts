@@ -104,8 +104,8 @@ function parseKinds(requested: string | readonly Kind[]): readonly Kind[] {
 /** Returns the index of the first model after a page, even if the last model of the page has been removed. */
 function findStart(all: readonly PublishedModel[], after: string): number {
   const colon = after.indexOf(':')
-  const at = all.findIndex(({ id }) => id === after.slice(colon + 1))
-  return at >= 0 ? at + 1 : Number(after.slice(0, colon))
+  const index = all.findIndex(({ id }) => id === after.slice(colon + 1))
+  return index >= 0 ? index + 1 : Number(after.slice(0, colon))
 }
 
 /** Returns the details of a model: from the first connection that has it, or else from the catalog. */
@@ -113,16 +113,17 @@ function findDetails({ id, owned_by: owner }: PublishedModel, table: RouteTable,
   const { catalog } = table
   const [target] = table.findTargets(id) ?? []
   const model = target?.model ?? id.slice(owner.length + 1)
-  const provider = target?.provider ?? Object.keys(catalog).find((one) => getCatalogAlias(one, catalog[one]) === owner)
-  const known = provider === undefined ? undefined : getCatalogModel(catalog, { provider, model })
-  const custom = customs.find((one) => one.providerAlias === owner && one.id.trim() === model)
+  const provider =
+    target?.provider ?? Object.keys(catalog).find((name) => getCatalogAlias(name, catalog[name]) === owner)
+  const catalogModel = provider === undefined ? undefined : getCatalogModel(catalog, { provider, model })
+  const custom = customs.find((custom) => custom.providerAlias === owner && custom.id.trim() === model)
   const ownPrice = target ? target.ownPrice : custom?.prices
   const isOfConnection = target !== undefined && Object.hasOwn(target.connection.prices ?? {}, model)
-  const price = ownPrice ?? known?.price
+  const price = ownPrice ?? catalogModel?.price
   const source = ownPrice ? (isOfConnection ? 'connection' : 'customModel') : 'catalog'
   return {
     ...(price && { price, priceSource: source }),
-    ...(known?.contextWindow !== undefined && { contextWindow: known.contextWindow }),
-    ...(known?.maxOutputTokens !== undefined && { maxOutput: known.maxOutputTokens }),
+    ...(catalogModel?.contextWindow !== undefined && { contextWindow: catalogModel.contextWindow }),
+    ...(catalogModel?.maxOutputTokens !== undefined && { maxOutput: catalogModel.maxOutputTokens }),
   } satisfies Partial<PublishedModel>
 }

@@ -9,17 +9,17 @@ import type { Clock } from '../types.ts'
 /** Returns the first record for which `test` returns true. Rereads the storage before it throws `NOT_FOUND`: `<what> not found`. */
 export async function findRecord<T>(
   records: Records<T>,
-  what: string,
+  noun: string,
   test: (record: T) => boolean,
 ): Promise<StoredEntry<T>> {
   const passes = (entry: StoredEntry<T>) => test(entry.record)
   const found = (await records.entries()).find(passes) ?? (await records.entries({ fresh: true })).find(passes)
-  return requirePresent(found, what)
+  return requirePresent(found, noun)
 }
 
 /** Returns the record; throws `NOT_FOUND`, `<what> not found`, if there is none. */
-export function requirePresent<T>(record: T | undefined, what: string): T {
-  if (record === undefined) throw gatewayError('NOT_FOUND', { message: `${what} not found` })
+export function requirePresent<T>(record: T | undefined, noun: string): T {
+  if (record === undefined) throw gatewayError('NOT_FOUND', { message: `${noun} not found` })
   return record
 }
 
@@ -28,31 +28,31 @@ export function pickShownFields<F extends RecordFields, R extends object>(
   recordFields: F,
   record: R,
 ): ShownFields<F, R> {
-  const shown: JsonObject = {}
+  const visibleFields: JsonObject = {}
   for (const [name, { isShown }] of Object.entries<RecordField>(recordFields)) {
     const value: unknown = Reflect.get(record, name)
     if (isShown === false || value === undefined) continue
-    shown[name] = typeof value === 'object' ? structuredClone(value) : value
+    visibleFields[name] = typeof value === 'object' ? structuredClone(value) : value
   }
-  return shown as ShownFields<F, R> // created from the same fields
+  return visibleFields as ShownFields<F, R> // created from the same fields
 }
 
 type ShownFields<F, R> = Pick<ShownOf<F>, keyof ShownOf<F> & keyof R>
 
 /** Returns the changed record; `null` removes a field. */
 export function withChange<T extends object, C extends object>(record: T, change: C): WithoutNulls<T & C> {
-  const kept = Object.entries({ ...record, ...change }).filter(([, value]) => value !== null)
-  return Object.fromEntries(kept) as WithoutNulls<T & C> // nulls were removed
+  const fields = Object.entries({ ...record, ...change }).filter(([, value]) => value !== null)
+  return Object.fromEntries(fields) as WithoutNulls<T & C> // nulls were removed
 }
 
 type WithoutNulls<T> = { [Member in keyof T]: Exclude<T[Member], null> }
 
 /** Whether two JSON values are equal, in any order of fields. Fields that are `undefined` are treated as absent. */
-export function isSameJson(one: unknown, other: unknown): boolean {
-  if (Array.isArray(one) && Array.isArray(other))
-    return one.length === other.length && one.every((item, at) => isSameJson(item, other[at]))
-  if (!isObject(one) || !isObject(other)) return one === other
-  return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => isSameJson(one[name], other[name]))
+export function isSameJson(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => isSameJson(item, b[index]))
+  if (!isObject(a) || !isObject(b)) return a === b
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => isSameJson(a[name], b[name]))
 }
 
 /** Creates a random ID for a call that sets whether a record is active. It lets cloud sync notice the call, even if nothing changed. */

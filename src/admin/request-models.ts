@@ -23,17 +23,17 @@ export function parseRequestModels(header: string): RequestModels {
       throw createInputError(`It must not be longer than ${MAX_HEADER_LENGTH} characters.`)
     const text = header.trim()
     if (/^[^{["]/.test(text)) return parseInput(schema, { models: text.split(',') })
-    const given = tryParseJson(text)
-    if (given === undefined) throw createInputError('It is not valid JSON.')
-    return parseInput(schema, given)
-  } catch (thrown) {
-    if (!isGatewayError(thrown, 'INVALID_REQUEST')) throw thrown
-    throw gatewayError('INVALID_REQUEST', { message: `x-signalbox-models: ${thrown.message}` })
+    const parsed = tryParseJson(text)
+    if (parsed === undefined) throw createInputError('It is not valid JSON.')
+    return parseInput(schema, parsed)
+  } catch (error) {
+    if (!isGatewayError(error, 'INVALID_REQUEST')) throw error
+    throw gatewayError('INVALID_REQUEST', { message: `x-signalbox-models: ${error.message}` })
   }
 }
 
 /** Parses the models that a `route` function returned. Throws `INVALID_REQUEST` with the invalid field. */
-export const parseRouteResult = (given: unknown): RequestModels => parseInput(schema, given)
+export const parseRouteResult = (result: unknown): RequestModels => parseInput(schema, result)
 
 /** The field of AI SDK calls that contains their options for the gateway. */
 export const CALL_OPTIONS = 'providerOptions.signalbox'
@@ -52,12 +52,12 @@ const callOptionsInPlace = closedObject({ [CALL_OPTIONS]: v.pipe(rejectArray(), 
 const UNKNOWN = /^Unknown field "providerOptions\.signalbox\.[^.["]*"/
 
 /** Parses the gateway's options of an AI SDK call. Throws `INVALID_REQUEST` with the invalid field. */
-export function parseCallOptions(given: unknown): SignalboxCallOptions {
+export function parseCallOptions(options: unknown): SignalboxCallOptions {
   try {
-    return parseInput(callOptionsInPlace, { [CALL_OPTIONS]: given })[CALL_OPTIONS]
-  } catch (thrown) {
-    if (!isGatewayError(thrown, 'INVALID_REQUEST') || !UNKNOWN.test(thrown.message)) throw thrown
+    return parseInput(callOptionsInPlace, { [CALL_OPTIONS]: options })[CALL_OPTIONS]
+  } catch (error) {
+    if (!isGatewayError(error, 'INVALID_REQUEST') || !UNKNOWN.test(error.message)) throw error
     const hint = 'Put model options next to it, under the provider\'s name, such as "openai".'
-    throw gatewayError('INVALID_REQUEST', { message: `${thrown.message} ${hint}` })
+    throw gatewayError('INVALID_REQUEST', { message: `${error.message} ${hint}` })
   }
 }

@@ -133,7 +133,10 @@ export function createSchema(shape: Shape): v.GenericSchema {
     case 'choice':
       return shape.orObject
         ? promptCaching
-        : choice(shape.of, Object.fromEntries((shape.refused ?? []).map((one) => [one, disallowedValueTexts[one]])))
+        : choice(
+            shape.of,
+            Object.fromEntries((shape.refused ?? []).map((value) => [value, disallowedValueTexts[value]])),
+          )
     case 'list':
       return listSchema(shape, createSchema(shape.of))
     case 'map':
@@ -313,8 +316,8 @@ const changeSchema = ({ fields: members }: ObjectShape): v.GenericSchema =>
     closedObject(mapFields(members, ({ shape }) => v.exactOptional(v.nullable(createSchema(shape))))),
   )
 
-export function mapFields<T, R>(members: Readonly<Record<string, T>>, of: (member: T) => R): Record<string, R> {
-  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, of(member)]))
+export function mapFields<T, R>(members: Readonly<Record<string, T>>, convert: (member: T) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, convert(member)]))
 }
 
 export const makeOptional = (isOptional: boolean | undefined, schema: v.GenericSchema) =>

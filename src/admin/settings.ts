@@ -48,24 +48,27 @@ export function createSettingsOperations({
     get: async () => shown(await store.settings.read()),
 
     async update(input) {
-      const given = parseInput(settingsInputs.update, input, innerFields)
-      await requireGuards(store, given)
+      const changes = parseInput(settingsInputs.update, input, innerFields)
+      await requireGuards(store, changes)
       const code = store.code.records.settings
-      if (Object.keys(code).some((name) => Object.hasOwn(given, name))) {
+      if (Object.keys(code).some((name) => Object.hasOwn(changes, name))) {
         const now = await store.settings.read().then(shown, () => code)
-        requireSameFields(given, [{ ...code }, { ...now }])
+        requireSameFields(changes, [{ ...code }, { ...now }])
       }
-      const { cloudUrl, health, maxAttempts, timeouts, onStorageUnavailable, usage, ...plain } = pickStored(given, code)
+      const { cloudUrl, health, maxAttempts, timeouts, onStorageUnavailable, usage, ...plainFields } = pickStored(
+        changes,
+        code,
+      )
       const base = cloudUrl === undefined ? undefined : normalizeCloudUrl(cloudUrl)
       function createPatch(stored: StoredSettings): SettingsPatch {
-        const { rules: before, cloudEnabled: isOn, cloudUrl } = stored
+        const { rules: previousRules, cloudEnabled: isOn, cloudUrl } = stored
         if (isOn && base !== undefined && base !== cloudUrl)
           throw gatewayError('CLOUD_CONFLICT', { message: CLOUD_IS_ON })
-        const rules = changeRules(before, { health, maxAttempts, timeouts })
+        const rules = changeRules(previousRules, { health, maxAttempts, timeouts })
         if (health) checkCooldowns(mergeRules(limits, rules).health)
         return {
           rules,
-          ...removeNulls(plain),
+          ...removeNulls(plainFields),
           ...(onStorageUnavailable !== undefined && {
             onStorageUnavailable: mergeFields(stored.onStorageUnavailable, onStorageUnavailable),
           }),
@@ -75,16 +78,16 @@ export function createSettingsOperations({
       }
       const stored = await store.settings.reread().catch(() => undefined) // the change may repair settings that can't be read
       const isSame = stored && !store.damage.has(SETTINGS) && isSameJson(stored, { ...stored, ...createPatch(stored) })
-      const edit = plain.requireApiKey === undefined ? {} : { edit: createEditId() }
-      return shown(isSame ? stored : await store.settings.update((before) => ({ ...createPatch(before), ...edit })))
+      const edit = plainFields.requireApiKey === undefined ? {} : { edit: createEditId() }
+      return shown(isSame ? stored : await store.settings.update((current) => ({ ...createPatch(current), ...edit })))
     },
   }
 }
 
 /** Throws `DEFINED_IN_CODE` for a change to a setting that is defined in code; its value can be sent back as defined or as shown. */
-function requireSameFields(given: JsonObject, [code, now]: readonly [code: JsonObject, now: JsonObject]): void {
-  const isSame = (name: string) => [code, now].some((known) => isSameJson([given[name]], [known[name]]))
-  const name = Object.keys(code).find((one) => Object.hasOwn(given, one) && !isSame(one))
+function requireSameFields(changes: JsonObject, [code, now]: readonly [code: JsonObject, now: JsonObject]): void {
+  const isSame = (name: string) => [code, now].some((fields) => isSameJson([changes[name]], [fields[name]]))
+  const name = Object.keys(code).find((name) => Object.hasOwn(changes, name) && !isSame(name))
   if (name === undefined) return
   throw gatewayError('DEFINED_IN_CODE', {
     message: `"${name}" is defined in code and cannot be changed here. Change the gateway's options instead.`,
@@ -95,9 +98,9 @@ function requireSameFields(given: JsonObject, [code, now]: readonly [code: JsonO
  * Returns the fields to store. Omits those defined in code, so the stored ones apply again without the code. `requireApiKey` repairs the
  * settings.
  */
-const pickStored = <T extends object>(given: T, code: JsonObject) =>
+const pickStored = <T extends object>(fields: T, code: JsonObject) =>
   Object.fromEntries(
-    Object.entries(given).filter(([name]) => name === 'requireApiKey' || !Object.hasOwn(code, name)),
+    Object.entries(fields).filter(([name]) => name === 'requireApiKey' || !Object.hasOwn(code, name)),
   ) as T // none of its fields is required
 
 /** Replaces `null`, which removes a field, with `undefined`. */

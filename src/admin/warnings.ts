@@ -49,10 +49,10 @@ export function explainUnresolved(model: string, table: RouteTable): string | un
 export function listComboWarnings(models: readonly string[], kind: Kind | undefined, table: RouteTable): string[] {
   if (models.length === 0) return ['The combo has no models, so requests for it fail with a 404.']
   const names = [...new Set(models)]
-  const taken = { has: (name: string) => table.combos.has(name) || table.aliases.has(name) }
+  const takenNames = { has: (name: string) => table.combos.has(name) || table.aliases.has(name) }
   const dead = names.flatMap((model) => {
-    const why = explainUnresolved(completeName(model, { kind }, taken), table)
-    return why === undefined ? [] : [`"${model}" doesn't resolve yet: ${why}.`]
+    const reason = explainUnresolved(completeName(model, { kind }, takenNames), table)
+    return reason === undefined ? [] : [`"${model}" doesn't resolve yet: ${reason}.`]
   })
   return [
     ...(dead.length === names.length

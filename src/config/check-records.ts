@@ -78,10 +78,10 @@ function findRecordProblem(section: ConfigSection, input: JsonObject): ShapeProb
 type CheckedCombo = Pick<Combo, 'kind' | 'models'>
 
 function findComboProblem({ kind = 'llm', models }: CheckedCombo): ShapeProblem | undefined {
-  const at = kind === 'llm' ? -1 : models.findIndex((entry) => typeof entry === 'object' && entry.params)
-  return at < 0
+  const index = kind === 'llm' ? -1 : models.findIndex((entry) => typeof entry === 'object' && entry.params)
+  return index < 0
     ? undefined
-    : { path: `.models[${at}].params`, problem: 'is only for chat combos ("kind": "llm"); omit it' }
+    : { path: `.models[${index}].params`, problem: 'is only for chat combos ("kind": "llm"); omit it' }
 }
 
 function findSettingsProblem({ cloudUrl, health }: JsonObject): ShapeProblem | undefined {
@@ -134,36 +134,36 @@ const { name: _, ...unnamedCombo } = comboFields
 /** The fields of `providerSpecificData` that can also be at the top level of a connection. */
 export const topLevel = Object.fromEntries(topLevelMembers.map((name) => [name, dataMembers[name]]))
 
-/** Checks the fields of an operation's input, plus the additional fields in `more`. */
+/** Checks the fields of an operation's input, plus the additional fields in `extra`. */
 function findInputProblem(
   fields: RecordFields,
   operation: WriteOperation,
   input: JsonObject,
-  more = {},
+  extra = {},
 ): ShapeProblem | undefined {
-  const known = Object.entries<RecordField>(fields).flatMap(([name, { inputs, shape }]) => {
+  const acceptedFields = Object.entries<RecordField>(fields).flatMap(([name, { inputs, shape }]) => {
     const fieldInput = inputs?.[operation]
     const way = typeof fieldInput === 'object' ? fieldInput.as : fieldInput
     if (way === undefined || way === 'refused' || name === 'discover') return []
     return [[name, { shape, isOptional: way !== 'required' }]]
   })
-  return findFieldProblem({ ...Object.fromEntries(known), ...more }, input)
+  return findFieldProblem({ ...Object.fromEntries(acceptedFields), ...extra }, input)
 }
 
 function checkConnection(place: string, input: JsonObject, { catalog, isChange }: CheckOptions): void {
-  const named = String(input.provider)
+  const providerName = String(input.provider)
   const nested: JsonObject = { ...Object(input.providerSpecificData) }
   const top = Object.keys(topLevel).filter((name) => input[name] !== undefined)
   const twice = top.find((name) => nested[name] !== undefined && !isSameValue(nested[name], input[name]))
   if (twice !== undefined)
     fail(`${place}.${twice}`, `and "providerSpecificData.${twice}" conflict; send only one of them`)
   const data = { ...nested, ...Object.fromEntries(top.map((name) => [name, input[name]])) } as ProviderSpecificData // checked
-  const shared = findSharedAliasProblem(catalog, named)
+  const shared = findSharedAliasProblem(catalog, providerName)
   if (shared) fail(`${place}.provider`, shared)
-  const [provider = named] = findProviders(catalog, named)
+  const [provider = providerName] = findProviders(catalog, providerName)
   if (!getDefinition(catalog, provider) && !getCompatibleFormat(provider) && data.baseUrl === undefined) {
-    const meant = findNearestName(provider, Object.keys(catalog))
-    const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`
+    const suggestion = findNearestName(provider, Object.keys(catalog))
+    const hint = suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`
     throw new TypeError(`${place}: Unknown provider "${provider}".${hint} For any other provider, set "baseUrl".`)
   }
   if (isChange) return
@@ -172,7 +172,7 @@ function checkConnection(place: string, input: JsonObject, { catalog, isChange }
   if (problem) throw new TypeError(formatProblem(place, problem))
 }
 
-const isSameValue = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+const isSameValue = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 /** Joins a place and a problem, which may begin with a quoted path, as in the management API. */
 export function formatProblem(place: string, problem: string): string {

@@ -150,7 +150,7 @@ export function readCodeConfig(
   config: CodeConfig & Pick<RouteOptions, 'onRouteError'>,
   { catalog, now }: { catalog: Catalog; now: number },
 ): CodeRecords {
-  const at = new Date(now).toISOString()
+  const timestamp = new Date(now).toISOString()
   const values = new Map<string, string>()
   const secrets: CodeRecords['secrets'] = new Map()
   const add = (prefix: string, id: string, record: object) =>
@@ -162,31 +162,31 @@ export function readCodeConfig(
   const connections = readSection(config, 'connections').map(([id, input]) => {
     const place = `connections.${id}`
     requireName(place, id)
-    const given = { provider: id, ...requireObject(place, input) } as CodeConnection & { provider: string } // checked next
-    const { apiKey, ...plain } = given
+    const definition = { provider: id, ...requireObject(place, input) } as CodeConnection & { provider: string } // checked next
+    const { apiKey, ...fields } = definition
     const source = getCredentialFunction(apiKey)
     if (!source && isObject(apiKey))
       fail(`${place}.apiKey`, 'must be a string, a function, or { resolve, shared: true }')
-    checkRecord('connections', place, source ? plain : { ...given }, { catalog })
-    const { provider: named, providerSpecificData, ...others } = plain
-    const [provider = named] = findProviders(catalog, named)
+    checkRecord('connections', place, source ? fields : { ...definition }, { catalog })
+    const { provider: providerName, providerSpecificData, ...others } = fields
+    const [provider = providerName] = findProviders(catalog, providerName)
     const data: JsonObject = { ...providerSpecificData }
     const rest: JsonObject = {}
     for (const [name, value] of Object.entries(others)) (name in topLevel ? data : rest)[name] = value
     const secret = source ?? (typeof apiKey === 'string' ? apiKey.trim() : undefined)
-    if (secret !== undefined) secrets.set(codeSecretId({ id, updatedAt: at }), secret)
+    if (secret !== undefined) secrets.set(codeSecretId({ id, updatedAt: timestamp }), secret)
     const name = getDefinition(catalog, provider)?.name ?? provider
     const filled = Object.keys(data).length > 0 && { providerSpecificData: data }
-    const record = { id, provider, name, ...rest, ...filled, createdAt: at, updatedAt: at }
+    const record = { id, provider, name, ...rest, ...filled, createdAt: timestamp, updatedAt: timestamp }
     add(CONNECTIONS, id, record)
     return record
   })
-  for (const one of connections) {
-    const conflict = findPrefixConflict(catalog, one, connections) // skips entries of the same provider
+  for (const connection of connections) {
+    const conflict = findPrefixConflict(catalog, connection, connections) // skips entries of the same provider
     if (!conflict) continue
     const { prefix, owner } = conflict
     const other = typeof owner === 'string' ? owner : owner.id
-    fail(`connections.${one.id}`, `shares "${prefix}" with "${other}". Change one, or set "sharesPrefix"`)
+    fail(`connections.${connection.id}`, `shares "${prefix}" with "${other}". Change one, or set "sharesPrefix"`)
   }
   const combos: Array<NameReferences['combos'][number]> = []
   const conditions: ConditionFunction[] = []
@@ -196,22 +196,32 @@ export function readCodeConfig(
     const combo = Array.isArray(input) ? { models: input } : requireObject(place, input)
     const responses: unknown[] = Array.isArray(combo.on) ? combo.on : []
     const functions = responses.filter(isResponseFunction)
-    const others = functions.length > 0 && { on: responses.filter((one) => !isResponseFunction(one)) }
+    const others = functions.length > 0 && { on: responses.filter((response) => !isResponseFunction(response)) }
     const whens = Array.isArray(combo.models) ? combo.models.map(getConditionFunction) : []
-    const models = whens.length > 0 && { models: whens.map((when, at) => omitFunction(Object(combo.models)[at], when)) }
-    const given = copyPlain({ ...combo, ...others, ...models }, place)
+    const models = whens.length > 0 && {
+      models: whens.map((when, index) => omitFunction(Object(combo.models)[index], when)),
+    }
+    const definition = copyPlain({ ...combo, ...others, ...models }, place)
     requireName(place, name)
-    checkRecord('combos', place, given, { catalog })
-    const { kind, sameVectors } = given as Pick<Combo, 'kind' | 'sameVectors'> // checked above
-    const entries = (given.models as ComboModel[]).map((entry, at) => {
-      const when = whens[at]
+    checkRecord('combos', place, definition, { catalog })
+    const { kind, sameVectors } = definition as Pick<Combo, 'kind' | 'sameVectors'> // checked above
+    const entries = (definition.models as ComboModel[]).map((entry, index) => {
+      const when = whens[index]
       return when ? { ...(entry as ComboEntry), when: { function: conditions.push(when) } } : entry
     })
     if (others) {
       responseConditions.set(name, functions)
-      given.on = [...others.on, 'function']
+      definition.on = [...others.on, 'function']
     }
-    add(COMBOS, name, { id: name, name, strategy: 'fallback', ...given, models: entries, createdAt: at, updatedAt: at })
+    add(COMBOS, name, {
+      id: name,
+      name,
+      strategy: 'fallback',
+      ...definition,
+      models: entries,
+      createdAt: timestamp,
+      updatedAt: timestamp,
+    })
     combos.push({ name, models: entries, ...(kind && { kind }), ...(sameVectors && { sameVectors }) })
   }
   for (const [name, input] of readSection(config, 'models')) {
@@ -219,9 +229,9 @@ export function readCodeConfig(
     const slash = name.indexOf('/')
     if (slash < 1 || slash === name.length - 1) fail(place, 'must be named <provider>/<model ID>')
     const id = { providerAlias: name.slice(0, slash), id: name.slice(slash + 1) }
-    const given = typeof input === 'string' ? { type: input } : requireObject(place, input)
-    checkRecord('models', place, { ...given, ...id }, { catalog })
-    add(CUSTOM_MODELS, getCustomModelId(id), { ...given, ...id })
+    const definition = typeof input === 'string' ? { type: input } : requireObject(place, input)
+    checkRecord('models', place, { ...definition, ...id }, { catalog })
+    add(CUSTOM_MODELS, getCustomModelId(id), { ...definition, ...id })
   }
   const aliases: Array<NameReferences['aliases'][number]> = []
   for (const [alias, model] of readSection(config, 'aliases')) {
@@ -235,21 +245,21 @@ export function readCodeConfig(
     for (const [id, input] of readSection(config, section)) {
       const place = `${section}.${id}`
       requireName(place, id)
-      const given = { name: id, ...requireObject(place, input) }
-      checkRecord(section, place, given, { catalog })
+      const definition = { name: id, ...requireObject(place, input) }
+      checkRecord(section, place, definition, { catalog })
       if (values.has(GROUPS + id)) fail(place, `has the same "id" as groups.${id}. Change one of them`)
-      add(GROUPS, id, { id, isActive: true, ...given, createdAt: at })
+      add(GROUPS, id, { id, isActive: true, ...definition, createdAt: timestamp })
     }
   if (!Array.isArray(config.guards))
     for (const [name, input] of readSection(config, 'guards')) {
       if (isGuard(input)) continue
       const place = `guards.${name}`
       requireName(place, name)
-      const own = requireObject(place, input)
-      if (Object.hasOwn(own, 'name')) fail(`${place}.name`, 'is not a known field. The guard is named by its key')
-      const given = { ...own, name }
-      checkRecord('guards', place, given, { catalog })
-      add(GUARDS, name, { ...given, createdAt: at, updatedAt: at })
+      const settings = requireObject(place, input)
+      if (Object.hasOwn(settings, 'name')) fail(`${place}.name`, 'is not a known field. The guard is named by its key')
+      const definition = { ...settings, name }
+      checkRecord('guards', place, definition, { catalog })
+      add(GUARDS, name, { ...definition, createdAt: timestamp, updatedAt: timestamp })
     }
   checkNames({ combos, aliases })
   checkVectors({ combos, aliases })
@@ -291,14 +301,14 @@ function copyPlain(record: object, place: string): JsonObject {
   }
 }
 
-const isResponseFunction = (given: unknown): given is ResponseFunction => typeof given === 'function'
+const isResponseFunction = (value: unknown): value is ResponseFunction => typeof value === 'function'
 
 function readSection(config: CodeConfig, section: ConfigSection): Array<[string, unknown]> {
-  const given: unknown = config[section]
-  if (given === undefined) return []
-  if (!isPlainObject(given))
+  const value: unknown = config[section]
+  if (value === undefined) return []
+  if (!isPlainObject(value))
     fail(section, section === 'settings' ? 'must be an object' : 'must be an object by ID or name')
-  const entries = Object.entries(given)
+  const entries = Object.entries(value)
   return section === 'settings' ? entries : entries.filter(([, input]) => input !== undefined)
 }
 

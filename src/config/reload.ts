@@ -62,13 +62,13 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
 
   async function replace(given: CodeRecords): Promise<void> {
     const settings = await readStoredSettings(store)
-    const before = code.records
-    const next = keepUnchanged(given, before)
-    const removed = listConnections(before).filter((connection) => {
+    const previous = code.records
+    const next = keepUnchanged(given, previous)
+    const removed = listConnections(previous).filter((connection) => {
       const id = codeSecretId(connection)
-      return before.secrets.has(id) && !next.secrets.has(id)
+      return previous.secrets.has(id) && !next.secrets.has(id)
     })
-    for (const [id, secret] of before.secrets) if (!next.secrets.has(id)) next.secrets.set(id, secret)
+    for (const [id, secret] of previous.secrets) if (!next.secrets.has(id)) next.secrets.set(id, secret)
     code.records = next
     for (const records of [
       store.connections,
@@ -79,8 +79,8 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
       store.guards,
     ])
       replaceEntries(records as Records<object>, next) // any type of record
-    for (const key of new Set([...before.values.keys(), ...next.values.keys()]))
-      if (key.startsWith(GROUPS) && before.values.get(key) !== next.values.get(key))
+    for (const key of new Set([...previous.values.keys(), ...next.values.keys()]))
+      if (key.startsWith(GROUPS) && previous.values.get(key) !== next.values.get(key))
         store.groupCache.forget(decodeURIComponent(key.slice(GROUPS.length)))
     if (settings) store.settings.source.replace(settings)
     else store.settings.source.expire()
@@ -109,20 +109,20 @@ async function readStoredSettings({ settings }: Store): Promise<StoredSettings |
 function replaceEntries<T extends object>({ source: { view, stored } }: Records<T>, { values }: CodeRecords): void {
   view.applyChange((entries) => {
     const prefix = stored.getKey('')
-    const own = [...values].flatMap(([key, text]) => {
+    const codeEntries = [...values].flatMap(([key, text]) => {
       if (!key.startsWith(prefix)) return []
       return [stored.toEntry(decodeURIComponent(key.slice(prefix.length)), parse<T>(text), CODE_VERSION)]
     })
     const others = entries.filter(({ id, record }) => !isDefinedInCode(record) && !values.has(stored.getKey(id)))
     entries.length = 0
-    for (const entry of [...own, ...others]) entries.push(entry) // `order` of the records defined in code is below all others
+    for (const entry of [...codeEntries, ...others]) entries.push(entry) // `order` of the records defined in code is below all others
     return false
   })
 }
 
 /** Returns the new records. Unchanged ones keep their times, so credentials and health stay known. */
-function keepUnchanged(given: CodeRecords, before: CodeRecords): CodeRecords {
-  const { values, secrets } = given
+function keepUnchanged(records: CodeRecords, before: CodeRecords): CodeRecords {
+  const { values, secrets } = records
   const nextValues = new Map<string, string>()
   const nextSecrets: CodeRecords['secrets'] = new Map()
   for (const [key, text] of values) {
@@ -139,7 +139,7 @@ function keepUnchanged(given: CodeRecords, before: CodeRecords): CodeRecords {
     if (secret !== undefined) nextSecrets.set(codeSecretId(record), secret)
     nextValues.set(key, JSON.stringify({ order, record }))
   }
-  return { ...given, values: nextValues, secrets: nextSecrets }
+  return { ...records, values: nextValues, secrets: nextSecrets }
 }
 
 /** A record defined in code; only connections and combos have both times, and groups only the first. */
@@ -150,8 +150,8 @@ interface TimedRecord {
 }
 
 /** Whether both are the same credential, or functions that return the same. */
-const isSameSource = (one: CodeSecret | undefined, other: CodeSecret | undefined): boolean =>
-  one === other || (isObject(one) && isObject(other) && one.resolve === other.resolve)
+const isSameSource = (a: CodeSecret | undefined, b: CodeSecret | undefined): boolean =>
+  a === b || (isObject(a) && isObject(b) && a.resolve === b.resolve)
 
 const parse = <T>(text: string): Envelope<T> => JSON.parse(text) // `readCodeConfig` wrote it
 

@@ -66,10 +66,10 @@ export function createManagementApi(
     onError,
   }: ServingOptions,
 ): ManagementApi {
-  const own = servedOperations()
+  const operations = servedOperations()
   const extra = listOperations(added)
-  checkRoutesOfFeatures(extra, own)
-  const routes = groupByRoute([...own, ...extra])
+  checkRoutesOfFeatures(extra, operations)
+  const routes = groupByRoute([...operations, ...extra])
 
   async function openapi() {
     const [{ describeGateway }, { resultTypes }] = await Promise.all([

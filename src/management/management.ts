@@ -78,8 +78,12 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
 }
 
 /** Creates the operations, which validate their input. `pushes` sends their changes to the cloud proxy. */
-export function createManagement(given: ManagementDependencies): { api: Management<unknown>; pushes: Pushes } {
-  const deps = { ...given, ...given.cloud, store: getWritableStore(given.store, given.clock) }
+export function createManagement(dependencies: ManagementDependencies): { api: Management<unknown>; pushes: Pushes } {
+  const deps = {
+    ...dependencies,
+    ...dependencies.cloud,
+    store: getWritableStore(dependencies.store, dependencies.clock),
+  }
   const runInOrder = createMutex() // combos and aliases must not change between the cycle check and the write
   const replica = createCloudReplica(deps)
   const pushes = new Pushes({ ...deps, replica })

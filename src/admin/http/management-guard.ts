@@ -70,11 +70,11 @@ function createTokenGuard(
   return async (exchange) => {
     const presented = getBearerToken(exchange.header('authorization')) ?? ''
     expected ??= digest(token)
-    const given = await digest(presented)
-    if (isEqualInConstantTime(given, await expected)) return 'manage'
+    const presentedDigest = await digest(presented)
+    if (isEqualInConstantTime(presentedDigest, await expected)) return 'manage'
     if (readToken === undefined) throw createError(presented)
     expectedReadToken ??= digest(readToken)
-    if (!isEqualInConstantTime(given, await expectedReadToken)) throw createError(presented)
+    if (!isEqualInConstantTime(presentedDigest, await expectedReadToken)) throw createError(presented)
     if (exchange.method === 'GET' || exchange.method === 'HEAD') return 'read'
     throw gatewayError('FORBIDDEN', {
       message: `This token is read-only, so it cannot send ${exchange.method} requests. Use the admin token.`,

@@ -16,7 +16,9 @@ import { chooseExportFormat, createExportReply } from './usage-export-reply.ts'
 /** Groups operations by route. An optional path parameter makes two routes, and `PUT` is also served as `PATCH`. */
 export function groupByRoute(operations: readonly NamedOperation[]): RouteOperations[] {
   const served = operations.flatMap(withoutOptional)
-  const patches = served.filter(({ method }) => method === 'PUT').map((one) => ({ ...one, method: 'PATCH' as const }))
+  const patches = served
+    .filter(({ method }) => method === 'PUT')
+    .map((operation) => ({ ...operation, method: 'PATCH' as const }))
   const byRoute = new Map<string, RouteOperations>()
   for (const operation of [...served, ...patches]) {
     const route = `${operation.method} ${operation.path}`
@@ -31,9 +33,9 @@ export type RouteOperations = readonly [NamedOperation, ...NamedOperation[]]
 
 /** Splits an operation whose last parameter is optional into one operation for each path. */
 function withoutOptional(operation: NamedOperation): NamedOperation[] {
-  const [whole, folder] = /^(.*)\/:\w+\?$/.exec(operation.path) ?? []
-  if (whole === undefined) return [operation]
-  return [`${folder}`, whole.slice(0, -1)].map((path) => ({ ...operation, path: path as NamedOperation['path'] })) // it still starts with /api/
+  const [match, folder] = /^(.*)\/:\w+\?$/.exec(operation.path) ?? []
+  if (match === undefined) return [operation]
+  return [`${folder}`, match.slice(0, -1)].map((path) => ({ ...operation, path: path as NamedOperation['path'] })) // it still starts with /api/
 }
 
 interface RouteSettings {
@@ -73,8 +75,8 @@ function createRoute(operations: RouteOperations, { api, limits, store }: RouteS
           const run = async () => withHeaders(operation, operation.status ?? 200, await call(...args))
           return store ? await runUnlessChanged({ exchange, operation, api, store }, args, run) : await run()
         }
-        const { format: given, ...query } = readQuery(exchange, operation)
-        const format = chooseExportFormat(exchange, exported && given)
+        const { format: requestedFormat, ...query } = readQuery(exchange, operation)
+        const format = chooseExportFormat(exchange, exported && requestedFormat)
         const callWithQuery = (queryInput: JsonObject) => call(...inPath, ...(hasQuery ? [queryInput] : []))
         if (!format || !exported) return withHeaders(operation, 200, await callWithQuery(query))
         return await createExportReply(callWithQuery, { query, exported, format, api })
@@ -125,10 +127,10 @@ function findCalled(body: JsonObject | undefined, operations: RouteOperations) {
   const [first] = operations
   if (body === undefined) return { operation: first, input: [] }
   const { action, ...others } = body
-  const operation = first.action === undefined ? first : operations.find((one) => one.action === action)
+  const operation = first.action === undefined ? first : operations.find((operation) => operation.action === action)
   if (!operation) {
-    const known = operations.map((one) => `"${one.action}"`).join(', ')
-    throw gatewayError('INVALID_REQUEST', { message: `Set "action" to one of ${known}.` })
+    const knownActions = operations.map((operation) => `"${operation.action}"`).join(', ')
+    throw gatewayError('INVALID_REQUEST', { message: `Set "action" to one of ${knownActions}.` })
   }
   const input = operation.action === undefined ? body : others
   if (operation.input) return { operation, input: [input] }
@@ -175,17 +177,17 @@ export function createListReply(status: number, body: object): Reply {
 }
 
 function createListStream(name: string, list: readonly unknown[]): ByteStream {
-  let at = 0
+  let position = 0
   return {
     async next() {
-      if (at >= list.length) return undefined
-      const start = at === 0 ? `{${JSON.stringify(name)}:[` : ','
-      const elements = JSON.stringify(list.slice(at, at + BATCH)).slice(1, -1)
-      at += BATCH
-      return encodeUtf8(start + elements + (at >= list.length ? ']}' : ''))
+      if (position >= list.length) return undefined
+      const start = position === 0 ? `{${JSON.stringify(name)}:[` : ','
+      const elements = JSON.stringify(list.slice(position, position + BATCH)).slice(1, -1)
+      position += BATCH
+      return encodeUtf8(start + elements + (position >= list.length ? ']}' : ''))
     },
     cancel: () => {
-      at = list.length
+      position = list.length
     },
   }
 }

@@ -89,9 +89,9 @@ function parseEndpoint(path: string): { pathname: string; search: string } {
   return { pathname: url.pathname, search: url.search }
 }
 
-function toHeaders(given: Record<string, string>): Map<string, string> {
+function toHeaders(headers: Record<string, string>): Map<string, string> {
   try {
-    return new Map(new Headers(given)) // `Headers` validates them and lowercases their names
+    return new Map(new Headers(headers)) // `Headers` validates them and lowercases their names
   } catch {
     throw createInputError('"headers" must contain only valid header names and values')
   }

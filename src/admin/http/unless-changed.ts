@@ -41,13 +41,13 @@ const currentRecords: Readonly<Record<string, Current>> = {
   connections: (api, [id]) => api.connections.get(toText(id)),
   providers: (api, [id]) => api.providers.get(toText(id)),
   settings: (api) => api.settings.get(),
-  aliases: async (api, [given]) => {
-    const alias = toText(getMember(given, 'alias') ?? given)
+  aliases: async (api, [aliasOrInput]) => {
+    const alias = toText(getMember(aliasOrInput, 'alias') ?? aliasOrInput)
     const { aliases } = await api.aliases.list()
     return Object.hasOwn(aliases, alias) ? { alias, model: aliases[alias] } : undefined
   },
-  customModels: async (api, [given, id = getMember(given, 'id')]) => {
-    const alias = getMember(given, 'providerAlias') ?? given
+  customModels: async (api, [aliasOrInput, id = getMember(aliasOrInput, 'id')]) => {
+    const alias = getMember(aliasOrInput, 'providerAlias') ?? aliasOrInput
     const { models } = await api.customModels.list()
     return models.find((model) => model.providerAlias === alias && model.id === id)
   },
@@ -77,8 +77,8 @@ export async function runUnlessChanged(
       ready()
       return change()
     }
-    const { key: _, ...shown } = { key: undefined, ...record }
-    return createJsonReply(409, { error: record ? CHANGED : GONE, ...(record && { current: shown }) })
+    const { key: _, ...visibleFields } = { key: undefined, ...record }
+    return createJsonReply(409, { error: record ? CHANGED : GONE, ...(record && { current: visibleFields }) })
   })
 }
 
@@ -101,7 +101,8 @@ async function rereadRecords(store: WritableStore, resource: string): Promise<vo
   if (resource === 'settings') await store.settings.reread()
   const { keys, groups, guards, combos, connections, providers, aliases, customModels } = store
   const records = { keys, groups, guards, combos, connections, providers, aliases, customModels }
-  for (const [name, one] of Object.entries(records)) if (name === resource) await one.entries({ fresh: true })
+  for (const [name, collection] of Object.entries(records))
+    if (name === resource) await collection.entries({ fresh: true })
 }
 
 const LEAVE_IT_OUT = 'Omit it, or name the record in the path.'

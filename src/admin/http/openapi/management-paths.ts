@@ -48,7 +48,7 @@ export function describeManagementPaths(
   security: JsonObject[],
 ): Paths {
   const paths: Paths = {}
-  const taken = new Set<string>()
+  const usedIds = new Set<string>()
 
   for (const route of routes) {
     const [{ method, path, status = 200, names, exports: exported, errors = [] }] = route
@@ -61,7 +61,7 @@ export function describeManagementPaths(
     paths[template] = {
       ...paths[template],
       [method.toLowerCase()]: {
-        operationId: createOperationId(route, taken),
+        operationId: createOperationId(route, usedIds),
         tags: names.slice(0, 1),
         ...describeRoute(route),
         security,
@@ -113,11 +113,11 @@ export function describeManagementPaths(
     details: JsonObject,
     content?: JsonObject,
   ): JsonObject {
-    const { errors = [], ...said } = routeDescriptions[operationId]
+    const { errors = [], ...description } = routeDescriptions[operationId]
     return {
       operationId,
       tags: [operationId],
-      ...said,
+      ...description,
       security,
       ...details,
       responses: {
@@ -166,7 +166,8 @@ function describeRoute(route: ManagementRoute) {
   const [{ action, routeSummary, summary, description }] = route
   if (action === undefined) return { summary, ...(description !== undefined && { description }) }
   const actions = route.map(
-    (one) => `- \`${one.action}\`: ${[one.summary, one.description].filter(Boolean).join('. ')}`,
+    (operation) =>
+      `- \`${operation.action}\`: ${[operation.summary, operation.description].filter(Boolean).join('. ')}`,
   )
   return { summary: routeSummary ?? summary, description: actions.join('\n') }
 }
@@ -174,11 +175,11 @@ function describeRoute(route: ManagementRoute) {
 /**
  * Creates a unique id: `keysUpdatePatch` if another method has `keysUpdate`, `healthResetById` if the path without that parameter has `healthReset`.
  */
-function createOperationId([{ method, path, names, action }]: ManagementRoute, taken: Set<string>): string {
-  const plain = joinNames(action === undefined ? names : [...names.slice(0, -1), 'act'])
+function createOperationId([{ method, path, names, action }]: ManagementRoute, usedIds: Set<string>): string {
+  const baseName = joinNames(action === undefined ? names : [...names.slice(0, -1), 'act'])
   const parameter = /:(\w+)\+?$/.exec(path)?.[1] ?? ''
   const other = method === 'PATCH' ? 'Patch' : `By${capitalize(parameter)}`
-  const id = taken.has(plain) ? plain + other : plain
-  taken.add(id)
+  const id = usedIds.has(baseName) ? baseName + other : baseName
+  usedIds.add(id)
   return id
 }

@@ -206,7 +206,7 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
   const summary = docs?.summary ?? getEntry(summaries, operation.name) ?? operation.name
   const inPath = path.includes('{model}')
   const isInBody = !inPath && !headers
-  const whole = responseTypes ? describeContent(responseTypes) : createJsonContent(OPEN_OBJECT)
+  const responseContent = responseTypes ? describeContent(responseTypes) : createJsonContent(OPEN_OBJECT)
   const stream = {
     'text/event-stream': { schema: { type: 'string', description: 'Server-sent events in this format.' } },
   }
@@ -259,7 +259,7 @@ function describeEndpoint(endpoint: Endpoint, builder: Builder): JsonObject {
         content:
           streams === 'always'
             ? { ...stream, ...createJsonContent({ type: 'array', items: OPEN_OBJECT }) }
-            : { ...whole, ...(streams === 'requested' && stream) },
+            : { ...responseContent, ...(streams === 'requested' && stream) },
       },
       ...describeErrors([format], CALL_ERRORS, builder),
       default: {
@@ -320,5 +320,5 @@ function createId(path: string): string {
     .replace('/v1/', '/')
     .split(/[^A-Za-z\d]+/)
     .filter(Boolean)
-  return words.map((word, at) => (at === 0 ? word : capitalize(word))).join('')
+  return words.map((word, index) => (index === 0 ? word : capitalize(word))).join('')
 }

@@ -7,9 +7,9 @@ import { makeNullable } from '../../../lib/json-schema.ts'
  */
 export function convertType(text: string, refer: (name: string) => JsonObject): JsonObject {
   const tokens = text.match(/'[^']*'|[\w.-]+|\S/g) ?? []
-  let at = 0
-  const next = () => tokens[at++] ?? ''
-  const skip = (token: string) => tokens[at] === token && next() === token
+  let position = 0
+  const next = () => tokens[position++] ?? ''
+  const skip = (token: string) => tokens[position] === token && next() === token
 
   function readUnion(end: string): JsonObject {
     const members = [readArray()]
