@@ -188,8 +188,8 @@ class Models<S extends Specification> {
         const { value, ...rest } = await this.#fetchJson<GenerateBody<S>>(createLanguageRoute(false), call)
         const { response = {}, ...result } = value
         const { timestamp, ...facts } = response
-        const at = timestamp === undefined ? {} : { timestamp: new Date(timestamp) }
-        return { ...result, request: rest.request, response: { ...facts, ...at, ...rest.response } }
+        const responseTime = timestamp === undefined ? {} : { timestamp: new Date(timestamp) }
+        return { ...result, request: rest.request, response: { ...facts, ...responseTime, ...rest.response } }
       },
       doStream: async (call) => {
         const { response, body } = await this.#post(createLanguageRoute(true), call)
@@ -265,8 +265,8 @@ class Models<S extends Specification> {
 
   async #fetchMedia<T>(route: string, modelId: string, call: CallSettings) {
     const { value, response } = await this.#fetchJson<WithResponse<T>>(this.#createRoute(route, modelId), call)
-    const { response: own, ...result } = value
-    return { result, response: { ...own, timestamp: new Date(own.timestamp), ...response } }
+    const { response: responseMetadata, ...result } = value
+    return { result, response: { ...responseMetadata, timestamp: new Date(responseMetadata.timestamp), ...response } }
   }
 
   /** Rejects with an `APICallError` on an error status. */
@@ -323,9 +323,9 @@ function streamParts<S extends Specification>(
   })
   const decoder = new TextDecoder()
   /** AI SDK 6 recognizes an abort only by the error's name, and then reports the signal's reason. */
-  const rethrow = (thrown: unknown): never => {
-    if (specification !== 'v3' || !abortSignal?.aborted) throw thrown
-    throw Object.assign(new Error('The call was aborted.', { cause: thrown }), { name: 'AbortError' })
+  const rethrow = (error: unknown): never => {
+    if (specification !== 'v3' || !abortSignal?.aborted) throw error
+    throw Object.assign(new Error('The call was aborted.', { cause: error }), { name: 'AbortError' })
   }
   return new ReadableStream<GatewayStreamPart<S>>(
     {

@@ -99,6 +99,6 @@ export function createFetchTransport({
  */
 export const toJson = (value: object): string =>
   JSON.stringify(value, function (this: Record<string, unknown>, name, encoded) {
-    const own = this[name]
-    return own instanceof Uint8Array ? toBase64(own) : encoded
+    const value = this[name]
+    return value instanceof Uint8Array ? toBase64(value) : encoded
   })

@@ -54,8 +54,8 @@ function toQuery(input: object): string {
  */
 function encodeParameter(value: unknown, { name, allowsSlashes }: { name: string; allowsSlashes: boolean }): string {
   if (typeof value !== 'string' || value === '' || isDots(value) || /\p{Cs}/u.test(value)) {
-    const given = typeof value === 'string' ? JSON.stringify(value) : `of type ${typeof value}`
-    throw new ClientError(400, `"${name}" must be the string that the gateway lists, but is ${given}.`, {
+    const description = typeof value === 'string' ? JSON.stringify(value) : `of type ${typeof value}`
+    throw new ClientError(400, `"${name}" must be the string that the gateway lists, but is ${description}.`, {
       code: 'INVALID_ARGUMENT',
     })
   }

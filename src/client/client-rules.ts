@@ -22,10 +22,10 @@ const SYNC_TIMEOUT_MS = 6_000
 export function disableAfterSync({ sync, disable, now }: DisableSteps) {
   return async (input?: DisableCloud): Promise<DisabledCloud> => {
     const startedAt = now()
-    const before = await sync(SYNC_TIMEOUT_MS).catch((error: Error) => error)
+    const syncResult = await sync(SYNC_TIMEOUT_MS).catch((error: Error) => error)
     const done = await disable(input, Math.max(0, ACTION_TIMEOUT_MS - (now() - startedAt)))
-    if (before instanceof Error) return { ...done, syncError: before.message }
-    return { ...done, conflicts: [...(before.conflicts ?? []), ...(done.conflicts ?? [])] } // a gateway of another version may return none
+    if (syncResult instanceof Error) return { ...done, syncError: syncResult.message }
+    return { ...done, conflicts: [...(syncResult.conflicts ?? []), ...(done.conflicts ?? [])] } // a gateway of another version may return none
   }
 }
 

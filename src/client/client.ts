@@ -127,11 +127,11 @@ interface RouteTree {
   readonly [name: string]: string | RouteTree
 }
 
-const known: readonly string[] = ['baseUrl', 'token', 'fetch', 'clock'] satisfies (keyof ClientOptions)[]
+const optionNames: readonly string[] = ['baseUrl', 'token', 'fetch', 'clock'] satisfies (keyof ClientOptions)[]
 
 function checkOptions(options: ClientOptions): ClientOptions {
-  const unknown = Object.keys(options).find((name) => !known.includes(name))
-  if (unknown !== undefined) throw new TypeError(`${unknown} is not an option. Known: ${known.join(', ')}.`)
+  const unknown = Object.keys(options).find((name) => !optionNames.includes(name))
+  if (unknown !== undefined) throw new TypeError(`${unknown} is not an option. Known: ${optionNames.join(', ')}.`)
   const { token, fetch, clock } = options
   if (token !== undefined && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
     throw new TypeError(

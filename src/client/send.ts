@@ -21,7 +21,7 @@ async function fetchResponse({ base, token, fetch }: SendOptions, path: string, 
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
   const response = await runNetworkStep(
     () => fetch(base + path, { redirect: 'manual', ...init, headers }),
-    (why) => `The gateway at ${base} is unreachable${why}. Check that it is running and that the URL is right.`,
+    (reason) => `The gateway at ${base} is unreachable${reason}. Check that it is running and that the URL is right.`,
   )
   if (!isRedirect(response)) return response
   response.body?.cancel().catch(() => {}) // an unread body would keep the connection in use
@@ -31,7 +31,7 @@ async function fetchResponse({ base, token, fetch }: SendOptions, path: string, 
 const readText = (base: string, response: Response) =>
   runNetworkStep(
     () => response.text(),
-    (why) => `The connection to ${base} closed before the whole response arrived${why}.`,
+    (reason) => `The connection to ${base} closed before the whole response arrived${reason}.`,
   )
 
 /** Opens a stream of server-sent events. Rejects with a `ClientError`. */
@@ -87,7 +87,7 @@ function toJson(body: unknown): string {
 }
 
 /** Runs a step that uses the network. `messageFor` receives the platform's reason in parentheses, or an empty string. */
-async function runNetworkStep<T>(step: () => Promise<T>, messageFor: (why: string) => string): Promise<T> {
+async function runNetworkStep<T>(step: () => Promise<T>, messageFor: (reason: string) => string): Promise<T> {
   try {
     return await step()
   } catch (cause) {
@@ -125,13 +125,15 @@ function parseBody(base: string, response: Response, text: string): object {
   const message = body && getMessage(body)
   if (message !== undefined) throw new ClientError(status, message, { current: body && getCurrent(body) })
   const type = headers.get('content-type')?.split(';')[0] || 'no content type'
-  const what = body ? 'without an error message' : `with ${text === '' ? 'no body' : type} instead of JSON`
-  throw createUnexpectedError(base, response, what)
+  const description = body ? 'without an error message' : `with ${text === '' ? 'no body' : type} instead of JSON`
+  throw createUnexpectedError(base, response, description)
 }
 
-function createUnexpectedError(base: string, { status }: Response, what: string): ClientError {
+function createUnexpectedError(base: string, { status }: Response, description: string): ClientError {
   const code: ClientErrorCode = 'UNEXPECTED_ANSWER'
-  return new ClientError(status, `${base} returned ${status} ${what}. Check that it is the URL of a gateway.`, { code })
+  return new ClientError(status, `${base} returned ${status} ${description}. Check that it is the URL of a gateway.`, {
+    code,
+  })
 }
 
 /** Parses a JSON object; returns `undefined` if the text isn't one. */
