@@ -118,8 +118,8 @@ export class StateApplier {
       ...(isUncertain && outcome.isConcurrent && { isUncertain }),
       ...(hasEdit && { edit: shadow.edit }),
     }
-    const at = new Date(this.#options.clock.now()).toISOString()
-    for (const one of kept) await report?.({ ...where, kept: one, at })
+    const timestamp = new Date(this.#options.clock.now()).toISOString()
+    for (const side of kept) await report?.({ ...where, kept: side, at: timestamp })
     const isWritten =
       registers.hash !== shadow.hash ||
       (registers.hash !== null && registers.active?.isActive !== shadow.active?.isActive)
@@ -152,8 +152,8 @@ export class StateApplier {
     const content = given ?? (source && (await table.read(source)))
     const isDeletion = next.hash === null || !content
     const slot = isDeletion ? undefined : await table.getSlot(content, source)
-    const place = await this.#freeSlot(scanned, slot)
-    if (place === false || 'refused' in place) return place
+    const freeSlot = await this.#freeSlot(scanned, slot)
+    if (freeSlot === false || 'refused' in freeSlot) return freeSlot
 
     const was = claims && source && getDigest(await table.read(source))
     const now = claims && !isDeletion ? getDigest(content) : undefined
@@ -162,12 +162,12 @@ export class StateApplier {
     if (!ahead) return false
     if (now !== undefined && now !== was && !(await claims?.take(now))) {
       const { claims: _, ...rest } = shadow
-      const open = (shadow.claims ?? []).filter((one) => one !== now)
+      const open = (shadow.claims ?? []).filter((claim) => claim !== now)
       await shadows.put(collection, { ...rest, ...(open.length > 0 && { claims: open }) }, ahead)
       return { refused: KEY_TAKEN, code: 'KEY_TAKEN' }
     }
 
-    const { item, extras } = place
+    const { item, extras } = freeSlot
     if (isDeletion) {
       if (item && !(await table.remove(item))) return false
     } else {
@@ -177,8 +177,8 @@ export class StateApplier {
     }
     for (const extra of extras) await table.remove(extra)
     const { applying, parked: _, slot: __, ...rest } = ahead.shadow
-    const written = { ...withRegisters(rest, next), ...(slot !== undefined && slot !== id && { slot }) }
-    if (!(await shadows.put(collection, written, ahead))) {
+    const updated = { ...withRegisters(rest, next), ...(slot !== undefined && slot !== id && { slot }) }
+    if (!(await shadows.put(collection, updated, ahead))) {
       if (!source && slot !== undefined) await this.#removeLateRecord(where, slot, next)
       return false
     }
@@ -237,15 +237,15 @@ export class StateApplier {
     const { store, claims } = this.#options
     const { shadows, tables } = this.#scanner
     return retryOnConflict(async () => {
-      const known = shadows.get(where)
-      if (!claims || !known?.shadow.claims || known.shadow.applying) return true
+      const knownShadow = shadows.get(where)
+      if (!claims || !knownShadow?.shadow.claims || knownShadow.shadow.applying) return true
       const keyring = await store.keyring()
-      for (const digest of known.shadow.claims) {
+      for (const digest of knownShadow.shadow.claims) {
         if (digest === now || (await tables.keys.readSlot(await keyring.digestBySha256(digest)))) continue
         await claims.release(digest)
       }
-      const { claims: _, ...rest } = known.shadow
-      return (await shadows.put(where.collection, rest, known)) !== undefined
+      const { claims: _, ...rest } = knownShadow.shadow
+      return (await shadows.put(where.collection, rest, knownShadow)) !== undefined
     })
   }
 }

@@ -26,8 +26,8 @@ export async function resolveCollisions({
     const { parked, ...shadow } = known.shadow
     const table = tables[collection]
     const isParkedKept = shadow.id < occupant.id
-    const [loser, kept] = isParkedKept ? ([occupant.id, 'gateway'] as const) : ([shadow.id, 'cloud'] as const)
-    await report({ collection, id: loser, kept, at: new Date(clock.now()).toISOString() })
+    const [loser, winner] = isParkedKept ? ([occupant.id, 'gateway'] as const) : ([shadow.id, 'cloud'] as const)
+    await report({ collection, id: loser, kept: winner, at: new Date(clock.now()).toISOString() })
     const other = await scanner.scanRecord({ collection, id: occupant.id })
     if (isSyncProblem(other) || !other.item || other.item.slot !== parked?.slot) return
     const isPaused = [shadow, other.shadow].some(({ active }) => active?.isActive === false)
@@ -49,12 +49,12 @@ export async function resolveCollisions({
   let hasAny = false
   for (const collection of ['combos', 'keys'] as const) {
     await scanner.unpark(collection)
-    for (const known of shadows.parked(collection)) {
-      const slot = known.shadow.parked?.slot
+    for (const shadow of shadows.parked(collection)) {
+      const slot = shadow.shadow.parked?.slot
       const existing = slot === undefined ? undefined : await tables[collection].readSlot(slot)
       if (!existing || existing === 'damaged') continue
       hasAny = true
-      await resolve(collection, known, existing)
+      await resolve(collection, shadow, existing)
     }
   }
   return hasAny

@@ -68,9 +68,9 @@ export async function createExchangeKeyPair(): Promise<ExchangeKeyPair> {
 }
 
 /** Derives the session's 32-byte key in base64, the same on both sides. Rejects if the other public key is invalid. */
-export async function deriveSessionSecret(own: ExchangeKeyPair, other: string, challenge: string): Promise<string> {
+export async function deriveSessionSecret(keyPair: ExchangeKeyPair, other: string, challenge: string): Promise<string> {
   const publicKey = await crypto.subtle.importKey('raw', decodeCanonical(other), EXCHANGE, false, [])
-  const shared = await crypto.subtle.deriveBits({ name: 'ECDH', public: publicKey }, own.privateKey, 256)
+  const shared = await crypto.subtle.deriveBits({ name: 'ECDH', public: publicKey }, keyPair.privateKey, 256)
   const material = await crypto.subtle.importKey('raw', shared, 'HKDF', false, ['deriveBits'])
   const info = encodeUtf8('signalbox cloud session')
   const hkdf = { name: 'HKDF', hash: 'SHA-256', salt: encodeUtf8(challenge), info }
@@ -82,12 +82,12 @@ export const importSessionKey = (secret: string): Promise<CryptoKey> =>
   crypto.subtle.importKey('raw', decodeCanonical(secret), 'AES-GCM', false, ['encrypt', 'decrypt'])
 
 /** Encrypts a body, bound to its place in a session. */
-export const encryptBody = (key: CryptoKey, place: string, text: string): Promise<string> =>
-  encryptBytes(key, place, encodeUtf8(text))
+export const encryptBody = (key: CryptoKey, context: string, text: string): Promise<string> =>
+  encryptBytes(key, context, encodeUtf8(text))
 
 /** Decrypts a body. Rejects unless it was encrypted with this key for this place. */
-export const decryptBody = async (key: CryptoKey, place: string, sealed: string): Promise<string> =>
-  decodeUtf8(await decryptBytes(key, place, sealed))
+export const decryptBody = async (key: CryptoKey, context: string, sealed: string): Promise<string> =>
+  decodeUtf8(await decryptBytes(key, context, sealed))
 
 /** Returns the SHA-256 of bytes in base64. */
 export const digestBytes = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> => toBase64(await sha256(bytes))

@@ -22,16 +22,16 @@ export async function getIdentity(
     const all = parseIdentities(stored?.value)
     const sealed = all[cloudUrl]
     if (typeof sealed === 'string') {
-      const known = await opened.decrypt(getIdentityContext(cloudUrl), sealed).then(parseKeyPair, () => undefined)
-      if (known) return importIdentity(known)
+      const keyPair = await opened.decrypt(getIdentityContext(cloudUrl), sealed).then(parseKeyPair, () => undefined)
+      if (keyPair) return importIdentity(keyPair)
     }
     const created = await createIdentity()
     const others = Object.entries(all).filter(([url]) => url !== cloudUrl)
-    const kept = [
+    const identities = [
       ...others.slice(1 - MAX_KEPT),
       [cloudUrl, await opened.encrypt(getIdentityContext(cloudUrl), JSON.stringify(created))],
     ]
-    const value = JSON.stringify(Object.fromEntries(kept))
+    const value = JSON.stringify(Object.fromEntries(identities))
     const version = await storage
       .set(CLOUD_IDENTITIES, value, { ifVersion: stored?.version ?? null })
       .catch(handleStorageError('write', CLOUD_IDENTITIES))

@@ -29,13 +29,13 @@ export interface Active extends Register {
 export const NEVER: Revision = [0, 0]
 
 /** Compares two revisions. */
-export function compareRevisions(one: Revision, other: Revision): 'same' | 'newer' | 'older' | 'concurrent' {
-  const isOlder = isAtMost(one, other)
-  if (isAtMost(other, one)) return isOlder ? 'same' : 'newer'
+export function compareRevisions(a: Revision, b: Revision): 'same' | 'newer' | 'older' | 'concurrent' {
+  const isOlder = isAtMost(a, b)
+  if (isAtMost(b, a)) return isOlder ? 'same' : 'newer'
   return isOlder ? 'older' : 'concurrent'
 }
 
-const isAtMost = (one: Revision, other: Revision) => one[0] <= other[0] && one[1] <= other[1]
+const isAtMost = (a: Revision, b: Revision) => a[0] <= b[0] && a[1] <= b[1]
 
 /** Returns the revision after a change by one side. `atLeast` is the minimum count, in case lower counts have already been used. */
 export const advanceRevision = ([gateway, cloud]: Revision, side: Side, atLeast = 0): Revision =>
@@ -48,20 +48,17 @@ export const advanceRegister = ({ revision, base = revision }: Register, side: S
 })
 
 /** Returns the revision that includes both revisions. */
-export const joinRevisions = (one: Revision, other: Revision): Revision => [
-  Math.max(one[0], other[0]),
-  Math.max(one[1], other[1]),
-]
+export const joinRevisions = (a: Revision, b: Revision): Revision => [Math.max(a[0], b[0]), Math.max(a[1], b[1])]
 
 /** Returns whether both have the same values at the same revisions. */
-export const areSameRegisters = (one: Registers, other: Registers): boolean =>
-  one.hash === other.hash &&
-  compareRevisions(one.revision, other.revision) === 'same' &&
-  (one.hash === null || (one.active === undefined) === (other.active === undefined)) &&
-  (!one.active || !other.active || isSameActive(one.active, other.active))
+export const areSameRegisters = (a: Registers, b: Registers): boolean =>
+  a.hash === b.hash &&
+  compareRevisions(a.revision, b.revision) === 'same' &&
+  (a.hash === null || (a.active === undefined) === (b.active === undefined)) &&
+  (!a.active || !b.active || isSameActive(a.active, b.active))
 
-const isSameActive = (one: Active, other: Active) =>
-  one.isActive === other.isActive && compareRevisions(one.revision, other.revision) === 'same'
+const isSameActive = (a: Active, b: Active) =>
+  a.isActive === b.isActive && compareRevisions(a.revision, b.revision) === 'same'
 
 /** The result of merging the other side's state into a side's own. */
 export interface MergeResult {
@@ -91,87 +88,87 @@ export function mergeRegisters(
   other: Registers,
   { merge, isUncertain = false }: { merge?: MergeRules | undefined; isUncertain?: boolean } = {},
 ): MergeResult {
-  const kept = new Set<Conflict['kept']>()
+  const sides = new Set<Conflict['kept']>()
   let isConcurrent = false
-  const own = { hash, revision, ...(base && { base }), ...(ownActive && { active: ownActive }) } // omits the shadow's other fields
+  const local = { hash, revision, ...(base && { base }), ...(ownActive && { active: ownActive }) } // omits the shadow's other fields
   let next: { hash: string | null; register: Register } = { hash, register: { revision, ...(base && { base }) } }
   let content: MergeResult['content'] = 'own'
 
-  const found = mergeRegister(own, other, { isSame: hash === other.hash, isUncertain })
+  const found = mergeRegister(local, other, { isSame: hash === other.hash, isUncertain })
   if (found !== 'concurrent') {
     if (found.isOther) content = 'other'
     next = { hash: found.isOther ? other.hash : hash, register: found.register }
   } else if (!merge) isConcurrent = true
   else {
-    const isOwn = keepsLocalContent(own, other, merge)
+    const isOwn = keepsLocalContent(local, other, merge)
     if (!isOwn) content = 'other'
-    next = { hash: isOwn ? hash : other.hash, register: mergeConflicting(own, other) }
-    kept.add(isOwn ? 'gateway' : 'cloud')
+    next = { hash: isOwn ? hash : other.hash, register: mergeConflicting(local, other) }
+    sides.add(isOwn ? 'gateway' : 'cloud')
   }
 
   const active = mergeActive(ownActive, other.active, { isMerging: merge !== undefined, isUncertain })
   if (active.isConcurrent) isConcurrent = true
-  if (active.kept && next.hash !== null) kept.add(active.kept)
-  if (next.hash === null && hash !== other.hash && hasUnseenActive(own, other)) {
-    if (merge) kept.add(hash === null ? 'gateway' : 'cloud')
-    else return { registers: own, content: 'own', isConcurrent: true, kept: [] } // the gateway reports the conflict, then deletes the record again
+  if (active.kept && next.hash !== null) sides.add(active.kept)
+  if (next.hash === null && hash !== other.hash && hasUnseenActive(local, other)) {
+    if (merge) sides.add(hash === null ? 'gateway' : 'cloud')
+    else return { registers: local, content: 'own', isConcurrent: true, kept: [] } // the gateway reports the conflict, then deletes the record again
   }
   const registers = { hash: next.hash, ...next.register, ...(active.register && { active: active.register }) }
-  return { registers, content, isConcurrent, kept: [...kept] }
+  return { registers, content, isConcurrent, kept: [...sides] }
 }
 
-function hasUnseenActive(one: Registers, other: Registers): boolean {
-  const [deleted, kept] = one.hash === null ? [one.active, other.active] : [other.active, one.active]
-  if (!deleted || !kept || deleted.isActive === kept.isActive) return false
-  const found = compareRevisions(kept.revision, deleted.revision)
+function hasUnseenActive(a: Registers, b: Registers): boolean {
+  const [deleted, surviving] = a.hash === null ? [a.active, b.active] : [b.active, a.active]
+  if (!deleted || !surviving || deleted.isActive === surviving.isActive) return false
+  const found = compareRevisions(surviving.revision, deleted.revision)
   return found === 'newer' || found === 'concurrent'
 }
 
 /** Merges one register: returns either the other side's register, or this side's register with a revision that includes the other side's changes. */
 function mergeRegister(
-  own: Register,
+  local: Register,
   other: Register,
   { isSame, isUncertain }: { isSame: boolean; isUncertain: boolean },
 ): { isOther: boolean; register: Register } | 'concurrent' {
-  const found = compareRevisions(other.revision, own.revision)
-  const { revision, base } = own
-  const kept = { revision, ...(base && { base: isAtMost(other.revision, base) ? base : other.revision }) }
+  const found = compareRevisions(other.revision, local.revision)
+  const { revision, base } = local
+  const merged = { revision, ...(base && { base: isAtMost(other.revision, base) ? base : other.revision }) }
   if (found === 'newer') {
     if (!isSame && other.base && !isAtMost(revision, other.base)) return 'concurrent'
     return { isOther: true, register: { revision: other.revision } }
   }
   if (found === 'older') {
     const hasSeen = isSame || !isUncertain || !base || isAtMost(other.revision, base)
-    return hasSeen ? { isOther: false, register: kept } : 'concurrent'
+    return hasSeen ? { isOther: false, register: merged } : 'concurrent'
   }
   if (!isSame) return 'concurrent' // the same revision with different content, because one side was restored from an old copy
-  return { isOther: false, register: found === 'same' ? kept : joinRegisters(own, other) }
+  return { isOther: false, register: found === 'same' ? merged : joinRegisters(local, other) }
 }
 
-const joinRegisters = (own: Register, other: Register): Register => ({
-  revision: joinRevisions(own.revision, other.revision),
+const joinRegisters = (local: Register, other: Register): Register => ({
+  revision: joinRevisions(local.revision, other.revision),
   base: other.revision,
 })
 
-const mergeConflicting = (own: Register, other: Register): Register =>
-  advanceRegister(joinRegisters(own, other), 'gateway')
+const mergeConflicting = (local: Register, other: Register): Register =>
+  advanceRegister(joinRegisters(local, other), 'gateway')
 
-function keepsLocalContent(own: Registers, other: Registers, { collection, isLocalStricter }: MergeRules): boolean {
-  if (own.hash === null || other.hash === null) return own.hash === null
+function keepsLocalContent(local: Registers, other: Registers, { collection, isLocalStricter }: MergeRules): boolean {
+  if (local.hash === null || other.hash === null) return local.hash === null
   return collection !== 'settings' || isLocalStricter
 }
 
 function mergeActive(
-  own: Active | undefined,
+  local: Active | undefined,
   other: Active | undefined,
   { isMerging, isUncertain }: { isMerging: boolean; isUncertain: boolean },
 ): { register?: Active; isConcurrent?: boolean; kept?: Conflict['kept'] } {
-  if (!own) return other ? { register: { isActive: other.isActive, revision: other.revision } } : {}
-  if (!other) return { register: own }
-  const { isActive } = own
-  const found = mergeRegister(own, other, { isSame: isActive === other.isActive, isUncertain })
+  if (!local) return other ? { register: { isActive: other.isActive, revision: other.revision } } : {}
+  if (!other) return { register: local }
+  const { isActive } = local
+  const found = mergeRegister(local, other, { isSame: isActive === other.isActive, isUncertain })
   if (found !== 'concurrent')
     return { register: { isActive: found.isOther ? other.isActive : isActive, ...found.register } }
-  if (!isMerging) return { register: own, isConcurrent: true }
-  return { register: { isActive: false, ...mergeConflicting(own, other) }, kept: isActive ? 'cloud' : 'gateway' }
+  if (!isMerging) return { register: local, isConcurrent: true }
+  return { register: { isActive: false, ...mergeConflicting(local, other) }, kept: isActive ? 'cloud' : 'gateway' }
 }

@@ -105,26 +105,26 @@ const isJson = (type: string) => /^application\/json\b/i.test(type)
 function toRejection(options: CallOptions, status: number, { code, error }: JsonObject, secret = ''): GatewayError {
   if (typeof code !== 'string' || typeof error !== 'string')
     return createNotProxyError(options, `it returned ${status}`)
-  const why = secret === '' ? error : error.replaceAll(secret, '…')
+  const reason = secret === '' ? error : error.replaceAll(secret, '…')
   return gatewayError('CLOUD_FAILED', {
-    message: `${describeProxy(options)} rejected the request: ${why.slice(0, 300).replace(/\p{Cc}/gu, ' ')}`,
+    message: `${describeProxy(options)} rejected the request: ${reason.slice(0, 300).replace(/\p{Cc}/gu, ' ')}`,
     data: { refusal: code, status },
   })
 }
 
-const createNotProxyError = (options: Pick<CallOptions, 'cloudUrl'>, why: string) =>
+const createNotProxyError = (options: Pick<CallOptions, 'cloudUrl'>, reason: string) =>
   gatewayError('CLOUD_FAILED', {
-    message: `There is no Signalbox cloud proxy at ${options.cloudUrl}: ${why}. Set "cloudUrl" to the URL of the proxy.`,
+    message: `There is no Signalbox cloud proxy at ${options.cloudUrl}: ${reason}. Set "cloudUrl" to the URL of the proxy.`,
   })
 
-const createFailure = (options: Pick<CallOptions, 'cloudUrl'>, what: string) =>
-  gatewayError('CLOUD_FAILED', { message: `${describeProxy(options)} ${what}.` })
+const createFailure = (options: Pick<CallOptions, 'cloudUrl'>, problem: string) =>
+  gatewayError('CLOUD_FAILED', { message: `${describeProxy(options)} ${problem}.` })
 
 const describeProxy = ({ cloudUrl }: Pick<CallOptions, 'cloudUrl'>) => `The cloud proxy at ${cloudUrl}`
 
 /** Creates the error for an unreachable server. Never quotes the HTTP client's error, which may contain request headers. */
-function createUnreachable(options: CallOptions, thrown: unknown): GatewayError {
-  const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown
+function createUnreachable(options: CallOptions, error: unknown): GatewayError {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   const code =
     isObject(cause) && 'code' in cause && /^\w{1,50}$/.test(String(cause.code)) ? String(cause.code) : undefined
   return createFailure(

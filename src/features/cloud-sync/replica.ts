@@ -78,9 +78,9 @@ export function createReplica(options: ReplicaOptions): Replica {
 
   const changeShadow = (where: StateId, change: (shadow: Shadow) => Shadow | undefined) =>
     retryOnConflict(async () => {
-      const known = shadows.get(where)
-      const next = known && change(known.shadow)
-      return !known || !next || (await shadows.put(where.collection, next, known)) !== undefined
+      const knownShadow = shadows.get(where)
+      const next = knownShadow && change(knownShadow.shadow)
+      return !knownShadow || !next || (await shadows.put(where.collection, next, knownShadow)) !== undefined
     })
 
   async function confirmState(seen: Confirmation): Promise<void> {
@@ -110,7 +110,7 @@ export function createReplica(options: ReplicaOptions): Replica {
         if (memory.pending.length === 0) await scan()
         const states: RecordState[] = []
         let size = 0
-        let taken = 0
+        let count = 0
         for (const one of memory.pending) {
           if (states.length >= limit || size > MAX_CHARACTERS) break
           const state = isLeftOut(one) ? undefined : await readState(one)
@@ -118,15 +118,15 @@ export function createReplica(options: ReplicaOptions): Replica {
           if (length > MAX_CHARACTERS) {
             const { collection, id } = one
             memory.rejected.push({ collection, id, message: TOO_LARGE, code: 'INVALID' })
-            taken++
+            count++
             continue
           }
           if (state && states.length > 0 && size + length > MAX_CHARACTERS) break
-          taken++
+          count++
           size += length
           if (state) states.push(state)
         }
-        memory.pending = memory.pending.slice(taken)
+        memory.pending = memory.pending.slice(count)
         return { states, more: memory.pending.length > 0, rejected: memory.rejected }
       }),
 
@@ -152,10 +152,10 @@ export function createReplica(options: ReplicaOptions): Replica {
   }
 }
 
-/** Marks a shadow after a restore from an old copy. The next counts may already have been used, so changed registers continue counting from `at`. */
-function markUncertain(shadow: Shadow, side: Side, at: number): Shadow {
+/** Marks a shadow after a restore from an old copy. The next counts may already have been used, so changed registers continue counting from `count`. */
+function markUncertain(shadow: Shadow, side: Side, count: number): Shadow {
   const raiseRevision = <Register extends Pick<Active, 'revision' | 'base'>>(register: Register): Register =>
-    register.base ? { ...register, revision: advanceRevision(register.revision, side, at) } : register
+    register.base ? { ...register, revision: advanceRevision(register.revision, side, count) } : register
   const { active } = shadow
   return { ...raiseRevision(shadow), ...(active && { active: raiseRevision(active) }), isUncertain: true }
 }
@@ -167,7 +167,7 @@ const TOO_LARGE = 'It has more than 1,500,000 characters, which is too large to 
 
 const CONCURRENCY = 32
 
-async function runInBatches<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
+async function runInBatches<T>(all: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   for (let from = 0; from < all.length; from += CONCURRENCY)
     await Promise.all(all.slice(from, from + CONCURRENCY).map(work))
 }
@@ -180,16 +180,19 @@ function* groupIndependent(
   let run: RecordState[] = []
   const names = new Set<unknown>() // the IDs and digests in this run
   for (const state of states) {
-    const own = [`${state.collection}/${state.id}`, ...(state.collection === 'keys' ? [state.record?.digest] : [])]
+    const itemNames = [
+      `${state.collection}/${state.id}`,
+      ...(state.collection === 'keys' ? [state.record?.digest] : []),
+    ]
     const isReplicaError =
-      run.length < CONCURRENCY && isIndependent(state, getShadow(state)) && !own.some((one) => names.has(one))
-    if (!isReplicaError || run.some((one) => !isIndependent(one, getShadow(one)))) {
+      run.length < CONCURRENCY && isIndependent(state, getShadow(state)) && !itemNames.some((name) => names.has(name))
+    if (!isReplicaError || run.some((item) => !isIndependent(item, getShadow(item)))) {
       if (run.length > 0) yield run
       run = []
       names.clear()
     }
     run.push(state)
-    for (const one of own) names.add(one)
+    for (const name of itemNames) names.add(name)
   }
   if (run.length > 0) yield run
 }

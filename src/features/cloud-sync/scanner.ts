@@ -82,17 +82,17 @@ export class Scanner {
   async scanFound(where: StateId, found: SyncItem[] | 'damaged'): Promise<ScannedRecord | SyncProblem | false> {
     if (found === 'damaged') return { problem: 'The record is damaged. Repair or remove it: GET /api/health names it.' }
     const { collection } = where
-    const known = this.shadows.get(where)
-    const shadow = known?.shadow ?? (await this.#createShadow(where))
+    const knownShadow = this.shadows.get(where)
+    const shadow = knownShadow?.shadow ?? (await this.#createShadow(where))
     const item = await this.#selectItem(collection, found, shadow)
-    const extras = found.filter((one) => one !== item)
+    const extras = found.filter((other) => other !== item)
     const { parked, ...unparked } = shadow
-    if (!item && parked) return { where, known, shadow, item, extras }
+    if (!item && parked) return { where, known: knownShadow, shadow, item, extras }
     const now = item ? await this.#observe(collection, item) : { hash: null }
     if (isSyncProblem(now)) return now
     if (item && parked) {
       // Another process was about to park the record. Writing it again changes its version, so a removal in flight fails.
-      if (await this.tables[collection].write(item, item)) await this.shadows.put(collection, unparked, known)
+      if (await this.tables[collection].write(item, item)) await this.shadows.put(collection, unparked, knownShadow)
       return false
     }
     if (item && shadow.applying?.hash === now.hash)
@@ -100,9 +100,9 @@ export class Scanner {
     const slot = item && item.slot !== item.id ? item.slot : undefined
     const { side, clock } = this.#options
     const next = updateShadow(shadow, now, { side, slot, at: clock.now() })
-    if (next === shadow) return { where, known, shadow, item, extras }
-    const written = await this.shadows.put(collection, next, known)
-    return written ? { where, known: written, shadow: next, item, extras } : false
+    if (next === shadow) return { where, known: knownShadow, shadow, item, extras }
+    const updated = await this.shadows.put(collection, next, knownShadow)
+    return updated ? { where, known: updated, shadow: next, item, extras } : false
   }
 
   async hashRecord({ collection, id }: StateId, { updatedAt, ...content }: JsonObject): Promise<string> {
@@ -113,12 +113,12 @@ export class Scanner {
   /** Restores parked records whose slots are free again. */
   async unpark(collection: Collection): Promise<void> {
     const table = this.tables[collection]
-    for (const known of this.shadows.parked(collection)) {
-      const { parked, ...shadow } = known.shadow
+    for (const knownShadow of this.shadows.parked(collection)) {
+      const { parked, ...shadow } = knownShadow.shadow
       if (!parked || (await table.readSlot(parked.slot))) continue
       const restored = await this.#observe(collection, { id: shadow.id, version: '', ...parked })
       if (isSyncProblem(restored)) continue
-      if (await table.write(undefined, parked)) await this.shadows.put(collection, shadow, known)
+      if (await table.write(undefined, parked)) await this.shadows.put(collection, shadow, knownShadow)
     }
   }
 
@@ -129,12 +129,12 @@ export class Scanner {
     const changed = new Set<string>()
     let compared = 0
     for (const { id, record } of items) {
-      const known = this.shadows.get({ collection, id })
+      const knownShadow = this.shadows.get({ collection, id })
       const now = this.#observed.get(record)
-      const isRepeated = known?.lastScan === this.#scanNumber
-      if (known) known.lastScan = this.#scanNumber
+      const isRepeated = knownShadow?.lastScan === this.#scanNumber
+      if (knownShadow) knownShadow.lastScan = this.#scanNumber
       if (now && isSyncProblem(now)) rejected.push({ collection, id, message: now.problem, code: 'INVALID' })
-      else if (!known || !now || isRepeated || !isUnchanged(known.shadow, now)) changed.add(id)
+      else if (!knownShadow || !now || isRepeated || !isUnchanged(knownShadow.shadow, now)) changed.add(id)
       if (++compared % COMPARISON_BATCH === 0) await this.#options.store.nextTurn()
     }
     for (const { shadow, lastScan } of this.shadows.list(collection)) {
@@ -197,8 +197,8 @@ export class Scanner {
   }
 
   async #observe(collection: Collection, item: SyncItem): Promise<RecordObservation | SyncProblem> {
-    const known = this.#observed.get(item.record)
-    if (known) return known
+    const observed = this.#observed.get(item.record)
+    if (observed) return observed
     const now = await this.#readObservation(collection, item).catch(toProblem)
     this.#observed.set(item.record, now)
     return now
@@ -254,8 +254,8 @@ export function updateShadow(
   if (matchesShadow(shadow, now))
     return now.hash === null || slot === shadow.slot ? shadow : { ...shadow, ...(slot !== undefined && { slot }) }
   const { applying, ...rest } = shadow
-  const place = slot === undefined ? {} : { slot }
-  if (applying && matchesShadow(applying, now)) return { ...withRegisters(rest, applying), ...place }
+  const slotField = slot === undefined ? {} : { slot }
+  if (applying && matchesShadow(applying, now)) return { ...withRegisters(rest, applying), ...slotField }
   const { isUncertain } = shadow
   const counted = { side, ...(isUncertain && { atLeast: at }) }
   const next: ShadowState = {
@@ -265,7 +265,7 @@ export function updateShadow(
     ...(isUncertain && { isUncertain }),
     isSeen: false,
   }
-  return { ...withRegisters(rest, next), ...place }
+  return { ...withRegisters(rest, next), ...slotField }
 }
 
 interface ChangeOptions {

@@ -149,7 +149,11 @@ export class Shadows {
   }
 
   /** Writes a shadow. If another write came first, resolves to `undefined`; `get` then returns the other writer's shadow. */
-  async put(collection: Collection, shadow: Shadow, before: KnownShadow | undefined): Promise<KnownShadow | undefined> {
+  async put(
+    collection: Collection,
+    shadow: Shadow,
+    previous: KnownShadow | undefined,
+  ): Promise<KnownShadow | undefined> {
     const table = this.#getTable(collection)
     const storedId = await getStoredId(shadow.id)
     const key = table.stored.getKey(storedId)
@@ -159,7 +163,7 @@ export class Shadows {
         this.#isLoaded = false // the write may have succeeded anyway
         return handleStorageError('write', key)(error)
       })
-    let version = await write(before?.version ?? null)
+    let version = await write(previous?.version ?? null)
     if (version === false) {
       const found = await table.stored.read(storedId)
       table.set(shadow.id, found && found !== 'damaged' ? toKnownShadow(found) : undefined)
@@ -168,7 +172,7 @@ export class Shadows {
       version = damaged !== undefined && (await write(damaged.version))
       if (version === false) return undefined
     }
-    const lastScan = before?.lastScan
+    const lastScan = previous?.lastScan
     const entry: KnownShadow = { shadow, version, ...(lastScan !== undefined && { lastScan }) }
     table.set(shadow.id, entry)
     return entry
@@ -250,7 +254,7 @@ const kind: Omit<RecordKind<Shadow>, 'prefix'> = {
       ...(isObject(parked) &&
         typeof parked.slot === 'string' &&
         isObject(parked.record) && { parked: { slot: parked.slot, record: parked.record } }),
-      ...(Array.isArray(claims) && { claims: claims.filter((one) => typeof one === 'string') }),
+      ...(Array.isArray(claims) && { claims: claims.filter((claim) => typeof claim === 'string') }),
     }
     return { record, problems: [] }
   },

@@ -63,11 +63,11 @@ export function createSignedCalls({ getIdentity }: { getIdentity(cloudUrl: strin
     return opened
   }
 
-  async function call(one: SignedCall, options: SignedCallOptions): Promise<JsonObject> {
+  async function call(signedCall: SignedCall, options: SignedCallOptions): Promise<JsonObject> {
     options.signal.throwIfAborted()
     const used = await getSession(options)
     try {
-      return await sendSigned(used, one, options)
+      return await sendSigned(used, signedCall, options)
     } catch (error) {
       if (isRejection(error, 'SESSION_INVALID') && session === used) session = undefined
       throw error
@@ -75,11 +75,11 @@ export function createSignedCalls({ getIdentity }: { getIdentity(cloudUrl: strin
   }
 
   return {
-    call: (one, options) =>
+    call: (signedCall, options) =>
       runExclusive(() =>
-        call(one, options).catch((error: unknown) => {
+        call(signedCall, options).catch((error: unknown) => {
           if (!isRejection(error, 'SESSION_INVALID')) throw error
-          return call(one, options)
+          return call(signedCall, options)
         }),
       ),
     session: () => session?.id,
@@ -93,13 +93,13 @@ async function openSession(identity: Identity, options: CallOptions, enrollmentT
   const { challenge } = await callProxy({ method: 'POST', path: paths.challenge, body: '{}' }, options)
   if (typeof challenge !== 'string') throw createInvalidResponse(options)
   const keyPair = await createExchangeKeyPair()
-  const opening = {
+  const openingRequest = {
     challenge,
     publicKey: identity.publicKey,
     exchangeKey: keyPair.publicKey,
     ...(enrollmentToken !== undefined && { enrollmentToken }),
   }
-  const body = JSON.stringify({ ...opening, signature: await sign(identity, getOpeningText(opening)) })
+  const body = JSON.stringify({ ...openingRequest, signature: await sign(identity, getOpeningText(openingRequest)) })
   const opened = await callProxy({ method: 'POST', path: paths.sessions, body, secret: enrollmentToken }, options)
   const { session: id, exchangeKey } = opened
   if (typeof id !== 'string' || !isHeaderText(id) || typeof exchangeKey !== 'string')
@@ -137,11 +137,11 @@ async function sendSigned(
     },
     options,
   )
-  const plain =
+  const plaintext =
     typeof sealed === 'string'
       ? await decryptBody(key, getResponseContext(id, counter), sealed).catch(() => undefined)
       : undefined
-  const response = plain === undefined ? undefined : tryParseShallow(plain)
+  const response = plaintext === undefined ? undefined : tryParseShallow(plaintext)
   if (!isObject(response)) throw createInvalidResponse(options)
   return response
 }

@@ -71,10 +71,10 @@ function pickFields(record: object, names: readonly string[]): JsonObject {
   return found
 }
 
-function replaceFields(before: object | undefined, given: JsonObject, names: readonly string[]): JsonObject {
+function replaceFields(before: object | undefined, fields: JsonObject, names: readonly string[]): JsonObject {
   const next: JsonObject = { ...before }
   for (const name of names) delete next[name]
-  return { ...next, ...pickFields(given, names) }
+  return { ...next, ...pickFields(fields, names) }
 }
 
 const CONNECTION = listSyncedFields(connectionFields)
@@ -82,24 +82,24 @@ const KEY = listSyncedFields(keyFields)
 
 /** Creates the codec for groups, which are synced unchanged if a gateway with this secret wrote them. */
 export function createGroupCodec(store: Pick<WritableStore, 'isSignedGroup'>): SyncCodec {
-  const plain = createPlainCodec(groupFields, ({ id }) => String(id))
+  const plainCodec = createPlainCodec(groupFields, ({ id }) => String(id))
   return {
-    ...plain,
+    ...plainCodec,
     async read(item) {
       if (!(await store.isSignedGroup(item.slot, item.record as GroupRecord))) throw createProblem(UNPROVEN_GROUP) // it is a group
-      return plain.read(item)
+      return plainCodec.read(item)
     },
   }
 }
 
 /** Creates the codec for guards, which are synced unchanged if a gateway with this secret wrote them. */
 export function createGuardCodec(store: Pick<WritableStore, 'isSignedGuard'>): SyncCodec {
-  const plain = createPlainCodec(guardFields, ({ name }) => String(name))
+  const plainCodec = createPlainCodec(guardFields, ({ name }) => String(name))
   return {
-    ...plain,
+    ...plainCodec,
     async read(item) {
       if (!(await store.isSignedGuard(item.record as StoredGuard))) throw createProblem(UNPROVEN_GUARD) // it is a guard
-      return plain.read(item)
+      return plainCodec.read(item)
     },
   }
 }
@@ -119,8 +119,8 @@ export function createConnectionCodec(store: Pick<WritableStore, 'keyring' | 'co
         ...(connection.edit !== undefined && { edit: connection.edit }),
       }
     },
-    async buildRecord({ record: { apiKey, ...given }, isActive = true }, before) {
-      const { sealedApiKey, ...next } = replaceFields(before?.record, given, CONNECTION)
+    async buildRecord({ record: { apiKey, ...fields }, isActive = true }, before) {
+      const { sealedApiKey, ...next } = replaceFields(before?.record, fields, CONNECTION)
       const record = { ...next, isActive } as ConnectionRecord // validated by the schema of connections
       if (typeof apiKey !== 'string') return record
       return { ...record, sealedApiKey: await (await keyring()).encrypt(getApiKeyContext(record), apiKey) }
@@ -162,8 +162,8 @@ export function createKeyCodec(
       const value = key.sha256 === undefined ? await decryptKey(keyring, key) : undefined
       const digest = value === undefined ? key.sha256 : await digestKey(value)
       if (digest === undefined) throw createProblem(UNOPENED)
-      const own = value === undefined ? await keyring.digestBySha256(digest) : await keyring.digest(value)
-      if (own !== slot) throw createProblem(MISPLACED)
+      const computedDigest = value === undefined ? await keyring.digestBySha256(digest) : await keyring.digest(value)
+      if (computedDigest !== slot) throw createProblem(MISPLACED)
       return {
         record: { ...pickFields(key, KEY), digest },
         isActive: key.isActive !== false,
@@ -184,8 +184,8 @@ export function createKeyCodec(
     },
 
     async buildRecord({ record, isActive = true, key }, before) {
-      const { digest, ...given } = record
-      const next: JsonObject & Partial<KeyRecord> = { ...replaceFields(before?.record, given, KEY), isActive }
+      const { digest, ...fields } = record
+      const next: JsonObject & Partial<KeyRecord> = { ...replaceFields(before?.record, fields, KEY), isActive }
       const id = String(record.id)
       if (side === 'cloud') return dropValue(next, String(digest))
       const keyring = await store.keyring()
@@ -193,8 +193,8 @@ export function createKeyCodec(
         before && next.sha256 === undefined ? await decryptKey(keyring, before.record as KeyRecord) : undefined
       const value = key ?? (was !== undefined && (await digestKey(was)) === digest ? was : undefined)
       if (value === undefined) return dropValue(next, String(digest))
-      const { sha256, ...whole } = next
-      return { ...whole, sealedKey: await keyring.encrypt(getKeyContext(id), value) }
+      const { sha256, ...generation } = next
+      return { ...generation, sealedKey: await keyring.encrypt(getKeyContext(id), value) }
     },
   }
 }

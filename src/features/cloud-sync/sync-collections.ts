@@ -171,8 +171,8 @@ function createKeysTable({ keys }: WritableStore, codec: SyncCodec & Pick<SyncTa
       doubles.clear()
       indexed = { entries, count: 0 }
     }
-    for (let at = Math.min(indexed.count, entries.length); at < entries.length; at++) {
-      const entry = entries[at]
+    for (let index = Math.min(indexed.count, entries.length); index < entries.length; index++) {
+      const entry = entries[index]
       if (!entry) continue
       const { id, record } = entry
       if ((slots.get(record.id) ?? id) !== id) doubles.add(record.id)
@@ -262,8 +262,8 @@ function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
   let last: SyncItem | undefined
 
   async function readCurrent(isFresh: boolean): Promise<SyncItem | 'damaged'> {
-    const read = isFresh ? settings.reread() : settings.read()
-    const stored = await read.catch((error: unknown) => {
+    const storedSettings = isFresh ? settings.reread() : settings.read()
+    const stored = await storedSettings.catch((error: unknown) => {
       if (isStorageUnavailable(error)) throw error
       return undefined
     })

@@ -72,8 +72,8 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
   const exchangedStates = new Set<string>()
   for (;;) {
     signal.throwIfAborted()
-    const { states, more, rejected } = await replica.listUnseen(MAX_STATES, (one) => rejections.has(getName(one)))
-    for (const one of rejected) rejections.set(getName(one), one)
+    const { states, more, rejected } = await replica.listUnseen(MAX_STATES, (state) => rejections.has(getName(state)))
+    for (const rejection of rejected) rejections.set(getName(rejection), rejection)
     const response = await sendRequest({ changes: states, seen, ...(isFull && { full: isFull }) })
     if (!response) {
       await replica.markAllUnseen({ isDiverged: true })
@@ -113,7 +113,7 @@ export async function syncReplicas(options: SyncOptions): Promise<SyncResult> {
     })
     signal.throwIfAborted()
     await replica.confirm(confirmed)
-    return states.filter((one) => addNew(exchangedStates, one, 'sent')).length > 0
+    return states.filter((state) => addNew(exchangedStates, state, 'sent')).length > 0
   }
 }
 

@@ -21,10 +21,10 @@ export async function disableCloud(
   const ignoreIfForced = (error: unknown) => {
     if (!force || signal.aborted || !isCloudError(error)) throw error
   }
-  const left = await replica.memory.read()
+  const state = await replica.memory.read()
   const { cloudEnabled } = await store.settings.reread()
-  if (!cloudEnabled && left.mirror !== null) {
-    const context = { cloudUrl: left.cloudUrl, signal } // the setting may have changed since then
+  if (!cloudEnabled && state.mirror !== null) {
+    const context = { cloudUrl: state.cloudUrl, signal } // the setting may have changed since then
     await removeLeftovers(deps, context).catch((error: unknown) => {
       ignoreIfForced(error)
       return pushes.end()

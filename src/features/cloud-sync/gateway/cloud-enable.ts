@@ -48,8 +48,8 @@ export async function addLeftoversAdvice({ store, replica }: CloudDependencies, 
   try {
     const { cloudEnabled, cloudUrl } = await store.settings.read()
     if (cloudEnabled) return error
-    const left = await replica.memory.read()
-    if (left.mirror === null || left.cloudUrl !== cloudUrl) return error
+    const state = await replica.memory.read()
+    if (state.mirror === null || state.cloudUrl !== cloudUrl) return error
   } catch {
     return error // report the original failure instead of the storage's
   }
@@ -143,8 +143,8 @@ async function listPrivateAddressWarnings(
   }
   const near = sortActiveConnections((await store.connections.all()).filter(isNear)).map(({ name }) => `"${name}"`)
   if (near.length === 0) return []
-  const named = near.length > MAX_NAMED ? [...near.slice(0, MAX_NAMED), `${near.length - MAX_NAMED} more`] : near
-  return [`The cloud proxy may be unable to reach the private URLs of these connections: ${named.join(', ')}.`]
+  const listed = near.length > MAX_NAMED ? [...near.slice(0, MAX_NAMED), `${near.length - MAX_NAMED} more`] : near
+  return [`The cloud proxy may be unable to reach the private URLs of these connections: ${listed.join(', ')}.`]
 }
 
 /** Finds the first key that works for clients and whose value this gateway can decrypt. */

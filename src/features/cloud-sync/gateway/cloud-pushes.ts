@@ -93,10 +93,10 @@ export class Pushes {
   /** Call this after replicated data may have changed. Resolves when the sync is scheduled. */
   async changed(): Promise<void> {
     const { store, clock } = this.#deps
-    const at = clock.now()
+    const now = clock.now()
     const isEnabled = async () => (await store.settings.mayUseCloudSync()) && (await store.settings.read()).cloudEnabled
     if (this.#isClosed || !(await isEnabled().catch(() => false))) return // the change itself succeeded; the next sync finds it
-    this.#waiting = { since: this.#waiting?.since ?? at, latest: at }
+    this.#waiting = { since: this.#waiting?.since ?? now, latest: now }
     if (!this.#running) this.#scheduleChange(this.#waiting)
   }
 
@@ -159,12 +159,12 @@ export class Pushes {
     await this.#saving
   }
 
-  #schedule(at: number, isForChange: boolean): void {
+  #schedule(dueAt: number, isForChange: boolean): void {
     this.#unschedule()
     if (this.#isClosed) return
     this.#follow()
     const { clock, startTimer } = this.#deps
-    this.#planned = { at, isForChange, cancel: startTimer(Math.max(0, at - clock.now()), () => this.#run()) }
+    this.#planned = { at: dueAt, isForChange, cancel: startTimer(Math.max(0, dueAt - clock.now()), () => this.#run()) }
   }
 
   #unschedule(): void {
@@ -173,10 +173,10 @@ export class Pushes {
   }
 
   #scheduleChange({ since, latest }: WaitingChanges): void {
-    const at = Math.min(latest + DEBOUNCE_MS, since + MAX_DEBOUNCE_MS)
+    const dueAt = Math.min(latest + DEBOUNCE_MS, since + MAX_DEBOUNCE_MS)
     const retryAt = this.#failedAt + CHANGE_RETRY_MS
-    if (this.#failures === 0) this.#schedule(at, true)
-    else if (!this.#planned || this.#planned.at > retryAt) this.#schedule(Math.max(at, retryAt), false)
+    if (this.#failures === 0) this.#schedule(dueAt, true)
+    else if (!this.#planned || this.#planned.at > retryAt) this.#schedule(Math.max(dueAt, retryAt), false)
   }
 
   /** Schedules the next sync after one has ended. */

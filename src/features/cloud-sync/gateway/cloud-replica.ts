@@ -80,9 +80,9 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
     yielding[kind] = new AbortController()
   }
 
-  const call: CloudReplica['call'] = (one, context) => {
+  const call: CloudReplica['call'] = (signedCall, context) => {
     rejectHttp(context.cloudUrl, options)
-    return calls.call(one, { ...context, fetch })
+    return calls.call(signedCall, { ...context, fetch })
   }
 
   /** Returns the stored state of the replica if the replica is at this URL; otherwise, an empty state. */
@@ -142,7 +142,7 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
       if (id === calls.session()) calls.forget()
     },
     close() {
-      for (const one of [closing, yielding.own, yielding.sync]) one.abort(gatewayError('CLOSED'))
+      for (const controller of [closing, yielding.own, yielding.sync]) controller.abort(gatewayError('CLOSED'))
     },
 
     runExclusive(work, { ms, kind }) {
@@ -163,11 +163,11 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
 export const SUPERSEDED = gatewayError('CLOUD_CONFLICT', { message: 'Another sync with the cloud proxy has started.' })
 
 /** Adds a conflict, unless an earlier attempt, whose write failed, has already reported it. */
-function withConflict(known: readonly CloudConflict[], conflict: CloudConflict): CloudConflict[] {
-  const isSame = (one: CloudConflict) => one.collection === conflict.collection && one.id === conflict.id
-  const last = known.findLast(isSame)
+function withConflict(conflicts: readonly CloudConflict[], conflict: CloudConflict): CloudConflict[] {
+  const isSame = (other: CloudConflict) => other.collection === conflict.collection && other.id === conflict.id
+  const last = conflicts.findLast(isSame)
   const { collection, id, kept, at } = conflict
-  return last?.at === at ? [...known] : [...known, { collection, id, kept, at }]
+  return last?.at === at ? [...conflicts] : [...conflicts, { collection, id, kept, at }]
 }
 
 /** Creates the error for an action that hasn't finished after `ms`. */

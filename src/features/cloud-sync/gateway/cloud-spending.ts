@@ -45,10 +45,10 @@ export async function exchangeSpending(
 ): Promise<void> {
   const limited = await findLimitedAccounts(side)
   if (limited.size === 0) return
-  let own = await readSpending(side, limited, '')
+  let localSpending = await readSpending(side, limited, '')
   let after: string | undefined = ''
   for (;;) {
-    const { accounts, next } = own
+    const { accounts, next } = localSpending
     const body = await send({ mirror: side.replicaId, accounts, ...(after !== undefined && { after }) })
     if (!body) return
     const response = v.safeParse(responseSchema, body)
@@ -56,7 +56,7 @@ export async function exchangeSpending(
     await applyAll(side, limited, response.output.accounts)
     after = response.output.next
     if (next === undefined && after === undefined) return
-    own = next === undefined ? { accounts: [] } : await readSpending(side, limited, next)
+    localSpending = next === undefined ? { accounts: [] } : await readSpending(side, limited, next)
   }
 }
 
@@ -93,11 +93,11 @@ async function applyAll(
   limited: ReadonlySet<string>,
   accounts: readonly ScopeUsage[],
 ): Promise<void> {
-  const known = accounts.filter((account) => limited.has(formatAccountName(account)))
-  if (known.length === 0) return
+  const limitedAccounts = accounts.filter((account) => limited.has(formatAccountName(account)))
+  if (limitedAccounts.length === 0) return
   const opened = await ledger()
   await Promise.all(
-    known.map((account) =>
+    limitedAccounts.map((account) =>
       opened.applySpending(replicaId, account).catch((error: unknown) => {
         if (!isGatewayError(error, 'RECORD_DAMAGED')) throw error // requests with damaged counters are rejected anyway
       }),

@@ -71,7 +71,7 @@ function parse(text: string | undefined): CloudReplicaState {
     cloudUrl: getString(members.cloudUrl) ?? '',
     mirror: getString(members.mirror),
     stamp: getString(members.stamp),
-    attempts: Array.isArray(members.attempts) ? members.attempts.filter((one) => typeof one === 'string') : [],
+    attempts: Array.isArray(members.attempts) ? members.attempts.filter((attempt) => typeof attempt === 'string') : [],
     lastSuccessAt: getString(members.lastSuccessAt),
     lastError: getString(members.lastError),
     waitingSince: getString(members.waitingSince),

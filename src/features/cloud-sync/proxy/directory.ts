@@ -42,7 +42,7 @@ export function createDirectory(deps: {
   hasKey(tenant: string, digest: string): Promise<boolean>
 }): Directory {
   const { documents, keyring, clock, hasKey } = deps
-  const known = new Map<string, string>() // tenant by credential
+  const tenantByCredential = new Map<string, string>() // tenant by credential
 
   const getEntryName = async (digest: string) => (await keyring()).digestBySha256(digest)
 
@@ -57,30 +57,30 @@ export function createDirectory(deps: {
 
   return {
     async find(credential) {
-      const tenant = known.get(credential)
+      const tenant = tenantByCredential.get(credential)
       if (tenant !== undefined || !isClientKey(credential)) return tenant
       const entry = await documents.read(DIRECTORY + (await getEntryName(await digestKey(credential))), parseClaim)
       if (!entry) return undefined
-      evictOldest(known, MAX_KNOWN)
-      known.set(credential, entry.value.tenant)
+      evictOldest(tenantByCredential, MAX_KNOWN)
+      tenantByCredential.set(credential, entry.value.tenant)
       return entry.value.tenant
     },
 
-    forget: (credential) => void known.delete(credential),
+    forget: (credential) => void tenantByCredential.delete(credential),
 
     async take(tenant, digest) {
       const name = await getEntryName(digest)
-      const own = getClaimPrefix(tenant) + name
+      const claimKey = getClaimPrefix(tenant) + name
       let isListed = false
       for (;;) {
         const entry = await documents.read(DIRECTORY + name, parseClaim)
         const isOwn = entry?.value.tenant === tenant
         if (isOwn && Math.abs(clock.now() - entry.value.at) < CLAIM_MS / 2) return true
         if (entry && !isOwn && (await isHeld(entry.value, digest))) {
-          if (isListed) await documents.remove(own)
+          if (isListed) await documents.remove(claimKey)
           return false
         }
-        if (!isListed) await documents.write(own, {}, {})
+        if (!isListed) await documents.write(claimKey, {}, {})
         isListed = true
         const claim: Claim = { tenant, at: clock.now() }
         if (await documents.write(DIRECTORY + name, claim, { ifVersion: entry?.version ?? null })) return true
@@ -96,7 +96,7 @@ export function createDirectory(deps: {
     async releaseAll(tenant) {
       const prefix = getClaimPrefix(tenant)
       await documents.removeAll(prefix, (key) => releaseEntry(tenant, key.slice(prefix.length)))
-      for (const [credential, owner] of known) if (owner === tenant) known.delete(credential)
+      for (const [credential, owner] of tenantByCredential) if (owner === tenant) tenantByCredential.delete(credential)
     },
   }
 }

@@ -49,16 +49,17 @@ export function getNextStamps(
   request: StampedRequest,
   { states, newStamp }: { states: number; newStamp(): string },
 ): Stamps {
-  const own = request.attempts?.at(-1)
+  const lastAttempt = request.attempts?.at(-1)
   const isMoving = Boolean(request.full) || request.changes.length > 0 || request.seen.length > 0
-  const isRepeated = own !== undefined && own === last && request.stamp === previous
+  const isRepeated = lastAttempt !== undefined && lastAttempt === last && request.stamp === previous
   const isSame = isRepeated || (!isMoving && states === 0)
-  const known = isSame || (!isMoving && request.stamp !== current) ? attempt : isMoving ? own : undefined
-  const named = isSame ? last : own
+  const currentAttempt =
+    isSame || (!isMoving && request.stamp !== current) ? attempt : isMoving ? lastAttempt : undefined
+  const completedAttempt = isSame ? last : lastAttempt
   return {
     ...(isSame ? { current, previous } : { current: newStamp(), previous: request.stamp }),
-    ...(known !== undefined && { attempt: known }),
-    ...(named !== undefined && { last: named }),
+    ...(currentAttempt !== undefined && { attempt: currentAttempt }),
+    ...(completedAttempt !== undefined && { last: completedAttempt }),
   }
 }
 
@@ -88,18 +89,18 @@ export function createReplicaRecords(deps: {
   const { documents, scopes, clock, maxAgeMs } = deps
   const freshness = createFreshnessTracker(scopes.scope(MIRRORS), clock, maxAgeMs)
   const staleFallback = createStaleFallback(clock)
-  const kept = new Map<string, Cached<ReplicaRecord | undefined>>()
-  freshness.onChange((tenant) => kept.get(tenant)?.expire())
+  const cachedRecords = new Map<string, Cached<ReplicaRecord | undefined>>()
+  freshness.onChange((tenant) => cachedRecords.get(tenant)?.expire())
   freshness.onGap(() => {
-    for (const one of kept.values()) one.expire()
+    for (const cached of cachedRecords.values()) cached.expire()
   })
 
   const read = async (tenant: string) => (await documents.read(MIRRORS + tenant, parseReplicaRecord))?.value
 
   function getCached(tenant: string): Cached<ReplicaRecord | undefined> {
-    const cached = kept.get(tenant) ?? createCache(() => read(tenant), { clock, freshness, staleFallback })
-    if (!kept.delete(tenant)) evictOldest(kept, MAX_KEPT)
-    kept.set(tenant, cached) // move it to the end; `evictOldest` removes the first entry
+    const cached = cachedRecords.get(tenant) ?? createCache(() => read(tenant), { clock, freshness, staleFallback })
+    if (!cachedRecords.delete(tenant)) evictOldest(cachedRecords, MAX_KEPT)
+    cachedRecords.set(tenant, cached) // move it to the end; `evictOldest` removes the first entry
     return cached
   }
 
@@ -110,8 +111,9 @@ export function createReplicaRecords(deps: {
       return record?.isEnding ? undefined : record
     },
     change: (tenant, change) =>
-      documents.change(MIRRORS + tenant, parseReplicaRecord, change).finally(() => kept.get(tenant)?.drop()),
-    remove: async (tenant) => void (await documents.remove(MIRRORS + tenant).finally(() => kept.get(tenant)?.drop())),
+      documents.change(MIRRORS + tenant, parseReplicaRecord, change).finally(() => cachedRecords.get(tenant)?.drop()),
+    remove: async (tenant) =>
+      void (await documents.remove(MIRRORS + tenant).finally(() => cachedRecords.get(tenant)?.drop())),
     async *list() {
       for await (const { key, value } of documents.list(MIRRORS, parseReplicaRecord))
         if (!value.isEnding) yield { tenant: key, record: value }
@@ -133,9 +135,9 @@ function parseReplicaRecord({
   if (typeof id !== 'string' || typeof current !== 'string' || (previous !== null && typeof previous !== 'string'))
     return undefined
   if (typeof createdAt !== 'string' || typeof lastSyncAt !== 'string') return undefined
-  const named = {
+  const namedReplica = {
     ...(typeof attempt === 'string' && { attempt }),
     ...(typeof last === 'string' && { last }),
   }
-  return { id, current, previous, ...named, createdAt, lastSyncAt, ...(isEnding === true && { isEnding }) }
+  return { id, current, previous, ...namedReplica, createdAt, lastSyncAt, ...(isEnding === true && { isEnding }) }
 }

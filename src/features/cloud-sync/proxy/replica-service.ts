@@ -106,8 +106,8 @@ export function createReplicaService(deps: {
     await replicas.change(tenantId, (stored) => {
       exists = stored?.id === record.id && !stored.isEnding
       if (!stored || !exists) return undefined
-      const { attempt, last, ...kept } = stored
-      return { ...kept, ...stamps, lastSyncAt: now() }
+      const { attempt, last, ...fields } = stored
+      return { ...fields, ...stamps, lastSyncAt: now() }
     })
     if (!exists) throw createProxyError('MIRROR_GONE')
     return { mirror: record.id, stamp: stamps.current, verdicts, changes: states, more }

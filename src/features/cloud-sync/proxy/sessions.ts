@@ -102,9 +102,11 @@ export function createSessions(deps: {
     if (random === undefined) return undefined
     if (!(await (await keyring()).verify(CHALLENGE_CONTEXT, `${random}.${expiresAt}.${enrolled}`, mac)))
       return undefined
-    const left = Number(expiresAt) - clock.now()
+    const remainingMs = Number(expiresAt) - clock.now()
     const least = random.startsWith(processPrefix) ? 0 : -CLOCK_MS
-    return left > least && left <= CHALLENGE_MS + CLOCK_MS ? { random, enrolled: Number(enrolled) } : undefined
+    return remainingMs > least && remainingMs <= CHALLENGE_MS + CLOCK_MS
+      ? { random, enrolled: Number(enrolled) }
+      : undefined
   }
 
   const countEnrolled = async () => (await documents.read(ENROLLED, parseCount))?.value.count ?? 0
@@ -120,8 +122,8 @@ export function createSessions(deps: {
 
   async function isEnrollmentToken(presented: string | undefined): Promise<boolean> {
     if (enrollmentToken === undefined || presented === undefined) return false
-    const [expected, given] = await Promise.all([digestText(enrollmentToken), digestText(presented)])
-    return isEqualInConstantTime(encodeUtf8(expected), encodeUtf8(given))
+    const [expected, actual] = await Promise.all([digestText(enrollmentToken), digestText(presented)])
+    return isEqualInConstantTime(encodeUtf8(expected), encodeUtf8(actual))
   }
 
   const createNotEnrolled = (presented: string | undefined) => {
@@ -138,7 +140,7 @@ export function createSessions(deps: {
     const sessions: Array<{ key: string; value: Session }> = []
     for await (const session of documents.list(getSessionPrefix(tenant), parseSession)) sessions.push(session)
     const surplus = sessions
-      .toSorted((one, other) => one.value.lastUsedAt - other.value.lastUsedAt)
+      .toSorted((a, b) => a.value.lastUsedAt - b.value.lastUsedAt)
       .slice(0, Math.max(0, sessions.length - MAX_SESSIONS + 1))
     for (const { key } of surplus) await documents.remove(getSessionPrefix(tenant) + key)
   }
@@ -150,10 +152,10 @@ export function createSessions(deps: {
       return `${text}.${await (await keyring()).sign(CHALLENGE_CONTEXT, text)}`
     },
 
-    async open({ signature, ...opening }) {
-      const { challenge, publicKey, exchangeKey, enrollmentToken: presented } = opening
+    async open({ signature, ...openingRequest }) {
+      const { challenge, publicKey, exchangeKey, enrollmentToken: presented } = openingRequest
       const created = await openChallenge(challenge)
-      if (!created || !(await verifySignature(publicKey, getOpeningText(opening), signature)))
+      if (!created || !(await verifySignature(publicKey, getOpeningText(openingRequest), signature)))
         throw createProxyError('SESSION_INVALID', OPENING_INVALID)
       const tenant = await getGatewayId(publicKey)
       const enrolled = await readEnrollment(tenant)
@@ -222,10 +224,10 @@ export function createSessions(deps: {
     async list(tenant) {
       const sessions: CloudSession[] = []
       for await (const { key, value } of documents.list(getSessionPrefix(tenant), parseSession)) {
-        const [createdAt, lastUsedAt] = [value.createdAt, value.lastUsedAt].map((at) => new Date(at).toISOString())
+        const [createdAt, lastUsedAt] = [value.createdAt, value.lastUsedAt].map((time) => new Date(time).toISOString())
         if (isAlive(value) && createdAt && lastUsedAt) sessions.push({ id: `${tenant}-${key}`, createdAt, lastUsedAt })
       }
-      return sessions.toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : 1))
+      return sessions.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
     },
 
     async revoke(tenant, session) {

@@ -46,22 +46,22 @@ export function createTenantApi(
 
     create: (input) =>
       runExclusive(async () => {
-        const given = parseInput(keyInputs.create, input)
+        const fields = parseInput(keyInputs.create, input)
         const value = mintClientKey()
-        const { key } = await withClaim(value, () => api.keys.put({ ...given, id: crypto.randomUUID(), key: value }))
+        const { key } = await withClaim(value, () => api.keys.put({ ...fields, id: crypto.randomUUID(), key: value }))
         return toCreatedKey({ ...key, key: value })
       }),
 
     put: (input) =>
       runExclusive(async () => {
-        const given = parsePut(keyInputs.put, input)
+        const fields = parsePut(keyInputs.put, input)
         const entries = await store.keys.entries({ fresh: true })
-        const isMatch = ({ id, name }: KeyRecord) => (given.id === undefined ? name === given.name : id === given.id)
-        const before = entries.find(({ record }) => isMatch(record))?.record
-        if (before && given.key === undefined) return api.keys.put(given)
-        const value = given.key ?? mintClientKey()
-        const replaced = before && (await getDigest(before))
-        const result = await withClaim(value, () => api.keys.put({ ...given, key: value }))
+        const isMatch = ({ id, name }: KeyRecord) => (fields.id === undefined ? name === fields.name : id === fields.id)
+        const existing = entries.find(({ record }) => isMatch(record))?.record
+        if (existing && fields.key === undefined) return api.keys.put(fields)
+        const value = fields.key ?? mintClientKey()
+        const replaced = existing && (await getDigest(existing))
+        const result = await withClaim(value, () => api.keys.put({ ...fields, key: value }))
         if (replaced !== undefined && replaced !== (await digestKey(value))) await directory.release(tenant, replaced)
         return result
       }),
@@ -73,11 +73,11 @@ export function createTenantApi(
       runExclusive(async () => {
         const { graceMs = 0 } = parseInput(keyInputs.rotate, input)
         if (graceMs > 0) throw createInputError('"graceMs" must be 0 on a cloud proxy; rotate the key on its gateway')
-        const before = (await store.keys.entries({ fresh: true })).find(({ record }) => record.id === id)?.record
-        if (!before) return api.keys.rotate(id)
-        const replaced = await getDigest(before)
+        const existing = (await store.keys.entries({ fresh: true })).find(({ record }) => record.id === id)?.record
+        if (!existing) return api.keys.rotate(id)
+        const replaced = await getDigest(existing)
         const value = mintClientKey()
-        const { key } = await withClaim(value, () => api.keys.put({ id, name: before.name, key: value }))
+        const { key } = await withClaim(value, () => api.keys.put({ id, name: existing.name, key: value }))
         if (replaced !== undefined) await directory.release(tenant, replaced)
         return toCreatedKey({ ...key, key: value })
       }),
@@ -85,8 +85,8 @@ export function createTenantApi(
     delete: (id) =>
       runExclusive(async () => {
         const entries = await store.keys.entries()
-        const before = entries.find(({ record }) => record.id === id)?.record
-        const digest = before && (await getDigest(before))
+        const existing = entries.find(({ record }) => record.id === id)?.record
+        const digest = existing && (await getDigest(existing))
         const result = await api.keys.delete(id)
         if (digest !== undefined) await directory.release(tenant, digest)
         return result

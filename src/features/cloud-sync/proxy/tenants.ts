@@ -87,8 +87,8 @@ export function createTenants(deps: {
       try {
         return await work()
       } finally {
-        const left = (busy.get(tenant) ?? 1) - 1
-        if (left > 0) busy.set(tenant, left)
+        const remaining = (busy.get(tenant) ?? 1) - 1
+        if (remaining > 0) busy.set(tenant, remaining)
         else busy.delete(tenant)
       }
     },
