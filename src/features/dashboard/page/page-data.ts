@@ -26,8 +26,8 @@ export function useData<T>(
 
   useSignalEffect(() => {
     turn.value // reload whenever `turn` changes
-    const own = ++latest.current
-    const isCurrent = () => own === latest.current
+    const sequence = ++latest.current
+    const isCurrent = () => sequence === latest.current
     state.value = { ...state.peek(), isLoading: true }
     load().then(
       (value) => {

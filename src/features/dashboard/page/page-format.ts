@@ -67,10 +67,9 @@ const UNITS: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
 export function formatRelativeTime(time: string | number, now = Date.now()): string {
   const seconds = (new Date(time).getTime() - now) / 1_000
   // 59.6 minutes are an hour, not 60 minutes.
-  const [unit, size] = UNITS.find(([, each], at) => Math.abs(seconds) >= each - (UNITS[at + 1]?.[1] ?? 0) / 2) ?? [
-    'second',
-    1,
-  ]
+  const [unit, size] = UNITS.find(
+    ([, each], index) => Math.abs(seconds) >= each - (UNITS[index + 1]?.[1] ?? 0) / 2,
+  ) ?? ['second', 1]
   return relative.format(Math.round(seconds / size), unit)
 }
 
@@ -95,6 +94,6 @@ export function escapeInvisible(text: string): string {
 export function splitList(text: string): string[] {
   return text
     .split(/[\n,]/)
-    .map((one) => one.trim())
+    .map((item) => item.trim())
     .filter(Boolean)
 }

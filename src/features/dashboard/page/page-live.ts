@@ -67,10 +67,10 @@ function applyEvent({ type, data }: LiveEvent, requests: Map<string, RunningRequ
   } else if (type === 'began') requests.set(data.id, data)
   else if (type === 'finished') requests.delete(data.id)
   else if (type === 'attempt' || type === 'first-word') {
-    const known = requests.get(data.id)
-    if (!known) return
-    if (type === 'first-word') requests.set(data.id, { ...known, firstByteMs: data.firstByteMs })
+    const request = requests.get(data.id)
+    if (!request) return
+    if (type === 'first-word') requests.set(data.id, { ...request, firstByteMs: data.firstByteMs })
     else if ('number' in data)
-      requests.set(data.id, { ...known, attempts: Object.assign([...known.attempts], { [data.number - 1]: data }) })
+      requests.set(data.id, { ...request, attempts: Object.assign([...request.attempts], { [data.number - 1]: data }) })
   }
 }

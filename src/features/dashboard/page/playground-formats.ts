@@ -83,7 +83,7 @@ export function extractOutput(data: unknown): string {
 
 function collectStrings(value: unknown, [name, ...rest]: readonly string[]): string[] {
   if (name === undefined) return typeof value === 'string' ? [value] : []
-  if (name === '*') return Array.isArray(value) ? value.flatMap((one) => collectStrings(one, rest)) : []
+  if (name === '*') return Array.isArray(value) ? value.flatMap((item) => collectStrings(item, rest)) : []
   return collectStrings(getField(value, name), rest)
 }
 
@@ -113,8 +113,8 @@ export const codes: ReadonlyArray<{ name: string; code: (facts: CodeRequest) => 
     code({ url, format, model, body }) {
       if (format === 'transcription')
         return `curl ${url}/v1/audio/transcriptions -H "authorization: Bearer $SIGNALBOX_KEY" -F file=@sound.mp3 -F model=${model}`
-      const { path, body: whole } = buildRequest(format, model, body)
-      return curl({ url, key: '$SIGNALBOX_KEY' }, path, whole)
+      const { path, body: fullBody } = buildRequest(format, model, body)
+      return curl({ url, key: '$SIGNALBOX_KEY' }, path, fullBody)
     },
   },
   {

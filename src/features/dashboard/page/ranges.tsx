@@ -78,8 +78,8 @@ export function RangeFields({ fallback, any }: { fallback: string; any?: string 
           const { from = '', to } = getRange(fallback)
           const last = toUtcDay(to === undefined ? Date.now() : Date.parse(to) - 1)
           // A custom range starts with the days of the current range.
-          const own = chosen === 'custom' ? { from: from.slice(0, 10) || last, to: last } : { from: '', to: '' }
-          setQuery({ days: chosen, ...own })
+          const customRange = chosen === 'custom' ? { from: from.slice(0, 10) || last, to: last } : { from: '', to: '' }
+          setQuery({ days: chosen, ...customRange })
         })}
         options={choices}
       />

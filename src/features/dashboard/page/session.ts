@@ -61,13 +61,13 @@ export async function changeRecord(
     const format = (record: object, name: string) =>
       sanitize(JSON.stringify(Reflect.get(record, name) ?? undefined) ?? '–')
     const parts = Object.keys({ ...base, ...current }).flatMap((name) => {
-      const [before, now, own] = [
+      const [before, now, edited] = [
         format(base, name),
         format(current, name),
         format(entered && name in entered ? entered : current, name),
       ]
       if (before === now || ['hint', 'key', 'health', 'updatedAt'].includes(name)) return []
-      return `${name} changed from ${before} to ${now}${own === now ? '' : ` (yours: ${own})`}`
+      return `${name} changed from ${before} to ${now}${edited === now ? '' : ` (yours: ${edited})`}`
     })
     const [undone, again] = entered ? ['saved', 'overwrite their changes'] : ['deleted', 'delete it anyway']
     throw new Error(
@@ -103,10 +103,10 @@ export function signIn(value: string): void {
   } else signOut('This token contains characters that aren’t allowed in an HTTP header. Copy it again.')
 }
 
-export function signOut(why = ''): void {
+export function signOut(reason = ''): void {
   sessionStorage.removeItem(TOKEN)
   token.value = ''
-  access.value = { state: 'closed', why }
+  access.value = { state: 'closed', why: reason }
 }
 
 export const hasToken = computed(() => token.value !== '')

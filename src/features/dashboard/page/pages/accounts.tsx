@@ -185,26 +185,26 @@ function getColumns({ groups, spending, limits }: Figures, { open, run }: RowAct
       name: 'Actions',
       cell: (account) => {
         const { ref, isActive } = account
-        const of = getTitle(account)
+        const title = getTitle(account)
         return (
           <div class="actions">
-            <Button of={of} onClick={() => open({ dialog: 'limits', account })}>
+            <Button of={title} onClick={() => open({ dialog: 'limits', account })}>
               Limits
             </Button>
-            <Button writes of={of} onClick={() => open({ dialog: 'edit', account })}>
+            <Button writes of={title} onClick={() => open({ dialog: 'edit', account })}>
               Edit
             </Button>
-            <Button writes of={of} onClick={() => run(() => accountApi.revoke(ref))}>
+            <Button writes of={title} onClick={() => run(() => accountApi.revoke(ref))}>
               Revoke tokens
             </Button>
             <Button
               writes
-              of={of}
+              of={title}
               onClick={() => run(() => (isActive ? accountApi.pause(ref) : accountApi.resume(ref)))}
             >
               {isActive ? 'Pause' : 'Resume'}
             </Button>
-            <Button kind="danger" of={of} onClick={() => open({ dialog: 'remove', account })}>
+            <Button kind="danger" of={title} onClick={() => open({ dialog: 'remove', account })}>
               Delete
             </Button>
           </div>
@@ -229,8 +229,8 @@ function OpenDialog({ open, groups, onClose, onDone }: OpenDialogProps) {
         <OwnerForm
           of="account"
           groups={groups}
-          onSave={({ id = '', name, ...more }) =>
-            accounts.put({ id, ...omitNulls({ name: name || null, ...more }) }).then(onDone)
+          onSave={({ id = '', name, ...rest }) =>
+            accounts.put({ id, ...omitNulls({ name: name || null, ...rest }) }).then(onDone)
           }
         />
       </Dialog>
@@ -245,7 +245,7 @@ function OpenDialog({ open, groups, onClose, onDone }: OpenDialogProps) {
             of="account"
             groups={groups}
             owner={account}
-            onSave={({ name, ...more }) => accounts.update(account.ref, { name: name || null, ...more }).then(onDone)}
+            onSave={({ name, ...rest }) => accounts.update(account.ref, { name: name || null, ...rest }).then(onDone)}
           />
         </Dialog>
       )

@@ -62,7 +62,7 @@ export function Entries({ entries, list, isWeighted, isChat }: EntriesProps) {
     <fieldset>
       <legend>Models</legend>
       <ol class="bare">
-        {entries.value.map((entry, at) => {
+        {entries.value.map((entry, index) => {
           const path = `models[${filterNamed(entries.value).indexOf(entry)}]`
           const field = bindElement(entries, entry)
           return (
@@ -72,7 +72,7 @@ export function Entries({ entries, list, isWeighted, isChat }: EntriesProps) {
               onDragOver={(event) => event.preventDefault()}
               onDrop={(event) => {
                 event.preventDefault()
-                if (draggedIndex.value !== undefined) move(draggedIndex.value, at)
+                if (draggedIndex.value !== undefined) move(draggedIndex.value, index)
               }}
             >
               <button
@@ -80,11 +80,11 @@ export function Entries({ entries, list, isWeighted, isChat }: EntriesProps) {
                 class="quiet handle"
                 draggable
                 aria-label={`Move ${entry.model}: drag, or press Alt+Up or Alt+Down`}
-                onDragStart={() => (draggedIndex.value = at)}
+                onDragStart={() => (draggedIndex.value = index)}
                 onKeyDown={(event) => {
                   if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return
                   event.preventDefault()
-                  move(at, at + (event.key === 'ArrowUp' ? -1 : 1))
+                  move(index, index + (event.key === 'ArrowUp' ? -1 : 1))
                 }}
               >
                 ≡
@@ -133,8 +133,8 @@ function EntryParams({ entry, field, path }: EntryParamsProps) {
       <summary>Parameters</summary>
       <div class="row">
         {paramNames.map(([name, label]) => {
-          const of = bindField(bindField(field, 'params'), name)
-          const options = { key: name, label, path: `${path}.params.${name}`, of }
+          const bound = bindField(bindField(field, 'params'), name)
+          const options = { key: name, label, path: `${path}.params.${name}`, of: bound }
           if (name === 'stopSequences')
             return <TextField {...options} hint={'A single sequence, or a JSON array such as ["END", "\\n\\n"].'} />
           if (name !== 'reasoning') return <NumberField {...options} min={undefined} />
@@ -155,7 +155,7 @@ let lastKey = 0
 
 /** Converts an entry to the form's state. */
 export function toEntryState(entry: ComboModel): Entry {
-  const { model, weight, when, params, promptCaching, ...more } = typeof entry === 'string' ? { model: entry } : entry
+  const { model, weight, when, params, promptCaching, ...rest } = typeof entry === 'string' ? { model: entry } : entry
   return {
     key: ++lastKey,
     model,
@@ -163,7 +163,7 @@ export function toEntryState(entry: ComboModel): Entry {
     when: when ? JSON.stringify(when) : '',
     params: toTexts(paramNames, params) as Params, // has exactly these names
     promptCaching: toCachingChoice(promptCaching),
-    more,
+    more: rest,
   }
 }
 

@@ -112,8 +112,8 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
       <fieldset>
         <legend>Timeouts (ms)</legend>
         <div class="row">
-          {timeoutNames.map(([one, label]) => (
-            <CountField key={one} label={label} path={`timeouts.${one}`} of={bindField(timeouts, one)} />
+          {timeoutNames.map(([name, label]) => (
+            <CountField key={name} label={label} path={`timeouts.${name}`} of={bindField(timeouts, name)} />
           ))}
         </div>
         <p class="hint">Applied to each provider call. Leave empty to use the gateway’s settings.</p>
@@ -143,7 +143,7 @@ const kindFlags: { [K in Kind]?: Flag } = { embedding: 'sameVectors', image: 're
 const flagNames = toChoices(flagLabels).map(([flag]) => flag)
 
 /** The strategies with their labels. The last one isn't for connections. */
-const strategies = toChoices(strategyHints).map(([one]) => [one, getStrategyLabel(one)] as const)
+const strategies = toChoices(strategyHints).map(([strategy]) => [strategy, getStrategyLabel(strategy)] as const)
 
 const responseLabels: Readonly<Record<Exclude<ResponseCondition, 'function'>, string>> = {
   content: 'Try the next model when a content filter stops the response',

@@ -128,8 +128,8 @@ function Aliases({ aliases, inCode, onChange }: AliasesProps) {
   const adding = useAction(async () => {
     const entered = { alias: alias.value.trim(), model: model.value.trim() }
     const findRow = (all: readonly Alias[]) => all.find((row) => row.alias === entered.alias)
-    const before = findRow(rows)
-    if (before) await changeRecord(before, (options) => api.value.aliases.set(entered, options), entered)
+    const existing = findRow(rows)
+    if (existing) await changeRecord(existing, (options) => api.value.aliases.set(entered, options), entered)
     else {
       const now = await loadAliases()
       if (findRow(now)) {

@@ -3,18 +3,18 @@ import { bindValue, NumberField, SelectField, TextField, toChoices } from '../ui
 /** Edits common parts of an entry's condition, which is JSON. */
 export function ConditionFields({ of }: { of: { value: string } }) {
   const condition = isCondition(of.value) ? parseCondition(of.value) : {}
-  const member = (name: string, shown: string, read: (text: string) => unknown) =>
+  const member = (name: string, shown: string, parse: (text: string) => unknown) =>
     bindValue(shown, (text) => {
       const { [name]: _, ...others } = condition
-      const value = text === '' ? undefined : read(text)
+      const value = text === '' ? undefined : parse(text)
       const changed = value === undefined ? others : { ...others, [name]: value }
       of.value = Object.keys(changed).length > 0 ? JSON.stringify(changed) : ''
     })
   const { model = '', bytes } = condition
   const size = (end: 'min' | 'max') => {
     const sizes: object = typeof bytes === 'object' && bytes !== null ? bytes : {}
-    const { [end]: shown, ...other } = sizes as Partial<Record<'min' | 'max', unknown>>
-    const field = member('bytes', String(shown ?? ''), (text) => ({ ...sizes, [end]: Number(text) }))
+    const { [end]: currentValue, ...other } = sizes as Partial<Record<'min' | 'max', unknown>>
+    const field = member('bytes', String(currentValue ?? ''), (text) => ({ ...sizes, [end]: Number(text) }))
     const without = member('bytes', '', () => (Object.keys(other).length > 0 ? other : undefined))
     return bindValue(field.value, (text) => {
       if (text === '') without.value = 'without'

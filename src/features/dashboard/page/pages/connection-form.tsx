@@ -97,10 +97,10 @@ function ConnectionForm({
     else await api.value.connections.create({ provider: form.value.provider.trim(), ...input })
     onSaved()
   })
-  const known = providers.find(({ id }) => id === form.value.provider.trim())
-  const cloud = known?.cloud
+  const provider = providers.find(({ id }) => id === form.value.provider.trim())
+  const cloud = provider?.cloud
   const list = useId()
-  const needsAddress = !known?.baseUrl && !cloud
+  const needsAddress = !provider?.baseUrl && !cloud
 
   return (
     <Form of={saving} submit={connection ? 'Save' : 'Add connection'}>
@@ -117,7 +117,7 @@ function ConnectionForm({
           <Suggestions id={list} of={providers.map(({ id, name = id }) => [id, name] as const)} />
         </>
       )}
-      <TextField label="Name" path="name" placeholder={known?.name ?? ''} of={bindField(form, 'name')} />
+      <TextField label="Name" path="name" placeholder={provider?.name ?? ''} of={bindField(form, 'name')} />
       <TextField
         label="API key"
         path="apiKey"
@@ -144,7 +144,7 @@ function ConnectionForm({
           label="Base URL"
           path="providerSpecificData.baseUrl"
           hint="API base URL, including the version, such as https://llm.example/v1. Leave empty for the provider’s default."
-          placeholder={known?.baseUrl ?? 'https://'}
+          placeholder={provider?.baseUrl ?? 'https://'}
           of={bindField(form, 'baseUrl')}
         />
         <div class="row">
@@ -184,7 +184,7 @@ function ConnectionForm({
 
 function toFormState(connection: ShownConnection | undefined): ConnectionState {
   const { provider = '', name = '', priority = '', providerSpecificData: data = {} } = connection ?? {}
-  const textValues = TEXT_FIELDS.map((one) => [one, data[one] ?? ''] as const)
+  const textValues = TEXT_FIELDS.map((field) => [field, data[field] ?? ''] as const)
   return {
     ...(Object.fromEntries(textValues) as Record<(typeof TEXT_FIELDS)[number], string>), // has exactly these names
     provider,
@@ -202,10 +202,10 @@ function toFormState(connection: ShownConnection | undefined): ConnectionState {
 /** Builds the request body. Keeps an existing connection's data for which the form has no field. */
 function toInput(form: ConnectionState, connection: ShownConnection | undefined) {
   const models = splitList(form.enabledModels)
-  const own = TEXT_FIELDS.map((name) => [name, form[name].trim() || undefined])
+  const textEntries = TEXT_FIELDS.map((name) => [name, form[name].trim() || undefined])
   const data: Record<string, unknown> = {
     ...connection?.providerSpecificData,
-    ...Object.fromEntries(own),
+    ...Object.fromEntries(textEntries),
     enabledModels: models.length > 0 ? models : undefined,
   }
   const [name, apiKey, priority] = [form.name.trim(), form.apiKey.trim(), form.priority.trim()]

@@ -91,6 +91,9 @@ const columns: Column<Target>[] = [
     cell: ({ provider, model, connection }) => `${provider}/${model} (${connection})`,
   },
   { name: 'Reason', cell: ({ why }) => why },
-  { name: 'Cache marks', cell: ({ promptCaching: of }) => of && (of.stoodDown ?? of.marks.join(', ')) },
+  {
+    name: 'Cache marks',
+    cell: ({ promptCaching: caching }) => caching && (caching.stoodDown ?? caching.marks.join(', ')),
+  },
   { name: 'Via', cell: ({ via }) => via },
 ]

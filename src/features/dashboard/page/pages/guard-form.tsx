@@ -114,7 +114,12 @@ export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => vo
     <Form of={saving} submit={guard ? 'Save' : 'Create'}>
       {!guard && <TextField label="Name" path="name" required of={name} />}
       {!guard && (
-        <SelectField label="Kind" path="kind" of={kind} options={kindNames.map((one) => [one, kindLabels[one]])} />
+        <SelectField
+          label="Kind"
+          path="kind"
+          of={kind}
+          options={kindNames.map((kindName) => [kindName, kindLabels[kindName]])}
+        />
       )}
       {[...own(), ...options.filter(([field]) => COMMON.includes(field))].map(renderField)}
       <details>
@@ -143,7 +148,7 @@ function OptionField({ field, kind, option: { shape, isOptional }, of }: OptionF
   if (shape.type === 'number') return <CountField {...common} />
   if (shape.type === 'choice') {
     const preset = kind === 'invisible' && field === 'action' ? 'remove' : fallback
-    const choices = shape.of.map((one) => [one, getChoiceLabel(field, one)] as const)
+    const choices = shape.of.map((choice) => [choice, getChoiceLabel(field, choice)] as const)
     return (
       <SelectField
         label={label}
@@ -160,7 +165,7 @@ function OptionField({ field, kind, option: { shape, isOptional }, of }: OptionF
         <div class="checks">
           <CheckFields
             of={bindValue(splitLines(bound.value), (chosen) => (bound.value = chosen.join('\n')))}
-            options={shape.of.of.map((one) => [one, getChoiceLabel(field, one)])}
+            options={shape.of.of.map((choice) => [choice, getChoiceLabel(field, choice)])}
           />
         </div>
         <p class="hint">Leave all unchecked for all.</p>

@@ -84,9 +84,9 @@ async function load() {
   const counts = new Map<string, Map<string, number>>()
   const refusals = requests.flatMap(({ id, time, keyId, model, guards: entries = [] }) => {
     for (const entry of entries) {
-      const known = counts.get(entry.name) ?? new Map<string, number>()
+      const countsByWord = counts.get(entry.name) ?? new Map<string, number>()
       const verdict = describeVerdict(entry)
-      counts.set(entry.name, known.set(verdict, (known.get(verdict) ?? 0) + 1))
+      counts.set(entry.name, countsByWord.set(verdict, (countsByWord.get(verdict) ?? 0) + 1))
     }
     return entries
       .filter(({ verdict, isWatched }) => verdict === 'refuse' && !isWatched)

@@ -10,7 +10,9 @@ import type { PlainKey } from './keys.tsx'
 /** Shows the value of a new key once, with code examples. */
 export function NewKeyDialog({ name, value, onClose }: { name: string; value: string; onClose: () => void }) {
   const which = useSignal(snippets[0]?.name ?? '')
-  const snippet = snippets.find((one) => one.name === which.value)?.code({ url: gatewayUrl, key: value }, 'your-model')
+  const snippet = snippets
+    .find((snippet) => snippet.name === which.value)
+    ?.code({ url: gatewayUrl, key: value }, 'your-model')
   return (
     <Dialog title={`Key "${name}"`} onClose={onClose}>
       <p class="notice">Copy this key now. You won’t be able to see it again.</p>
@@ -20,15 +22,15 @@ export function NewKeyDialog({ name, value, onClose }: { name: string; value: st
       </div>
       <h3>Use this key</h3>
       <div class="actions" role="tablist">
-        {snippets.map(({ name: one }) => (
+        {snippets.map(({ name: snippetName }) => (
           <button
-            key={one}
+            key={snippetName}
             type="button"
             role="tab"
-            aria-selected={one === which.value}
-            onClick={() => (which.value = one)}
+            aria-selected={snippetName === which.value}
+            onClick={() => (which.value = snippetName)}
           >
-            {one}
+            {snippetName}
           </button>
         ))}
       </div>

@@ -102,17 +102,17 @@ async function load() {
   const ids = keys.map(({ id }) => id)
   const usage = ids.length > 0 ? await api.value.usage.keys({ ids }).catch(() => undefined) : undefined // undefined if the storage is unavailable
   const groupLimits = await loadGroupLimits(groups, usage?.keys ?? [])
-  return { keys, after, groups, usage: new Map(usage?.keys.map((one) => [one.id, one])), groupLimits }
+  return { keys, after, groups, usage: new Map(usage?.keys.map((key) => [key.id, key])), groupLimits }
 }
 
 /** Maximum number of groups whose limits are read one by one. The usage of a listed key already includes its group's limits. */
 const MOST_GROUPS = 20
 
 async function loadGroupLimits(groups: readonly Group[], keys: ReadonlyArray<{ limits: LimitState[] }>) {
-  const known = keys.flatMap(({ limits }) => limits)
+  const knownLimits = keys.flatMap(({ limits }) => limits)
   const pickGroupFields = (id: string, states: readonly LimitState[]) =>
     states.filter((state) => state.scope === 'group' && state.id === id)
-  const found = new Map(groups.map(({ id }) => [id, dedupeLimits(pickGroupFields(id, known))]))
+  const found = new Map(groups.map(({ id }) => [id, dedupeLimits(pickGroupFields(id, knownLimits))]))
   const others = groups.filter(({ id, limits }) => limits && found.get(id)?.length === 0).slice(0, MOST_GROUPS)
   const work = others.map(async ({ id }) => {
     const { limits } = await api.value.groups.limits.get(id)
@@ -314,8 +314,8 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
           <OwnerForm
             of="key"
             groups={groups}
-            onSave={async ({ name, ...more }) => {
-              const { key } = await keys.create({ name, ...omitNulls(more) })
+            onSave={async ({ name, ...rest }) => {
+              const { key } = await keys.create({ name, ...omitNulls(rest) })
               onMade(name, key)
             }}
           />
@@ -339,7 +339,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
         <Dialog title="Create group" onClose={onClose}>
           <OwnerForm
             of="group"
-            onSave={({ name, ...more }) => groupApi.create({ name, ...omitNulls(more) }).then(onDone)}
+            onSave={({ name, ...rest }) => groupApi.create({ name, ...omitNulls(rest) }).then(onDone)}
           />
         </Dialog>
       )

@@ -58,8 +58,8 @@ export function LimitsDialog({ of, id, name, onClose }: LimitsDialogProps) {
 
 const getLimitKey = ({ scope, unit, window }: LimitState) => `${scope} ${unit} ${window}`
 
-const createAmountCell = (of: 'used' | 'reserved' | 'unsettled' | 'remaining') => (state: LimitState) =>
-  formatAmount(state.unit, state[of])
+const createAmountCell = (field: 'used' | 'reserved' | 'unsettled' | 'remaining') => (state: LimitState) =>
+  formatAmount(state.unit, state[field])
 
 const LimitMeter = ({ limit, remaining, label }: { limit: number; remaining: number; label: string }) => (
   <meter min={0} max={limit} value={limit - remaining} high={limit * 0.9} optimum={0} aria-label={label} />

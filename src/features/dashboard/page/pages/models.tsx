@@ -74,14 +74,18 @@ const labels: Readonly<Record<string, string>> = tokenLabels
 
 /** Formats all prices except for text tokens, such as prices for images and for requests with a long input. */
 function formatOtherPrices({ price: { images = {}, tiers = [], serviceTiers = {}, ...all } = {} }: Published): string {
-  const others = Object.entries(all).filter(([of]) => !/^(?:input|output|cache)/.test(of))
-  const listed = [...others, ...Object.entries(images)].map(([of, usd = 0]) => `${of}: ${formatMoney(usd)}`)
+  const others = Object.entries(all).filter(([unit]) => !/^(?:input|output|cache)/.test(unit))
+  const listed = [...others, ...Object.entries(images)].map(([unit, usd = 0]) => `${unit}: ${formatMoney(usd)}`)
   const long = tiers.map(({ above, ...prices }) => {
-    const each = Object.entries(prices).map(([of, usd]) => `${labels[of]?.toLowerCase() ?? of} ${formatMoney(usd)}`)
+    const each = Object.entries(prices).map(
+      ([unit, usd]) => `${labels[unit]?.toLowerCase() ?? unit} ${formatMoney(usd)}`,
+    )
     return `over ${formatCompact(above)} input tokens: ${each.join(', ')}`
   })
   const services = Object.entries(serviceTiers).map(([name, { tiers: _, ...prices }]) => {
-    const each = Object.entries(prices).map(([of, usd]) => `${labels[of]?.toLowerCase() ?? of} ${formatMoney(usd)}`)
+    const each = Object.entries(prices).map(
+      ([unit, usd]) => `${labels[unit]?.toLowerCase() ?? unit} ${formatMoney(usd)}`,
+    )
     return `${name}: ${each.join(', ')}`
   })
   return [...listed, ...long, ...services].join('; ')

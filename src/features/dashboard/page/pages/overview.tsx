@@ -94,12 +94,20 @@ function FirstSteps({ counts: { connections, keys }, usage }: OverviewData) {
 
 /** Shows figures for the last 24 hours, compared with the 24 hours before. */
 function Figures({ totals, before }: Summary) {
-  const former = before?.totals
+  const previousTotals = before?.totals
   const { tokens, firstByteMs } = totals
   const figures = [
-    ['Requests', formatNumber(totals.requests), former && `${formatNumber(former.requests)} the day before`],
-    ['Failed or rejected', formatFailedShare(totals), former && `${formatFailedShare(former)} the day before`],
-    ['Spend', formatMoney(totals.costUsd), former && `${formatMoney(former.costUsd)} the day before`],
+    [
+      'Requests',
+      formatNumber(totals.requests),
+      previousTotals && `${formatNumber(previousTotals.requests)} the day before`,
+    ],
+    [
+      'Failed or rejected',
+      formatFailedShare(totals),
+      previousTotals && `${formatFailedShare(previousTotals)} the day before`,
+    ],
+    ['Spend', formatMoney(totals.costUsd), previousTotals && `${formatMoney(previousTotals.costUsd)} the day before`],
     ['Tokens in / out', `${formatCompact(tokens.input)} / ${formatCompact(tokens.output)}`],
     [
       'Median time to first token',
@@ -113,10 +121,10 @@ function Figures({ totals, before }: Summary) {
 const formatFailedShare = ({ failed, requests }: Summary['totals']) => formatPercent(failed / Math.max(1, requests))
 
 function toChart({ from, rows }: Summary) {
-  const hours = Array.from({ length: 24 }, (_, at) => Date.parse(from) + at * HOUR)
+  const hours = Array.from({ length: 24 }, (_, index) => Date.parse(from) + index * HOUR)
   const row = (at: number) => rows.find(({ hour }) => hour !== undefined && Date.parse(hour) === at)
-  const failed = hours.map((at) => row(at)?.failed ?? 0)
-  const answered = hours.map((at, index) => (row(at)?.requests ?? 0) - (failed[index] ?? 0))
+  const failed = hours.map((hour) => row(hour)?.failed ?? 0)
+  const answered = hours.map((hour, index) => (row(hour)?.requests ?? 0) - (failed[index] ?? 0))
   return {
     title: 'Requests per hour',
     labels: hours.map(formatHour),

@@ -62,12 +62,16 @@ export default function Playground() {
   }
 
   async function ask() {
-    const given = parseObject(body.value)
+    const parsedBody = parseObject(body.value)
     const needsAudio = format.value === 'transcription'
-    problem.value = !given ? 'Enter a JSON object.' : needsAudio && !file.value ? 'Choose a file first.' : undefined
-    if (!given || problem.value || isUnderWay) return
+    problem.value = !parsedBody
+      ? 'Enter a JSON object.'
+      : needsAudio && !file.value
+        ? 'Choose a file first.'
+        : undefined
+    if (!parsedBody || problem.value || isUnderWay) return
     const sound = needsAudio && file.value && { audio: await readBase64(file.value), mediaType: file.value.type }
-    const created = buildRequest(format.value, model.value.trim(), { ...given, ...sound })
+    const created = buildRequest(format.value, model.value.trim(), { ...parsedBody, ...sound })
     const stop = new AbortController()
     asking.current = stop
     await sendRequest(
@@ -77,9 +81,9 @@ export default function Playground() {
   }
 
   function note(change: Partial<Progress>, stop: AbortController) {
-    const before = progress.peek()
+    const previous = progress.peek()
     if (asking.current === stop)
-      progress.value = { ...(change.phase === 'waiting' || !before ? NOTHING : before), ...change }
+      progress.value = { ...(change.phase === 'waiting' || !previous ? NOTHING : previous), ...change }
   }
 
   return (
@@ -292,7 +296,7 @@ function indent(text: string): string {
 const sanitizeLines = (text: string) => text.split('\n').map(escapeInvisible).join('\n')
 
 function getHeaderFacts({ status, headers }: Response): Array<readonly [string, string]> {
-  const named = {
+  const facts = {
     'Served by': headers.get('x-signalbox-target'),
     Attempts: headers.get('x-signalbox-attempts'),
     Warnings: headers.get('x-signalbox-warning'),
@@ -300,17 +304,17 @@ function getHeaderFacts({ status, headers }: Response): Array<readonly [string, 
   }
   return [
     ['Status', `${status}`],
-    ...Object.entries(named).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
+    ...Object.entries(facts).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
   ]
 }
 
 const formatCost = (cost: string | null) => (cost === null ? null : formatMoney(Number(cost)))
 
 /** Adds facts from the usage record: the cost of a stream, and all attempts. */
-async function loadRecordFacts(id: string, known: ReadonlyArray<readonly [string, string]>) {
-  const kept = await api.value.usage.request(id).catch(() => undefined) // the gateway may not store usage
-  if (!kept) return known
-  const { costUsd, tokens, attempts, warnings = [] } = kept.request
+async function loadRecordFacts(id: string, facts: ReadonlyArray<readonly [string, string]>) {
+  const record = await api.value.usage.request(id).catch(() => undefined) // the gateway may not store usage
+  if (!record) return facts
+  const { costUsd, tokens, attempts, warnings = [] } = record.request
   const later: Record<string, string> = {}
   if (costUsd !== undefined || tokens) later.Cost = costUsd === undefined ? 'Unknown' : formatMoney(costUsd)
   if (warnings.length > 0) later.Warnings = warnings.join(', ')
@@ -318,5 +322,5 @@ async function loadRecordFacts(id: string, known: ReadonlyArray<readonly [string
     later.Attempts = attempts
       .map(({ provider, model, status, durationMs }) => `${provider}/${model} ${status}, ${formatDuration(durationMs)}`)
       .join('; ')
-  return [...known.filter(([name]) => !Object.hasOwn(later, name)), ...Object.entries(later)]
+  return [...facts.filter(([name]) => !Object.hasOwn(later, name)), ...Object.entries(later)]
 }

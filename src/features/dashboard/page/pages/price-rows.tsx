@@ -38,16 +38,16 @@ export const PriceRows = ({ of }: { of: { value: PriceRow[] } }) => (
           <legend>Prices for long inputs</legend>
           <Rows of={tiers} blank={NO_TIER} add="Add tier" what="tier">
             {(tier) => {
-              const place = `${path}[${tiers.value.indexOf(tier.value)}]`
+              const rowPath = `${path}[${tiers.value.indexOf(tier.value)}]`
               return (
                 <>
                   <CountField
                     label="Over (input tokens)"
-                    path={`${place}.above`}
+                    path={`${rowPath}.above`}
                     required
                     of={bindField(tier, 'above')}
                   />
-                  <TokenFields of={tier} path={place} />
+                  <TokenFields of={tier} path={rowPath} />
                 </>
               )
             }}
@@ -110,7 +110,7 @@ function toTexts({ input, output, cacheRead, cacheWrite, ...other }: Prices[stri
 /** Converts the state to input for the API; `null` without prices. Throws if a model's other prices aren't a JSON object. */
 export function toPrices(rows: readonly PriceRow[]): Record<string, object> | null {
   const prices = rows.map(({ model, tiers, other, ...tokens }) => {
-    const long = tiers.map(({ other: kept, ...tier }) => ({ ...kept, ...toNumbers(tier) }))
+    const long = tiers.map(({ other: otherPrices, ...tier }) => ({ ...otherPrices, ...toNumbers(tier) }))
     return [
       model.trim(),
       { ...toNumbers(tokens), ...(long.length > 0 && { tiers: long }), ...parseJsonObject(other) },

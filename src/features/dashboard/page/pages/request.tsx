@@ -18,7 +18,7 @@ export function RequestDetail({ id }: { id: string }) {
       api.value.keys.list({ values: 'none' }),
       api.value.groups.list(),
     ])
-    const names = new Map([...keys, ...groups].map((one) => [one.id, one.name]))
+    const names = new Map([...keys, ...groups].map((record) => [record.id, record.name]))
     return { request, names, advice: await findPriceAdvice(request) }
   })
   return (
@@ -166,10 +166,10 @@ function Attempts({ request: { attempts, durationMs, streamed } }: { request: St
         {streamed && 'For streams, the solid part is the time to first token and the faded part is the rest.'}
       </p>
       <ol class="attempts">
-        {attempts.map((attempt, at) => {
+        {attempts.map((attempt, index) => {
           const isAnswer = attempt.outcome === 'answered'
           return (
-            <li key={at}>
+            <li key={index}>
               <div>
                 <Text of={`${attempt.provider}/${attempt.model}`} />{' '}
                 <State
@@ -221,8 +221,8 @@ function Skipped({ request: { skipped = [] } }: { request: StoredRequest }) {
     <>
       <h4>Skipped targets</h4>
       <ul>
-        {skipped.map((skip, at) => (
-          <li key={at}>
+        {skipped.map((skip, index) => (
+          <li key={index}>
             <Text
               of={`${'entry' in skip ? skip.entry : `${skip.provider}/${skip.model}`}: ${getOutcomeLabel(skip.skipped)}`}
             />

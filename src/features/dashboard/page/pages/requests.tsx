@@ -165,8 +165,8 @@ function useLive(fresh: Signal<StoredRequest[]>, isLive: Signal<boolean>, reload
   useEffect(() => {
     if (!isLive.value) return undefined
     return onEvents((events) => {
-      const ended = events.flatMap(({ type, data }) => (type === 'finished' ? data : []))
-      if (ended.length > 0) fresh.value = [...ended.reverse(), ...fresh.value].slice(0, MOST_ROWS)
+      const finishedRequests = events.flatMap(({ type, data }) => (type === 'finished' ? data : []))
+      if (finishedRequests.length > 0) fresh.value = [...finishedRequests.reverse(), ...fresh.value].slice(0, MOST_ROWS)
       if (events.some(({ type }) => type === 'lost')) reload()
     })
   }, [isLive.value])

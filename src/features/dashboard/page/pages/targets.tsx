@@ -153,7 +153,7 @@ const getHealthKey = ({ level, provider, connectionId, model, combo }: HealthEnt
   [level, provider, connectionId, model, combo].join(' ')
 
 function getHealthColumns(connections: Connections): Column<HealthEntry>[] {
-  const getName = (id: string | undefined) => connections.find((one) => one.id === id)?.name
+  const getName = (id: string | undefined) => connections.find((connection) => connection.id === id)?.name
   return [
     {
       name: 'Target',
@@ -196,8 +196,8 @@ function getConnectionColumns({
 }: ConnectionActions): Column<ShownConnection>[] {
   const { connections, health: healthApi } = api.value
   const listConnectionTargets = (id: string) => targets.filter(({ connectionId }) => connectionId === id)
-  const sum = (id: string, of: (target: TargetState) => number) =>
-    listConnectionTargets(id).reduce((all, one) => all + of(one), 0)
+  const sum = (id: string, getCount: (target: TargetState) => number) =>
+    listConnectionTargets(id).reduce((all, target) => all + getCount(target), 0)
   return [
     nameColumn,
     { name: 'Provider', by: ({ provider }) => provider, cell: ({ provider }) => provider },

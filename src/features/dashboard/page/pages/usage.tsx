@@ -80,8 +80,8 @@ export default function Usage() {
 
 const getSelection = () => {
   const { query } = route.value
-  const by = toChoices(groupings).find(([one]) => one === query.get('by'))?.[0] ?? 'key'
-  const measure = toChoices(measures).find(([one]) => one === query.get('show'))?.[0] ?? 'costUsd'
+  const by = toChoices(groupings).find(([grouping]) => grouping === query.get('by'))?.[0] ?? 'key'
+  const measure = toChoices(measures).find(([name]) => name === query.get('show'))?.[0] ?? 'costUsd'
   const filter = Object.fromEntries(
     Object.keys(filters).flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? '']] : [])),
   )
@@ -186,9 +186,9 @@ const formatCost = ({ costUsd, unpriced }: Totals) => `${unpriced > 0 ? '≥ ' :
 
 const formatTime = (ms: number | undefined) => (ms === undefined ? '–' : formatDuration(ms))
 
-function formatChange(now: number | undefined, before: number | undefined): string | undefined {
-  if (!now || !before) return undefined
-  const share = now / before - 1
+function formatChange(now: number | undefined, previous: number | undefined): string | undefined {
+  if (!now || !previous) return undefined
+  const share = now / previous - 1
   return `${share >= 0 ? '+' : '−'}${formatPercent(Math.abs(share))} vs. previous period`
 }
 
@@ -203,8 +203,8 @@ function toChart(summary: Summary & { isHourly: boolean }, names: Names) {
   const rest = times.map(() => 0)
   for (const row of series) {
     const values = (row.others === undefined && first.get(getRowValue(row))?.values) || rest
-    const at = times.indexOf(row.hour ?? row.day ?? '')
-    values[at] = (values[at] ?? 0) + getMeasure(row, measure)
+    const index = times.indexOf(row.hour ?? row.day ?? '')
+    values[index] = (values[index] ?? 0) + getMeasure(row, measure)
   }
   const parts: Part[] = [...first.values()]
   if (rest.some((value) => value > 0)) parts.push({ name: 'Other', values: rest })
@@ -216,8 +216,8 @@ function toChart(summary: Summary & { isHourly: boolean }, names: Names) {
 function listHoursOrDays({ from, to }: Summary, isHourly: boolean): string[] {
   const [step, length] = isHourly ? [HOUR, 24] : [DAY, 10]
   const times: string[] = []
-  for (let at = Math.floor(Date.parse(from) / step) * step; at < Date.parse(to); at += step)
-    times.push(new Date(at).toISOString().slice(0, length))
+  for (let index = Math.floor(Date.parse(from) / step) * step; index < Date.parse(to); index += step)
+    times.push(new Date(index).toISOString().slice(0, length))
   return times
 }
 
@@ -233,34 +233,44 @@ const Times = ({ of }: { of: Totals['durationMs'] }) =>
   )
 
 const totalColumns: Column<Totals>[] = [
-  { name: 'Requests', isNumber: true, by: (of) => of.requests, cell: (of) => formatNumber(of.requests) },
-  { name: 'Failed', isNumber: true, by: getFailedShare, cell: (of) => formatPercent(getFailedShare(of)) },
-  { name: 'Tokens in', isNumber: true, by: (of) => of.tokens.input, cell: (of) => formatCompact(of.tokens.input) },
+  {
+    name: 'Requests',
+    isNumber: true,
+    by: (totals) => totals.requests,
+    cell: (totals) => formatNumber(totals.requests),
+  },
+  { name: 'Failed', isNumber: true, by: getFailedShare, cell: (totals) => formatPercent(getFailedShare(totals)) },
+  {
+    name: 'Tokens in',
+    isNumber: true,
+    by: (totals) => totals.tokens.input,
+    cell: (totals) => formatCompact(totals.tokens.input),
+  },
   {
     name: 'Cached',
     isNumber: true,
     by: getCachedShare,
-    cell: (of) => formatPercent(getCachedShare(of)),
+    cell: (totals) => formatPercent(getCachedShare(totals)),
   },
   {
     name: 'Tokens out',
     isNumber: true,
-    by: (of) => of.tokens.output,
-    cell: (of) => formatCompact(of.tokens.output),
+    by: (totals) => totals.tokens.output,
+    cell: (totals) => formatCompact(totals.tokens.output),
   },
   {
     name: 'First token (p95)',
     isNumber: true,
-    by: (of) => of.firstByteMs?.p95 ?? 0,
-    cell: (of) => <Times of={of.firstByteMs} />,
+    by: (totals) => totals.firstByteMs?.p95 ?? 0,
+    cell: (totals) => <Times of={totals.firstByteMs} />,
   },
   {
     name: 'Duration (p95)',
     isNumber: true,
-    by: (of) => of.durationMs?.p95 ?? 0,
-    cell: (of) => <Times of={of.durationMs} />,
+    by: (totals) => totals.durationMs?.p95 ?? 0,
+    cell: (totals) => <Times of={totals.durationMs} />,
   },
-  { name: 'Cost', isNumber: true, by: (of) => of.costUsd, cell: (of) => formatCost(of) },
+  { name: 'Cost', isNumber: true, by: (totals) => totals.costUsd, cell: (totals) => formatCost(totals) },
 ]
 
 /** Shows savings only if the gateway has set cache breakpoints. */

@@ -27,14 +27,14 @@ export function Button({
   children,
 }: ButtonProps) {
   const isClosed = writes && !canWrite.value
-  const named = of === undefined ? label : `${String(children)}: ${of}`
+  const accessibleLabel = of === undefined ? label : `${String(children)}: ${of}`
   return (
     <button
       type={type}
       class={kind}
       disabled={disabled || isClosed}
       title={isClosed ? 'Your token is read-only.' : undefined}
-      aria-label={named && sanitize(named)}
+      aria-label={accessibleLabel && sanitize(accessibleLabel)}
       onClick={() => void onClick?.()}
     >
       {children}

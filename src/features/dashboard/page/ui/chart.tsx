@@ -40,7 +40,7 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
     return () => observer.disconnect()
   }, [])
   const wide = width.value
-  const all = labels.map((_, at) => parts.reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
+  const all = labels.map((_, index) => parts.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
   const top = roundUp(Math.max(...all, 0))
   const barWidth = (wide - LEFT) / Math.max(labels.length, 1)
   const y = (value: number) => (HEIGHT - BOTTOM) * (1 - value / top)
@@ -78,8 +78,8 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
         }}
         onPointerMove={(event) => {
           const box = event.currentTarget.getBoundingClientRect()
-          const place = Math.floor((((event.clientX - box.left) / box.width) * wide - LEFT) / barWidth)
-          cursor.value = place >= 0 && place < labels.length ? place : undefined
+          const index = Math.floor((((event.clientX - box.left) / box.width) * wide - LEFT) / barWidth)
+          cursor.value = index >= 0 && index < labels.length ? index : undefined
         }}
         onPointerLeave={() => {
           cursor.value = undefined
@@ -168,5 +168,5 @@ export function Chart({ title, labels, parts, format }: ChartProps) {
 function roundUp(value: number): number {
   if (!(value > 0)) return 1
   const power = 10 ** Math.floor(Math.log10(value))
-  return ([1, 2, 5, 10].find((one) => one * power >= value) ?? 10) * power
+  return ([1, 2, 5, 10].find((factor) => factor * power >= value) ?? 10) * power
 }

@@ -22,8 +22,10 @@ const Errors = createContext<FormErrors | undefined>(undefined)
 /** Finds the field that an error such as `"limits.usd.month" must be …` belongs to, by the field's own path or a path inside it. */
 function findField({ paths, error }: FormErrors): string | undefined {
   const [, path = ''] = /^(?:Unknown field )?"([^"]+)"/.exec(error.value ?? '') ?? []
-  const around = [...paths].filter((own) => path === own || path.startsWith(`${own}.`) || path.startsWith(`${own}[`))
-  return around.sort((one, other) => other.length - one.length)[0]
+  const around = [...paths].filter(
+    (errorPath) => path === errorPath || path.startsWith(`${errorPath}.`) || path.startsWith(`${errorPath}[`),
+  )
+  return around.sort((a, b) => b.length - a.length)[0]
 }
 
 /** The value that a field shows and changes: a signal, or part of one. */
@@ -32,12 +34,12 @@ interface Bound<Value> {
 }
 
 /** Binds a property of an object in a signal. */
-export const bindField = <T extends object, Name extends keyof T>(of: Bound<T>, name: Name): Bound<T[Name]> => ({
+export const bindField = <T extends object, Name extends keyof T>(bound: Bound<T>, name: Name): Bound<T[Name]> => ({
   get value() {
-    return of.value[name]
+    return bound.value[name]
   },
   set value(value) {
-    of.value = { ...of.value, [name]: value }
+    bound.value = { ...bound.value, [name]: value }
   },
 })
 
@@ -52,9 +54,9 @@ export const bindValue = <T,>(value: T, change: (value: T) => void): Bound<T> =>
 })
 
 /** Binds an element of a list in a signal. */
-export const bindElement = <T,>(of: Bound<T[]>, one: T): Bound<T> =>
+export const bindElement = <T,>(bound: Bound<T[]>, one: T): Bound<T> =>
   bindValue(one, (value) => {
-    of.value = of.value.map((other) => (other === one ? value : other))
+    bound.value = bound.value.map((other) => (other === one ? value : other))
   })
 
 type LabeledProps = FieldProps & {
@@ -109,14 +111,14 @@ type TextFieldProps = FieldProps & {
   step?: number | 'any'
 }
 
-export function TextField({ label, hint, error, path, of, ...more }: TextFieldProps) {
+export function TextField({ label, hint, error, path, of, ...props }: TextFieldProps) {
   return (
     <Field label={label} hint={hint} error={error} path={path}>
       {(ids) =>
         // JSX has a separate type for each input type, and none for an input whose type varies.
         h('input', {
           autocomplete: 'off',
-          ...more,
+          ...props,
           ...ids,
           value: of.value,
           onInput: ({ currentTarget }) => (of.value = currentTarget.value),
@@ -144,7 +146,7 @@ type TextAreaProps = FieldProps & {
 }
 
 /** A multiline field. `isSelected` selects all of it for copying. */
-export function TextArea({ label, hint, error, path, of, isSelected = false, ...more }: TextAreaProps) {
+export function TextArea({ label, hint, error, path, of, isSelected = false, ...props }: TextAreaProps) {
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
     if (isSelected) field.current?.select()
@@ -153,7 +155,7 @@ export function TextArea({ label, hint, error, path, of, isSelected = false, ...
     <Field label={label} hint={hint} error={error} path={path}>
       {(ids) => (
         <textarea
-          {...more}
+          {...props}
           {...ids}
           ref={field}
           spellcheck={false}
@@ -183,10 +185,10 @@ type SelectFieldProps<Value extends string> = FieldProps & {
   options: ReadonlyArray<Choice<Value>>
 }
 
-export function SelectField<Value extends string>({ of, options, ...more }: SelectFieldProps<Value>) {
-  const choices = options.map((one) => (typeof one === 'string' ? ([one, one] as const) : one))
+export function SelectField<Value extends string>({ of, options, ...props }: SelectFieldProps<Value>) {
+  const choices = options.map((option) => (typeof option === 'string' ? ([option, option] as const) : option))
   return (
-    <Field {...more}>
+    <Field {...props}>
       {(ids) => (
         <select
           {...ids}
@@ -228,7 +230,9 @@ export const CheckFields = <Value extends string>({
         key={value}
         label={label}
         of={bindValue(of.value.includes(value), (isOn) => {
-          of.value = options.flatMap(([one]) => ((one === value ? isOn : of.value.includes(one)) ? [one] : []))
+          of.value = options.flatMap(([choice]) =>
+            (choice === value ? isOn : of.value.includes(choice)) ? [choice] : [],
+          )
         })}
       />
     ))}
@@ -238,8 +242,8 @@ export const CheckFields = <Value extends string>({
 /** Renders suggestions for a field. */
 export const Suggestions = ({ id, of = [] }: { id: string; of: ReadonlyArray<Choice<string>> | undefined }) => (
   <datalist id={id}>
-    {of.map((one) => {
-      const [value, text] = typeof one === 'string' ? [one] : one
+    {of.map((item) => {
+      const [value, text] = typeof item === 'string' ? [item] : item
       return (
         <option key={value} value={value}>
           {text}
@@ -281,8 +285,8 @@ interface RowsProps<T> {
 export function Rows<T extends object>({ of, blank, add, what, beside, children, below }: RowsProps<T>) {
   return (
     <>
-      {of.value.map((row, at) => (
-        <Fragment key={at}>
+      {of.value.map((row, index) => (
+        <Fragment key={index}>
           <div class="row">
             {children(bindElement(of, row))}
             <div class="field fit">

@@ -12,9 +12,9 @@ export const toPairs = (values: object = {}): Pair[] =>
 /** Converts pairs to an object; `null` without pairs. */
 export const fromPairs = <Value,>(
   pairs: readonly Pair[],
-  read: (text: string) => Value,
+  parse: (text: string) => Value,
 ): Record<string, Value> | null =>
-  pairs.length > 0 ? Object.fromEntries(pairs.map(({ title, text }) => [title.trim(), read(text)])) : null
+  pairs.length > 0 ? Object.fromEntries(pairs.map(({ title, text }) => [title.trim(), parse(text)])) : null
 
 /** Reads a tag's value. */
 export const readTag = (text: string): string | boolean => (text === 'true' ? true : text === 'false' ? false : text)

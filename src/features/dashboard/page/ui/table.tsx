@@ -30,22 +30,26 @@ type TableProps<Row> = {
 export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results.', order, totals }: TableProps<Row>) {
   const sort = useSignal<{ at: number; isDown: boolean } | undefined>(undefined)
   const most = useSignal(PAGE)
-  const by = sort.value && columns[sort.value.at]?.by
+  const sortColumn = sort.value && columns[sort.value.at]?.by
   const sorted =
-    typeof by === 'function'
-      ? [...rows].sort((one, other) => compare(by(one), by(other)) * (sort.value?.isDown ? -1 : 1))
+    typeof sortColumn === 'function'
+      ? [...rows].sort((a, b) => compare(sortColumn(a), sortColumn(b)) * (sort.value?.isDown ? -1 : 1))
       : rows
 
   const [ordered, direction] = order?.value.split(' ') ?? []
-  const sortBy = (at: number) => {
-    const name = columns[at]?.by
+  const sortBy = (index: number) => {
+    const name = columns[index]?.by
     if (order && typeof name === 'string')
       order.value = `${name} ${ordered === name && direction !== 'asc' ? 'asc' : 'desc'}`
-    else sort.value = { at, isDown: sort.value?.at === at ? !sort.value.isDown : (columns[at]?.isNumber ?? false) }
+    else
+      sort.value = {
+        at: index,
+        isDown: sort.value?.at === index ? !sort.value.isDown : (columns[index]?.isNumber ?? false),
+      }
   }
-  function ariaSort(at: number) {
-    const name = columns[at]?.by
-    const isShown = typeof name === 'string' ? ordered === name : sort.value?.at === at
+  function ariaSort(index: number) {
+    const name = columns[index]?.by
+    const isShown = typeof name === 'string' ? ordered === name : sort.value?.at === index
     const isDown = typeof name === 'string' ? direction !== 'asc' : sort.value?.isDown
     return isShown ? (isDown ? 'descending' : 'ascending') : 'none'
   }
@@ -58,17 +62,17 @@ export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results
         <caption>{sanitize(caption)}</caption>
         <thead>
           <tr>
-            {columns.map(({ name, by: sortable, isNumber }, at) => (
+            {columns.map(({ name, by: sortable, isNumber }, index) => (
               <th
                 key={name}
                 scope="col"
                 class={isNumber ? 'number' : undefined}
-                aria-sort={sortable ? ariaSort(at) : undefined}
+                aria-sort={sortable ? ariaSort(index) : undefined}
               >
                 {sortable ? (
-                  <button type="button" class="sort" onClick={() => sortBy(at)}>
+                  <button type="button" class="sort" onClick={() => sortBy(index)}>
                     {name}{' '}
-                    <span aria-hidden="true">{{ none: '↕', ascending: '↑', descending: '↓' }[ariaSort(at)]}</span>
+                    <span aria-hidden="true">{{ none: '↕', ascending: '↑', descending: '↓' }[ariaSort(index)]}</span>
                   </button>
                 ) : (
                   name
@@ -80,8 +84,8 @@ export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results
         <tbody>
           {sorted.slice(0, most.value).map((row) => (
             <tr key={getKey(row)}>
-              {columns.map(({ name, cell, isNumber }, at) =>
-                at === 0 ? (
+              {columns.map(({ name, cell, isNumber }, index) =>
+                index === 0 ? (
                   <th key={name} scope="row">
                     {sanitizeNode(cell(row))}
                   </th>
@@ -97,11 +101,11 @@ export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results
         {totals && (
           <tfoot>
             <tr>
-              {totals.map((cell, at) => (
+              {totals.map((cell, index) => (
                 <td
-                  key={columns[at]?.name}
-                  class={columns[at]?.isNumber ? 'number' : undefined}
-                  data-name={at === 0 ? undefined : columns[at]?.name}
+                  key={columns[index]?.name}
+                  class={columns[index]?.isNumber ? 'number' : undefined}
+                  data-name={index === 0 ? undefined : columns[index]?.name}
                 >
                   {cell}
                 </td>
@@ -124,5 +128,5 @@ export function Table<Row>({ caption, columns, rows, getKey, empty = 'No results
 
 const PAGE = 200
 
-const compare = (one: string | number, other: string | number) =>
-  typeof one === 'number' && typeof other === 'number' ? one - other : String(one).localeCompare(String(other))
+const compare = (a: string | number, b: string | number) =>
+  typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b))
