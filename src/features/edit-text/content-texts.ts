@@ -34,7 +34,7 @@ export interface TextList {
 export function listContentTexts(json: JsonObject, names: ContentFields, { isEvent }: { isEvent: boolean }): TextList {
   const texts: ContentText[] = []
   const choices = new Set<string>()
-  const ended = new Set<string>()
+  const endedChannels = new Set<string>()
 
   function visit(holder: JsonObject | unknown[], key: string | number, place: TextPlace) {
     const value = (holder as JsonObject)[key]
@@ -45,7 +45,7 @@ export function listContentTexts(json: JsonObject, names: ContentFields, { isEve
       const replace = (text: string) => Object.assign(holder, { [key]: text })
       texts.push({ text: value, isPiece, isReasoning, choice, channel: `${path} ${isReasoning}`, holder, key, replace })
     } else if (Array.isArray(value))
-      for (const [at] of value.entries()) visit(value, at, enterElement(value[at], place))
+      for (const [index] of value.entries()) visit(value, index, enterElement(value[index], place))
     else if (isObject(value)) visitObject(value, place)
   }
 
@@ -55,7 +55,7 @@ export function listContentTexts(json: JsonObject, names: ContentFields, { isEve
     if (!place.isChoices) return { ...descend(place), path }
     const choice = `${Number(index)}`
     choices.add(choice)
-    if (isObject(element) && (element.finish_reason ?? element.finishReason)) ended.add(choice)
+    if (isObject(element) && (element.finish_reason ?? element.finishReason)) endedChannels.add(choice)
     return { ...descend(place), path, choice, isChoices: false }
   }
 
@@ -81,7 +81,7 @@ export function listContentTexts(json: JsonObject, names: ContentFields, { isEve
   }
 
   visitObject(json, { ...ROOT, path: isEvent ? POSITION.map((name) => json[name]).join() : '' })
-  return { texts, choices: choices.size > 0 ? choices : undefined, ended }
+  return { texts, choices: choices.size > 0 ? choices : undefined, ended: endedChannels }
 }
 
 interface TextPlace {

@@ -135,18 +135,18 @@ class EditedStream implements ByteStream {
     if (!isObject(json)) return (await this.#endTexts()) + block
     if (json.type === 'ping') return block
     const { texts, choices, ended } = listContentTexts(json, this.#names, { isEvent: true })
-    const lastIndexes = new Map(texts.flatMap(({ isPiece, channel }, at) => (isPiece ? [[channel, at]] : []))) // the last index of each channel
+    const lastIndexes = new Map(texts.flatMap(({ isPiece, channel }, index) => (isPiece ? [[channel, index]] : []))) // the last index of each channel
     const complete = new Set(texts.flatMap(({ isPiece, choice }) => (isPiece ? [] : [choice])))
     const isAbout = ({ choice }: UnfinishedText) => choices?.has(choice) ?? true
     const before = await this.#endTexts((channel, open) => !lastIndexes.has(channel) && isAbout(open))
     let isChanged = false
-    for (const [at, text] of texts.entries()) {
+    for (const [index, text] of texts.entries()) {
       if (!text.isPiece) {
         if (await editContentText(text, this.#create)) isChanged = true
         continue
       }
-      const isAtEnd = lastIndexes.get(text.channel) === at && (ended.has(text.choice) || complete.has(text.choice))
-      const edited = await this.#editPiece(text, { event, at, isAtEnd })
+      const isAtEnd = lastIndexes.get(text.channel) === index && (ended.has(text.choice) || complete.has(text.choice))
+      const edited = await this.#editPiece(text, { event, at: index, isAtEnd })
       if (edited === text.text) continue
       text.replace(edited)
       isChanged = true
@@ -160,8 +160,8 @@ class EditedStream implements ByteStream {
     { text, channel, choice, isReasoning }: ContentText,
     { event, at, isAtEnd }: { event: SseEvent; at: number; isAtEnd: boolean },
   ): Promise<string> {
-    const known = this.#open.get(channel)
-    const editor = known ? known.editor : this.#create({ isReasoning })
+    const openText = this.#open.get(channel)
+    const editor = openText ? openText.editor : this.#create({ isReasoning })
     this.#open.set(channel, { choice, editor, event, at })
     if (!editor) return text
     const edited = await editor.push(text)
@@ -195,7 +195,7 @@ class EditedStream implements ByteStream {
 
   /** Removes all strings from the last events of a failed stream, because they may repeat text that an editor has rejected. */
   #removeTexts(events: string): string {
-    let kept = ''
+    let output = ''
     for (const [block] of events.matchAll(BLOCK)) {
       const event = parseEvent(block)
       const json = event && parseExactly(event.data)
@@ -203,10 +203,10 @@ class EditedStream implements ByteStream {
         for (const text of listContentTexts(json, this.#names, { isEvent: true }).texts) text.replace('')
         dropProbabilities(json)
         if (typeof json.sequence_number === 'number') json.sequence_number = ++this.#lastNumber
-        kept += formatSseEvent({ ...event, data: JSON.stringify(json) })
-      } else kept += block
+        output += formatSseEvent({ ...event, data: JSON.stringify(json) })
+      } else output += block
     }
-    return kept
+    return output
   }
 
   /** Renumbers an event in the Responses format to account for added events. Returns whether the number changed. */

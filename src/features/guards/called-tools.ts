@@ -31,7 +31,7 @@ export function findCalls(json: JsonObject): FoundCall[] {
   const found: FoundCall[] = []
   function visit(value: unknown, choice: string) {
     if (Array.isArray(value)) {
-      for (const one of value) visit(one, choice)
+      for (const item of value) visit(item, choice)
       return
     }
     if (!isObject(value)) return
@@ -42,7 +42,7 @@ export function findCalls(json: JsonObject): FoundCall[] {
     }
     for (const [key, inner] of Object.entries(value))
       if (value === json && (key === 'choices' || key === 'candidates') && Array.isArray(inner))
-        for (const one of inner) visit(one, getChoice(one))
+        for (const item of inner) visit(item, getChoice(item))
       else visit(inner, choice)
   }
   visit(json, '')
@@ -52,17 +52,17 @@ export function findCalls(json: JsonObject): FoundCall[] {
 /** Reads an object with a tool's name and arguments. */
 function readCall(object: JsonObject): CalledTool | undefined {
   const name = object.toolName ?? object.name
-  const given = object.arguments ?? object.input ?? object.args
-  if (typeof name !== 'string' || given === undefined || given === '') return undefined
-  return { name, input: typeof given === 'string' ? tryParseJson(given) : given }
+  const args = object.arguments ?? object.input ?? object.args
+  if (typeof name !== 'string' || args === undefined || args === '') return undefined
+  return { name, input: typeof args === 'string' ? tryParseJson(args) : args }
 }
 
 /** Joins the tool calls that arrive in pieces, as in Chat Completions and Messages. */
 export class CallJoiner {
   readonly #open = new Map<string, { name: string; text: string; choice: string }>()
 
-  /** Returns the calls that an event completes. `ended`: the choices that it ends. */
-  take(json: JsonObject, ended: ReadonlySet<string>): FoundCall[] {
+  /** Returns the calls that an event completes. `endedChannels`: the choices that it ends. */
+  take(json: JsonObject, endedChannels: ReadonlySet<string>): FoundCall[] {
     const { type, index, content_block: block, delta, choices } = json
     if (type === 'content_block_start' && isObject(block) && typeof block.name === 'string') {
       const isComplete = isObject(block.input) && Object.keys(block.input).length > 0
@@ -74,9 +74,11 @@ export class CallJoiner {
       return []
     }
     if (type === 'content_block_stop') return this.#close((key) => key === `${index}`)
-    if (!Array.isArray(choices) || !choices.some((one) => isObject(one) && isObject(one.delta))) return findCalls(json)
-    for (const one of choices) if (isObject(one) && isObject(one.delta)) this.#addDelta(one.delta, getChoice(one))
-    return this.#close((_, { choice }) => ended.has(choice))
+    if (!Array.isArray(choices) || !choices.some((choice) => isObject(choice) && isObject(choice.delta)))
+      return findCalls(json)
+    for (const choice of choices)
+      if (isObject(choice) && isObject(choice.delta)) this.#addDelta(choice.delta, getChoice(choice))
+    return this.#close((_, { choice }) => endedChannels.has(choice))
   }
 
   /** Returns the calls that haven't been completed when the stream ends. */
@@ -87,8 +89,8 @@ export class CallJoiner {
   #addDelta({ tool_calls: calls, function_call: single }: JsonObject, choice: string) {
     const list = Array.isArray(calls) ? calls.filter(isObject) : []
     for (const call of [...list, ...(isObject(single) ? [{ function: single }] : [])]) {
-      const { index, function: named, custom } = call as JsonObject
-      const part = isObject(named) ? named : isObject(custom) ? custom : {}
+      const { index, function: functionCall, custom } = call as JsonObject
+      const part = isObject(functionCall) ? functionCall : isObject(custom) ? custom : {}
       const { name, arguments: json, input } = part
       const text = json ?? input
       this.#add(`${choice},${index}`, {

@@ -31,7 +31,7 @@ export function encodeFile(
   { text, data, isBase64 }: { text: string; data: string; isBase64: boolean },
 ): string | undefined {
   if (text.includes('\0')) return undefined
-  const encode = (one: string) => (isBase64 ? toBase64(encodeUtf8(one)) : encodeURIComponent(one))
+  const encode = (text: string) => (isBase64 ? toBase64(encodeUtf8(text)) : encodeURIComponent(text))
   const isSame = isBase64 ? encode(text) === data : decodePercent(encode(text)) === decodePercent(data)
   return isSame ? encode(changed) : undefined
 }
@@ -55,9 +55,9 @@ function decodePercent(text: string): string {
 
 function decodeBase64(text: string): Uint8Array | undefined {
   const data = text.replaceAll('-', '+').replaceAll('_', '/')
-  for (const one of [data, data.replace(/[^A-Za-z0-9+/]+/g, '')])
+  for (const candidate of [data, data.replace(/[^A-Za-z0-9+/]+/g, '')])
     try {
-      return fromBase64(one)
+      return fromBase64(candidate)
     } catch {} // tries without other characters
   return undefined
 }

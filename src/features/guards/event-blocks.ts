@@ -14,7 +14,7 @@ function countNames(json: string): number {
 function countFields(value: unknown): number {
   if (typeof value !== 'object' || value === null || isExactNumber(value)) return 0
   const inner = Object.values(value)
-  return inner.reduce((sum: number, one) => sum + countFields(one), Array.isArray(value) ? 0 : inner.length)
+  return inner.reduce((sum: number, item) => sum + countFields(item), Array.isArray(value) ? 0 : inner.length)
 }
 
 /** Some providers send an error as JSON without a field name. */

@@ -88,88 +88,98 @@ export class EventQueue {
     if (isDropped && isBare(json)) return ''
     const isChanged = isDropped || hasRepeatedField(event.data, json)
     const { texts, others, ended, opens, closes } = readEvent(json, this.#options.fields)
-    const held = createHeldEvent(block, event, { json, opens, closes, isChanged })
-    for (const text of texts) this.#addText(held, text)
-    for (const [line] of block.matchAll(OTHER_LINE)) if (line !== `event: ${json.type}`) this.#addLine(held, line)
+    const heldEvent = createHeldEvent(block, event, { json, opens, closes, isChanged })
+    for (const text of texts) this.#addText(heldEvent, text)
+    for (const [line] of block.matchAll(OTHER_LINE)) if (line !== `event: ${json.type}`) this.#addLine(heldEvent, line)
     for (const other of others) {
       const joins = other.path === undefined ? '' : this.#strings.add(`${other.choice} ${other.path}`, other.text)
       if (joins !== '' || !this.#seen.has(other.text))
-        this.#addString(held, other.isToolName ? 'tool-call' : 'other', other, joins)
-      if (other.isToolName && other.call !== undefined) this.#addToolName(held, other, other.call)
+        this.#addString(heldEvent, other.isToolName ? 'tool-call' : 'other', other, joins)
+      if (other.isToolName && other.call !== undefined) this.#addToolName(heldEvent, other, other.call)
     }
-    if (this.#options.checksCalls) for (const call of this.#calls.take(json, ended)) this.#addCall(call, held)
+    if (this.#options.checksCalls) for (const call of this.#calls.take(json, ended)) this.#addCall(call, heldEvent)
     this.#endChannels(json, ended)
     for (const call of opens) this.#openCalls.add(call)
     for (const call of closes) this.#openCalls.delete(call)
-    this.#enqueue(held)
+    this.#enqueue(heldEvent)
     return ''
   }
 
   /** Queues an event that isn't an object. */
   #takeText(block: string, event: SseEvent) {
-    const held = createHeldEvent(block, event)
+    const heldEvent = createHeldEvent(block, event)
     const replace = (data: string) => {
-      held.event = { ...event, data }
+      heldEvent.event = { ...event, data }
     }
     if (event.data !== '[DONE]') {
       const joins = this.#strings.add('data', event.data)
-      this.#addString(held, 'other', { text: event.data, choice: '', isEcho: false, replace }, joins)
+      this.#addString(heldEvent, 'other', { text: event.data, choice: '', isEcho: false, replace }, joins)
     }
-    this.#enqueue(held)
+    this.#enqueue(heldEvent)
   }
 
-  #enqueue(held: HeldEvent) {
-    this.#events.push(held)
-    this.length += held.block.length
-    held.takenAt = this.#options.now()
-    this.heldSince ??= held.takenAt
+  #enqueue(heldEvent: HeldEvent) {
+    this.#events.push(heldEvent)
+    this.length += heldEvent.block.length
+    heldEvent.takenAt = this.#options.now()
+    this.heldSince ??= heldEvent.takenAt
   }
 
-  #addText(held: HeldEvent, content: ReadEvent['texts'][number]) {
+  #addText(heldEvent: HeldEvent, content: ReadEvent['texts'][number]) {
     const { text, isPiece, isReasoning, channel: name, choice, replace } = content
     const kind = CALL.test(name) ? 'tool-call' : isReasoning ? 'reasoning' : 'text'
     if (!isPiece) {
-      this.#addString(held, kind, content)
+      this.#addString(heldEvent, kind, content)
       return
     }
     let channel = this.#channels.get(name)
     if (!channel || (channel.isOver && channel.pieces.length === 0)) {
-      const before = channel?.before ?? ''
+      const previousText = channel?.before ?? ''
       const joins = kind === 'tool-call' ? '' : (this.#tails.get(`${choice} ${kind}`) ?? '')
-      channel = { kind, choice, pieces: [], length: 0, checked: 0, cleared: 0, before, joins, isOver: false }
+      channel = {
+        kind,
+        choice,
+        pieces: [],
+        length: 0,
+        checked: 0,
+        cleared: 0,
+        before: previousText,
+        joins,
+        isOver: false,
+      }
       this.#channels.set(name, channel)
     }
     channel.isOver = false
-    channel.pieces.push({ text, event: held, replace })
+    channel.pieces.push({ text, event: heldEvent, replace })
     channel.length += text.length
-    held.channels.add(channel)
+    heldEvent.channels.add(channel)
     this.textLength += text.length
     const reader = `${choice} ${kind}`
     this.#tails.set(reader, ((this.#tails.get(reader) ?? '') + text).slice(-CONTEXT))
   }
 
   /** Adds a tool name that arrives in pieces, up to this piece. The call is held until it is complete. */
-  #addToolName(held: HeldEvent, piece: OtherText, call: string) {
-    const before = this.#toolNames.get(call) ?? ''
-    const text = before + piece.text
+  #addToolName(heldEvent: HeldEvent, piece: OtherText, call: string) {
+    const previousText = this.#toolNames.get(call) ?? ''
+    const text = previousText + piece.text
     this.#toolNames.set(call, text)
-    if (before !== '') this.#addString(held, 'tool-call', { ...piece, text, replace() {} })
+    if (previousText !== '') this.#addString(heldEvent, 'tool-call', { ...piece, text, replace() {} })
   }
 
   /** Adds a line of an event that isn't data. If a guard changes it, it isn't sent. */
-  #addLine(held: HeldEvent, line: string) {
+  #addLine(heldEvent: HeldEvent, line: string) {
     const replace = () => {
-      held.event = { data: held.event?.data ?? '', event: undefined }
+      heldEvent.event = { data: heldEvent.event?.data ?? '', event: undefined }
     }
-    if (!this.#seen.has(line)) this.#addString(held, 'other', { text: line, choice: '', isEcho: false, replace })
+    if (!this.#seen.has(line)) this.#addString(heldEvent, 'other', { text: line, choice: '', isEcho: false, replace })
   }
 
   /** Adds a complete string. `joins`: the text before it in the same field of earlier events. */
-  #addString(held: HeldEvent, kind: GuardPartKind, { text, choice, isEcho, replace }: OtherText, joins = '') {
+  #addString(heldEvent: HeldEvent, kind: GuardPartKind, { text, choice, isEcho, replace }: OtherText, joins = '') {
     const isOwn = isEcho && this.#options.isSent(text)
-    this.#uncheckedEvents.add(held)
+    this.#uncheckedEvents.add(heldEvent)
     const part = { ...this.#createPart(kind, text), ...(joins !== '' && { before: joins }) }
-    held.whole.push({ part, choice, isEcho: isOwn, replace })
+    heldEvent.whole.push({ part, choice, isEcho: isOwn, replace })
   }
 
   #createPart(kind: GuardPartKind, text: string): GuardPart {
@@ -177,19 +187,19 @@ export class EventQueue {
   }
 
   /** Marks the strings that an event ends. */
-  #endChannels({ type, index }: JsonObject, ended: ReadonlySet<string>) {
+  #endChannels({ type, index }: JsonObject, endedChannels: ReadonlySet<string>) {
     const ends = typeof type === 'string' && END.test(type)
     for (const [name, channel] of this.#channels)
-      if (ended.has(channel.choice) || (ends && (index === undefined || name.includes(`,${index},`))))
+      if (endedChannels.has(channel.choice) || (ends && (index === undefined || name.includes(`,${index},`))))
         channel.isOver = true
   }
 
   /** Adds a complete tool call to the first event of a call, so none of its events is sent before the verdict. */
   #addCall({ choice, ...call }: FoundCall, last: HeldEvent | undefined) {
-    const held = this.#events.find(({ opens }) => opens.length > 0) ?? last ?? this.#events.at(-1)
-    if (!held) return
-    this.#uncheckedEvents.add(held)
-    held.whole.push({ part: createCallPart(`${this.#partIds++}`, call), choice, isEcho: false, replace() {} })
+    const heldEvent = this.#events.find(({ opens }) => opens.length > 0) ?? last ?? this.#events.at(-1)
+    if (!heldEvent) return
+    this.#uncheckedEvents.add(heldEvent)
+    heldEvent.whole.push({ part: createCallPart(`${this.#partIds++}`, call), choice, isEcho: false, replace() {} })
   }
 
   /** Ends all strings and calls. */
@@ -226,12 +236,20 @@ export class EventQueue {
       const text = joinPieces(channel, isAll ? undefined : first)
       if (!isAll && (channel.kind === 'tool-call' || text.length <= channel.checked)) return []
       const { kind } = channel
-      const before = channel.joins || channel.before
+      const previousText = channel.joins || channel.before
       const isPiece = !isAll || !channel.isOver
-      return [{ channel, part: { ...this.#createPart(kind, text), ...(before !== '' && { before }), isPiece } }]
+      return [
+        {
+          channel,
+          part: { ...this.#createPart(kind, text), ...(previousText !== '' && { before: previousText }), isPiece },
+        },
+      ]
     })
     const unchecked = isAll ? [...this.#uncheckedEvents] : events
-    return { channels, strings: unchecked.flatMap((held) => held.whole.map((string) => ({ held, string }))) }
+    return {
+      channels,
+      strings: unchecked.flatMap((heldEvent) => heldEvent.whole.map((string) => ({ held: heldEvent, string }))),
+    }
   }
 
   /** Lists strings with the end of the string before them. */
@@ -255,7 +273,7 @@ export class EventQueue {
     }
     for (const { held, string } of strings) {
       const { part, replace } = string
-      held.whole = held.whole.filter((one) => one !== string)
+      held.whole = held.whole.filter((other) => other !== string)
       if (held.whole.length === 0) this.#uncheckedEvents.delete(held)
       const text = texts.get(part.id)
       if (text !== undefined) {
@@ -271,13 +289,13 @@ export class EventQueue {
   endChoices(found: ReadonlySet<string>, createEnd: (choice: number) => JsonObject): void {
     for (const choice of found) this.#rejectedChoices.add(choice)
     for (const [name, { choice }] of this.#channels) if (found.has(choice)) this.#channels.delete(name)
-    this.#events = this.#events.filter((held) => {
-      const { json } = held
+    this.#events = this.#events.filter((heldEvent) => {
+      const { json } = heldEvent
       if (!json || !dropChoices(json, found)) return true
-      held.isChanged = true
-      held.whole = held.whole.filter(({ choice }) => !found.has(choice))
-      if (held.whole.length === 0) this.#uncheckedEvents.delete(held)
-      for (const channel of held.channels) if (found.has(channel.choice)) held.channels.delete(channel)
+      heldEvent.isChanged = true
+      heldEvent.whole = heldEvent.whole.filter(({ choice }) => !found.has(choice))
+      if (heldEvent.whole.length === 0) this.#uncheckedEvents.delete(heldEvent)
+      for (const channel of heldEvent.channels) if (found.has(channel.choice)) heldEvent.channels.delete(channel)
       return !isBare(json)
     })
     for (const choice of found) {
@@ -301,8 +319,8 @@ export class EventQueue {
 
   /** Holds back the tool calls that the events from `first` on belong to, and those whose arguments haven't passed. */
   keepCalls(first: number): void {
-    for (const [at, { opens, closes, channels }] of this.#events.entries()) {
-      const isRejected = at >= first || [...channels].some((channel) => channel.kind === 'tool-call')
+    for (const [index, { opens, closes, channels }] of this.#events.entries()) {
+      const isRejected = index >= first || [...channels].some((channel) => channel.kind === 'tool-call')
       if (isRejected) for (const call of [...opens, ...closes]) this.#openCalls.add(call)
     }
   }
@@ -326,20 +344,21 @@ export class EventQueue {
     let count = 0
     const now = this.#options.now()
     const sent = new Map<Channel, number>() // the pieces that are dequeued, at the end all together
-    for (const held of this.#events) {
-      if (held.whole.length > 0 || held.opens.some((call) => this.#openCalls.has(call))) break
-      const channels = [...held.channels]
-      const isCleared = (channel: Channel) => measureNext(channel, held, sent.get(channel)).length <= channel.cleared
+    for (const heldEvent of this.#events) {
+      if (heldEvent.whole.length > 0 || heldEvent.opens.some((call) => this.#openCalls.has(call))) break
+      const channels = [...heldEvent.channels]
+      const isCleared = (channel: Channel) =>
+        measureNext(channel, heldEvent, sent.get(channel)).length <= channel.cleared
       if (!channels.every(isCleared)) break
       count++
-      this.length -= held.block.length
-      this.longestMs = Math.max(this.longestMs, now - held.takenAt)
-      for (const channel of channels) sent.set(channel, this.#sendPieces(channel, held, sent.get(channel) ?? 0))
-      const { json, event, block } = held
+      this.length -= heldEvent.block.length
+      this.longestMs = Math.max(this.longestMs, now - heldEvent.takenAt)
+      for (const channel of channels) sent.set(channel, this.#sendPieces(channel, heldEvent, sent.get(channel) ?? 0))
+      const { json, event, block } = heldEvent
       if (json) this.#options.observe(json)
-      if (held.isChanged && json) dropProbabilities(json)
+      if (heldEvent.isChanged && json) dropProbabilities(json)
       events +=
-        held.isChanged && event ? formatSseEvent(json ? { ...event, data: JSON.stringify(json) } : event) : block
+        heldEvent.isChanged && event ? formatSseEvent(json ? { ...event, data: JSON.stringify(json) } : event) : block
     }
     for (const [{ pieces }, pieceCount] of sent) pieces.splice(0, pieceCount)
     if (count > 0) this.#events = this.#events.slice(count)
@@ -348,8 +367,8 @@ export class EventQueue {
   }
 
   /** Accounts for the pieces of an event that is sent. Returns the index of the next piece. */
-  #sendPieces(channel: Channel, held: HeldEvent, start: number): number {
-    const { count, length } = measureNext(channel, held, start)
+  #sendPieces(channel: Channel, heldEvent: HeldEvent, start: number): number {
+    const { count, length } = measureNext(channel, heldEvent, start)
     let text = ''
     for (const piece of channel.pieces.slice(start, start + count)) text += piece.text
     channel.length -= length

@@ -9,14 +9,14 @@ export async function findGuardProblem(
   record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>,
 ): Promise<string | undefined> {
   const { kind } = record
-  const own: Readonly<Record<string, GuardOption>> | undefined = Object.hasOwn(guardKinds, kind)
+  const kindOptions: Readonly<Record<string, GuardOption>> | undefined = Object.hasOwn(guardKinds, kind)
     ? guardKinds[kind]
     : undefined
-  const given = Object.keys(guardFields).filter((name) => Object.hasOwn(record, name) && !GENERAL.has(name))
-  const foreign = own && given.find((name) => !Object.hasOwn(own, name))
+  const presentFields = Object.keys(guardFields).filter((name) => Object.hasOwn(record, name) && !GENERAL.has(name))
+  const foreign = kindOptions && presentFields.find((name) => !Object.hasOwn(kindOptions, name))
   if (foreign !== undefined)
-    return `"${foreign}" is not an option of the kind "${kind}", which has ${list(Object.keys(own ?? {}))}`
-  const required = Object.entries(own ?? {}).filter(([, { isOptional }]) => !isOptional)
+    return `"${foreign}" is not an option of the kind "${kind}", which has ${list(Object.keys(kindOptions ?? {}))}`
+  const required = Object.entries(kindOptions ?? {}).filter(([, { isOptional }]) => !isOptional)
   const missing = required.find(([name]) => !Object.hasOwn(record, name))
   if (missing) return `"${missing[0]}" is required for the kind "${kind}"`
   try {

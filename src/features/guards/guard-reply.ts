@@ -30,7 +30,8 @@ export async function writeReply(call: CallRequest, reply: GuardReply): Promise<
   const body = operation.name === 'complete' ? writeCompletion(call, { text, isStop: 'answered' in reply }) : undefined
   const usage = { inputTokens: 0, outputTokens: 0 }
   const content = text === '' ? [] : [{ type: 'text' as const, text }]
-  const { body: written, contentType } = body ?? (await writeResponse(call, { choices: [{ content, finish }], usage }))
+  const { body: replyBody, contentType } =
+    body ?? (await writeResponse(call, { choices: [{ content, finish }], usage }))
   return {
     status: 200,
     headers: {
@@ -38,7 +39,7 @@ export async function writeReply(call: CallRequest, reply: GuardReply): Promise<
       ...(call.stream && STREAM_HEADERS),
       'x-signalbox-guards': `${'answered' in reply ? 'answered' : 'refused'}; name=${guard.name}`,
     },
-    body: written,
+    body: replyBody,
   }
 }
 

@@ -71,10 +71,10 @@ export async function guardCall(
     })
   const parts = needsParts(run.on('request'), text, body) ? readParts(text, body, 'request') : []
   const during = hasHostedTools(body) ? [] : await run.listDuring(parts)
-  const before = run.on('request').filter((guard) => !during.includes(guard))
+  const sequentialGuards = run.on('request').filter((guard) => !during.includes(guard))
   const texts =
     checkWhole(run, parts, { body, form: call.request.call.form }) ??
-    (await checkRequest(run, parts, { guards: before }))
+    (await checkRequest(run, parts, { guards: sequentialGuards }))
   if ('answered' in texts || 'refused' in texts) {
     call.servedBy = 'guard'
     return writeReply(call, texts)
@@ -141,8 +141,8 @@ function needsParts(guards: readonly Guard[], text: string, body: JsonObject): b
   const screens = guards.map((guard: BuiltInGuard | Guard) =>
     'screen' in guard && guard.media !== 'refuse' && guard.remote !== 'refuse' ? guard.screen : undefined,
   )
-  const known = screens.filter((screen) => screen !== undefined)
-  return known.length < screens.length || screenParts(text, body, known)
+  const activeScreens = screens.filter((screen) => screen !== undefined)
+  return activeScreens.length < screens.length || screenParts(text, body, activeScreens)
 }
 
 /** Applies the changes of guards to a chat request as a whole. */
@@ -198,25 +198,26 @@ async function checkRequest(
 ): Promise<CheckedRequest> {
   const removed = new Map<string, string>()
   for (;;) {
-    const left = removed.size > 0 ? parts.map((part) => (removed.has(part.id) ? { ...part, text: '' } : part)) : parts
-    const decision = await run.check({ parts: left, stage: 'request', final: true }, guards)
+    const remainingParts =
+      removed.size > 0 ? parts.map((part) => (removed.has(part.id) ? { ...part, text: '' } : part)) : parts
+    const decision = await run.check({ parts: remainingParts, stage: 'request', final: true }, guards)
     if (decision.kind === 'answered') return { answered: decision.guard, text: decision.text }
     if (decision.kind === 'refused') {
       const { guard, category, ids } = decision
-      const found = isSent ? undefined : await findOlderFault(run, left, { guard, ids })
+      const found = isSent ? undefined : await findOlderFault(run, remainingParts, { guard, ids })
       if (!found) return { refused: guard, category }
       for (const part of found) removed.set(part.id, part.write(REMOVED) === undefined ? '{}' : REMOVED)
       continue
     }
     const changed = new Map([...decision.texts, ...removed])
-    const lists = joinLists(changeParts(left, changed))
+    const lists = joinLists(changeParts(remainingParts, changed))
     if (lists.length === 0) return { changed }
     const joined = await run.check({ parts: lists.map(({ part }) => part), stage: 'request', final: true }, guards)
     if (joined.kind === 'answered') return { answered: joined.guard, text: joined.text }
     if (joined.kind === 'passed') {
       for (const { part, of } of lists) {
         const text = joined.texts.get(part.id)
-        if (text !== undefined) for (const [at, one] of of.entries()) changed.set(one.id, at === 0 ? text : '')
+        if (text !== undefined) for (const [index, part] of of.entries()) changed.set(part.id, index === 0 ? text : '')
       }
       return { changed }
     }
@@ -253,11 +254,11 @@ async function checkDuring(
     replying.then(dropReply, () => {})
     call.servedBy = 'guard'
     return reply
-  } catch (thrown) {
+  } catch (error) {
     replying.then(dropReply, () => {})
     checking.catch(() => {})
-    call.log.client.cancel(thrown)
-    throw thrown
+    call.log.client.cancel(error)
+    throw error
   }
 }
 
@@ -377,11 +378,11 @@ const KIND_FIELDS = { whole: ['text', 'transcript'], streamed: ['delta'] }
 const CHARACTERS_PER_TOKEN = 4
 
 /** Adds the header that reports what guards did. */
-function withNotes(reply: Reply, run: GuardRun, more: readonly string[] = []): Reply {
+function withNotes(reply: Reply, run: GuardRun, extraWarnings: readonly string[] = []): Reply {
   const names = run.notes.map(
     ({ name, verdict, isWatched }) => `${isWatched ? 'watched-' : ''}${WORDS[verdict]}; name=${name}`,
   )
-  const header = [...new Set([...names, ...more])].join(', ')
+  const header = [...new Set([...names, ...extraWarnings])].join(', ')
   return header === '' ? reply : { ...reply, headers: { ...reply.headers, 'x-signalbox-guards': header } }
 }
 

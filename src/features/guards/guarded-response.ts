@@ -45,8 +45,8 @@ export async function checkResponse(
   }
   const parts = readParts(text, json, 'answer')
   const echoes = format === 'openai-responses' && isChat ? findEchoes(text, parts, isSent) : NO_PARTS
-  const own = [...parts.filter((part) => !echoes.has(part)), ...listCallParts(json, run)]
-  const decision = await checkParts(own, run)
+  const outputParts = [...parts.filter((part) => !echoes.has(part)), ...listCallParts(json, run)]
+  const decision = await checkParts(outputParts, run)
   const restored = await restoreEchoes([...echoes], run)
   if (decision.kind === 'passed') {
     const texts = new Map([...decision.texts, ...restored])
@@ -55,9 +55,9 @@ export async function checkResponse(
   if (decision.kind !== 'refused' || !isChat)
     throw createGuardRejection(decision.guard, 'category' in decision ? decision.category : undefined)
   const { message } = createGuardRejection(decision.guard, decision.category)
-  const { choices, texts } = await checkChoices(own, run)
-  const written = dropTokens(writeParts(text, parts, new Map([...texts, ...restored])))
-  const exact = parseExactly(written) as JsonObject // it has been parsed before
+  const { choices, texts } = await checkChoices(outputParts, run)
+  const newText = dropTokens(writeParts(text, parts, new Map([...texts, ...restored])))
+  const exact = parseExactly(newText) as JsonObject // it has been parsed before
   const reason = { message, category: decision.category }
   return { body: JSON.stringify(rejectionFormats[format].writeWhole(exact, reason, choices)), rejection: decision }
 }
@@ -67,8 +67,8 @@ const createTextPart = (text: string): GuardPart => ({ id: '0', role: 'assistant
 /** Lists the complete tool calls, if a guard checks them. */
 const listCallParts = (json: JsonObject, run: GuardRun): ReadPart[] =>
   run.on('answer').some(checksCalls)
-    ? findCalls(json).map(({ choice, ...call }, at) => ({
-        ...createCallPart(`call ${at}`, call),
+    ? findCalls(json).map(({ choice, ...call }, index) => ({
+        ...createCallPart(`call ${index}`, call),
         ...{ start: 0, end: 0, write: () => undefined, choice: choice === '' ? undefined : Number(choice) },
       }))
     : []
@@ -107,7 +107,7 @@ export async function checkParts(parts: readonly ReadPart[], run: GuardRun): Pro
   if (joined.kind !== 'passed') return joined
   for (const { part, of } of lists) {
     const text = joined.texts.get(part.id)
-    if (text !== undefined) for (const [at, { id }] of of.entries()) texts.set(id, at === 0 ? text : '')
+    if (text !== undefined) for (const [index, { id }] of of.entries()) texts.set(id, index === 0 ? text : '')
   }
   return { kind: 'passed', texts }
 }
@@ -137,15 +137,15 @@ async function checkChoices(
 /** Replaces the text of parts in their JSON. All other characters stay the same. Throws if a string can't be replaced. */
 export function writeParts(json: string, parts: readonly ReadPart[], texts: ReadonlyMap<string, string>): string {
   let out = ''
-  let at = 0
+  let position = 0
   for (const part of parts) {
     const text = texts.get(part.id)
     if (text === undefined) continue
-    const written = part.write(text)
-    if (written === undefined)
+    const rewritten = part.write(text)
+    if (rewritten === undefined)
       throw new TypeError(`A guard changed a text of kind "${part.kind}" that can't be changed.`)
-    out += json.slice(at, part.start) + written
-    at = part.end
+    out += json.slice(position, part.start) + rewritten
+    position = part.end
   }
-  return out + json.slice(at)
+  return out + json.slice(position)
 }

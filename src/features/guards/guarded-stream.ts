@@ -161,11 +161,11 @@ export class GuardedStream implements RelayedStream {
       const mayBeLate = heldSince !== undefined && !this.#holdsAll && this.#queue.hasUnchecked()
       const lateAt = mayBeLate ? heldSince + MAX_UNCHECKED_MS : Infinity
       const idleAt = this.#sentAt + KEEP_ALIVE_MS
-      const left = Math.min(lateAt, idleAt) - clock.now()
+      const remainingMs = Math.min(lateAt, idleAt) - clock.now()
       const result = lateAt <= idleAt ? 'late' : 'idle'
-      if (left <= 0) return result
+      if (remainingMs <= 0) return result
       const waited = new Promise<'late' | 'idle'>((resolve) => {
-        cancel = startDeadline(clock, left, () => resolve(result))
+        cancel = startDeadline(clock, remainingMs, () => resolve(result))
       })
       const read = await Promise.race([reading, waited])
       if (read !== 'late' && read !== 'idle') this.#reading = undefined
@@ -218,7 +218,7 @@ export class GuardedStream implements RelayedStream {
     const joined = await run.check({ parts: this.#queue.joinTexts(unchecked), stage: 'answer', final }, this.#finding)
     if (joined.kind === 'refused') return joined
     const restored = await run.check({ parts: echoes, stage: 'answer', final }, this.#guards.filter(isRestoring))
-    const texts = new Map([decision, restored].flatMap((one) => (one.kind === 'passed' ? [...one.texts] : [])))
+    const texts = new Map([decision, restored].flatMap((result) => (result.kind === 'passed' ? [...result.texts] : [])))
     this.#queue.pass(unchecked, texts)
     return undefined
   }
@@ -232,12 +232,12 @@ export class GuardedStream implements RelayedStream {
     const all = [...channels.map(({ channel }) => channel.choice), ...strings.map(({ string }) => string.choice)]
     const found = new Set<string>()
     for (const choice of new Set(all)) {
-      const own = await this.#checkTexts({
+      const rejection = await this.#checkTexts({
         channels: channels.filter(({ channel }) => channel.choice === choice),
         strings: strings.filter(({ string }) => string.choice === choice),
       })
-      if (own && choice === '') return own
-      if (own) found.add(choice)
+      if (rejection && choice === '') return rejection
+      if (rejection) found.add(choice)
     }
     if (found.size === 0) return rejected
     this.#lastRejected = rejected

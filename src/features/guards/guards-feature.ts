@@ -9,12 +9,12 @@ import type { GuardServices } from './guarded-call.ts'
 
 /** Returns the guards defined in code that are functions, from an array or an object by name. Throws a TypeError for guards that can't work. */
 export function listCodeGuards(given: unknown = []): readonly Guard[] {
-  const guards = Object.entries(Object(given)).filter(([, one]) => Array.isArray(given) || isGuard(one)) as Array<
+  const guards = Object.entries(Object(given)).filter(([, guard]) => Array.isArray(given) || isGuard(guard)) as Array<
     [string, Guard]
   >
-  for (const [at, [place, { name, check }]] of guards.entries()) {
+  for (const [index, [place, { name, check }]] of guards.entries()) {
     const isNamed = typeof name === 'string' && /^[\w.-]{1,64}$/.test(name)
-    if (!isNamed || guards.findIndex(([, guard]) => guard.name === name) < at)
+    if (!isNamed || guards.findIndex(([, guard]) => guard.name === name) < index)
       throw new TypeError(`guards[${place}] needs its own "name" of letters, digits, "-", "_", and ".".`)
     if (typeof check !== 'function') throw new TypeError(`guards[${place}] needs a function "check".`)
   }
@@ -22,7 +22,7 @@ export function listCodeGuards(given: unknown = []): readonly Guard[] {
 }
 
 /** Whether a guard defined in code is a function, and not a record. */
-export const isGuard = (one: unknown): one is Guard => isObject(one) && typeof one.check === 'function'
+export const isGuard = (value: unknown): value is Guard => isObject(value) && typeof value.check === 'function'
 
 const hasGuardRecords = ({ values }: CodeRecords) => [...values.keys()].some((key) => key.startsWith(GUARDS))
 

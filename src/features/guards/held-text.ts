@@ -45,7 +45,7 @@ export interface HeldEvent {
 export const createHeldEvent = (
   block: string,
   event: SseEvent,
-  more: Partial<Pick<HeldEvent, 'json' | 'opens' | 'closes' | 'isChanged'>> = {},
+  extra: Partial<Pick<HeldEvent, 'json' | 'opens' | 'closes' | 'isChanged'>> = {},
 ): HeldEvent => ({
   ...{
     block,
@@ -58,7 +58,7 @@ export const createHeldEvent = (
     isChanged: false,
     takenAt: 0,
   },
-  ...more,
+  ...extra,
 })
 
 export interface HeldString {
@@ -78,12 +78,12 @@ export const mustCheck = ({ kind, isOver, checked, cleared, length }: Channel): 
   isOver ? cleared < length : kind !== 'tool-call' && checked < length
 
 /** Returns how many pieces of the event come next in the channel, and the length of their text. */
-export function measureNext({ pieces }: Channel, held: HeldEvent, start = 0): { count: number; length: number } {
+export function measureNext({ pieces }: Channel, heldEvent: HeldEvent, start = 0): { count: number; length: number } {
   let count = 0
   let length = 0
-  for (let at = start; pieces[at]?.event === held; at++) {
+  for (let index = start; pieces[index]?.event === heldEvent; index++) {
     count++
-    length += pieces[at]?.text.length ?? 0
+    length += pieces[index]?.text.length ?? 0
   }
   return { count, length }
 }
@@ -96,20 +96,20 @@ export function changePieces(channel: Channel, old: string, text: string): numbe
   while (tail < Math.min(old.length, text.length) - start && old.at(-1 - tail) === text.at(-1 - tail)) tail++
   const end = old.length - tail
   const added = text.slice(start, text.length - tail)
-  let at = 0
+  let position = 0
   let isAdded = false
   for (const piece of channel.pieces) {
     const { length } = piece.text
-    const from = Math.min(Math.max(start - at, 0), length)
-    const to = Math.min(Math.max(end - at, 0), length)
-    const isTouched: boolean = at + length >= start && !isAdded
+    const from = Math.min(Math.max(start - position, 0), length)
+    const to = Math.min(Math.max(end - position, 0), length)
+    const isTouched: boolean = position + length >= start && !isAdded
     if (to > from || isTouched) {
       piece.text = piece.text.slice(0, from) + (isTouched ? added : '') + piece.text.slice(Math.max(to, from))
       isAdded ||= isTouched
       piece.replace(piece.text)
       piece.event.isChanged = true
     }
-    at += length
+    position += length
   }
   channel.length += text.length - old.length
   return start + added.length

@@ -85,11 +85,11 @@ export function visitValues<Place>(
 /** Counts the names of fields, including repeated ones. */
 function countNames(json: string): number {
   let count = 0
-  for (let at = 0; at < json.length; at++) {
-    const code = json.charCodeAt(at)
+  for (let index = 0; index < json.length; index++) {
+    const code = json.charCodeAt(index)
     if (code === QUOTE) {
-      const end = json.indexOf('"', at + 1)
-      at = json.charCodeAt(end - 1) === BACKSLASH ? findStringEnd(json, at) - 1 : end
+      const end = json.indexOf('"', index + 1)
+      index = json.charCodeAt(end - 1) === BACKSLASH ? findStringEnd(json, index) - 1 : end
     } else if (code === COLON) count++
   }
   return count
@@ -133,26 +133,26 @@ export function visitStrings<Place>(
     }
   }
 
-  for (let at = 0; at < json.length; at++) {
-    switch (json.charCodeAt(at)) {
+  for (let index = 0; index < json.length; index++) {
+    switch (json.charCodeAt(index)) {
       case QUOTE: {
-        const end = findStringEnd(json, at)
+        const end = findStringEnd(json, index)
         if (frame) {
           const isName = !frame.isBeforeValue
-          const text = isName ? readName(json, { start: at, end, frame }) : getField(frame.value, frame)
+          const text = isName ? readName(json, { start: index, end, frame }) : getField(frame.value, frame)
           if (typeof text !== 'string') throw createRepeatError(code, frame.key) // of an earlier field with the same name
           if (isName) frame.key = text
           if (mayHaveHalves) checkUnicode(text)
-          visit({ start: at, end, text, field: frame.key, isName, place: frame.place })
+          visit({ start: index, end, text, field: frame.key, isName, place: frame.place })
         }
-        at = end - 1
+        index = end - 1
         break
       }
       case OPEN_BRACE:
-        open(true, at)
+        open(true, index)
         break
       case OPEN_BRACKET:
-        open(false, at)
+        open(false, index)
         break
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
@@ -178,14 +178,14 @@ const BACKSLASH = 0x5c
 function findRepeatedName(json: string, start: number): string {
   const names = new Set<string>()
   let depth = 0
-  for (let at = start; at < json.length; at++) {
-    const code = json.charCodeAt(at)
+  for (let index = start; index < json.length; index++) {
+    const code = json.charCodeAt(index)
     if (code === QUOTE) {
-      const end = findStringEnd(json, at)
+      const end = findStringEnd(json, index)
       const isName = depth === 1 && /^\s*:/.test(json.slice(end, end + 100))
-      const name = isName ? String(JSON.parse(json.slice(at, end))) : ''
+      const name = isName ? String(JSON.parse(json.slice(index, end))) : ''
       if (isName && names.size === names.add(name).size) return name
-      at = end - 1
+      index = end - 1
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
   }

@@ -9,10 +9,10 @@ export function expandItems({ call, owner, context }: Pick<ModelRequest, 'call' 
   body: JsonObject
 } {
   const { text, body, endpoint } = call
-  const known = new Set(endpoint.getReferences?.(call).filter((id) => context.items.has(owner, id)))
-  if (known.size === 0 || !Array.isArray(body.input)) return { text, body }
+  const knownIds = new Set(endpoint.getReferences?.(call).filter((id) => context.items.has(owner, id)))
+  if (knownIds.size === 0 || !Array.isArray(body.input)) return { text, body }
   const input: unknown[] = body.input.map((item: unknown) =>
-    isObject(item) && typeof item.id === 'string' && known.has(item.id) && isReference(item)
+    isObject(item) && typeof item.id === 'string' && knownIds.has(item.id) && isReference(item)
       ? (context.items.find(owner, item.id) ?? item)
       : item,
   )

@@ -23,10 +23,10 @@ const FIELDS = new Set([
 function createTest(set: ReadonlySet<string>): (text: string) => boolean {
   const latest: string[] = Array(64).fill('')
   return (text) => {
-    const at = (text.length * 7 + text.charCodeAt(0)) & 63
-    if (latest[at] === text && text !== '') return true
+    const slot = (text.length * 7 + text.charCodeAt(0)) & 63
+    if (latest[slot] === text && text !== '') return true
     if (!set.has(text)) return false
-    latest[at] = text
+    latest[slot] = text
     return true
   }
 }

@@ -41,18 +41,18 @@ export class NamedGuards {
   }
 
   async #load(record: StoredGuard): Promise<NamedGuard> {
-    const known = this.#guards.get(record)
-    if (known) return known
-    let named: NamedGuard
+    const cached = this.#guards.get(record)
+    if (cached) return cached
+    let namedGuard: NamedGuard
     try {
-      named = (await isTrustedGuard(this.#store, record))
+      namedGuard = (await isTrustedGuard(this.#store, record))
         ? { guard: await createGuard(record) }
         : { problem: new TypeError(UNSIGNED_GUARD) }
     } catch (problem) {
-      named = { problem }
+      namedGuard = { problem }
     }
-    this.#guards.set(record, named)
-    return named
+    this.#guards.set(record, namedGuard)
+    return namedGuard
   }
 }
 

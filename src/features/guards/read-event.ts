@@ -113,7 +113,7 @@ const CHOICES = new Set(['choices', 'candidates'])
 function findCall({
   type,
   index,
-  output_index: at,
+  output_index: outputIndex,
   id,
   toolCallId: callId,
   item,
@@ -127,9 +127,9 @@ function findCall({
     return { key: `${index}`, isOver: false }
   if (name === 'content_block_stop') return { key: `${index}`, isOver: true }
   if (name === 'response.output_item.added' && isObject(item) && CALL.test(String(item.type)))
-    return { key: `${at}`, isOver: false }
-  if (ARGUMENTS.test(name)) return { key: `${at}`, isOver: false }
-  if (name === 'response.output_item.done') return { key: `${at}`, isOver: true }
+    return { key: `${outputIndex}`, isOver: false }
+  if (ARGUMENTS.test(name)) return { key: `${outputIndex}`, isOver: false }
+  if (name === 'response.output_item.done') return { key: `${outputIndex}`, isOver: true }
   if (name.startsWith('tool-input-')) return { key: `${id}`, isOver: false }
   return name === 'tool-call' ? { key: `${callId}`, isOver: true } : undefined
 }
@@ -139,14 +139,14 @@ const ARGUMENTS = /^response\.(?:function_call_arguments|custom_tool_call_input|
 
 /** Removes the content from the last events of a stream that has failed, which no guard checks. */
 export function removeTexts(events: string, fields: ContentFields): string {
-  let kept = ''
+  let output = ''
   for (const [block] of events.matchAll(BLOCK)) {
     const event = parseEvent(block)
     const json = event && parseExactly(event.data)
     const texts = isObject(json) ? listContentTexts(json, fields, { isEvent: true }).texts : []
     for (const { replace } of texts) replace('')
     dropProbabilities(json)
-    kept += event && texts.length > 0 ? formatSseEvent({ ...event, data: JSON.stringify(json) }) : block
+    output += event && texts.length > 0 ? formatSseEvent({ ...event, data: JSON.stringify(json) }) : block
   }
-  return kept
+  return output
 }

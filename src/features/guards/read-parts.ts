@@ -57,10 +57,10 @@ class StringPlace {
 export function readParts(json: string, value: JsonObject, stage: 'request' | 'answer'): ReadPart[] {
   const parts: ReadPart[] = []
   const visitor = createPartVisitor(value, stage, {
-    add({ start, end, text, place }, { role, kind, list, media, ...more }) {
+    add({ start, end, text, place }, { role, kind, list, media, ...rest }) {
       const { isOlder, choice } = place
-      const { text: own = text, write = writeString } = more
-      parts.push({ id: `${parts.length}`, text: own, role, kind, isOlder, choice, list, start, end, media, write })
+      const { text: partText = text, write = writeString } = rest
+      parts.push({ id: `${parts.length}`, text: partText, role, kind, isOlder, choice, list, start, end, media, write })
     },
   })
   visitStrings(json, { ...visitor, code: stage === 'request' ? 'INVALID_REQUEST' : 'UPSTREAM_INVALID' })
@@ -78,11 +78,11 @@ export function screenParts(json: string, value: JsonObject, screens: readonly T
   const states = screens.map((): number[] => [])
   let isSuspicious = false
   const visitor = createPartVisitor(value, 'request', {
-    add({ text }, { text: own = text, list = 0 }) {
+    add({ text }, { text: partText = text, list = 0 }) {
       if (isSuspicious) return
-      for (let at = 0; at < screens.length; at++) {
-        const last = states[at] ?? []
-        const state = screens[at]?.scan(own, list === 0 ? 0 : (last[list] ?? 0)) ?? 0
+      for (let index = 0; index < screens.length; index++) {
+        const last = states[index] ?? []
+        const state = screens[index]?.scan(partText, list === 0 ? 0 : (last[list] ?? 0)) ?? 0
         if (state < 0) isSuspicious = true
         else if (list !== 0) last[list] = state
       }
@@ -157,14 +157,14 @@ function createPartVisitor(
       return
     }
     if (!place.isData && (isKeyword(field, text) || (field === 'model' && !place.isInner))) return
-    const at = place.isInner ? place : enterField(place, field)
-    const { role } = at
+    const location = place.isInner ? place : enterField(place, field)
+    const { role } = location
     if (!place.isData && isDataUrl(text) && addDataUrl(string, role)) return
     if ((place.isMedia || field === 'b64_json') && addMedia(string, role)) return
     if (place.isData) return add(string, { role, kind: place.kind })
-    if (at.kind === 'tool-call' && ARGUMENTS.has(field)) return addArguments(string, role)
-    if (!place.isInner) return add(string, { role, kind: at.kind })
-    const kind = OTHER.has(field) && !(NAME.has(field) && at.kind.startsWith('tool')) ? 'other' : at.kind
+    if (location.kind === 'tool-call' && ARGUMENTS.has(field)) return addArguments(string, role)
+    if (!place.isInner) return add(string, { role, kind: location.kind })
+    const kind = OTHER.has(field) && !(NAME.has(field) && location.kind.startsWith('tool')) ? 'other' : location.kind
     add(string, { role, kind, list: JOINED.has(kind) && TEXT.has(field) ? place.list : undefined })
   }
 
@@ -300,25 +300,25 @@ const ROLES: ReadonlyMap<string, GuardRole> = new Map([
 function classify(place: StringPlace, object: JsonObject, key: string) {
   const { kind } = place
   if (kind === 'tool-definition' || kind === 'option') return
-  const own = typeof object.role === 'string' ? ROLES.get(object.role) : undefined
-  const named = readHints(key)
+  const objectRole = typeof object.role === 'string' ? ROLES.get(object.role) : undefined
+  const hints = readHints(key)
   const typed = readHints(typeof object.type === 'string' ? object.type : '')
-  if (named.isResult || typed.isResult) {
+  if (hints.isResult || typed.isResult) {
     place.role = 'tool'
     place.kind = 'tool-result'
   } else if (key === 'input' || key === 'args') place.isData = kind === 'tool-call'
-  else if (named.isCall || typed.isCall) {
-    place.role = own ?? 'assistant'
+  else if (hints.isCall || typed.isCall) {
+    place.role = objectRole ?? 'assistant'
     place.kind = 'tool-call'
-  } else if (own === 'tool') {
-    place.role = own
+  } else if (objectRole === 'tool') {
+    place.role = objectRole
     place.kind = 'tool-result'
   } else if (typed.isReasoning || object.thought === true) {
-    place.role = own ?? 'assistant'
+    place.role = objectRole ?? 'assistant'
     place.kind = 'reasoning'
   } else {
-    place.role = own ?? place.role
-    place.isMedia ||= named.isMedia ?? typed.isMedia ?? false
+    place.role = objectRole ?? place.role
+    place.isMedia ||= hints.isMedia ?? typed.isMedia ?? false
   }
 }
 
@@ -332,8 +332,8 @@ interface ContentHints {
 /** Reads what an object's type or name reveals about its content. */
 function readHints(word: string): ContentHints {
   if (word === '') return NO_HINTS
-  const known = knownHints.get(word)
-  if (known) return known
+  const cached = knownHints.get(word)
+  if (cached) return cached
   const hints: ContentHints = {
     ...(RESULT.test(word) && { isResult: true }),
     ...(CALL.test(word) && { isCall: true }),
@@ -391,10 +391,10 @@ export function joinLists(parts: readonly ReadPart[]): Array<{ part: GuardPart; 
       else lists.set(part.list, [first, part])
     }
   }
-  return [...lists.values()].flatMap((of) => {
-    const [first] = of
+  return [...lists.values()].flatMap((list) => {
+    const [first] = list
     if (!first) return []
     const { id, role, kind, isOlder } = first
-    return [{ part: { id, role, kind, isOlder, text: of.map(({ text }) => text).join('') }, of }]
+    return [{ part: { id, role, kind, isOlder, text: list.map(({ text }) => text).join('') }, of: list }]
   })
 }

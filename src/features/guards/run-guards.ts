@@ -114,25 +114,25 @@ export class GuardRun {
   }
 
   async #run(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardDecision> {
-    const given = texts.parts.filter((part) => part.text !== '' && (!isCallPart(part) || checksCalls(guard)))
-    if (given.length === 0) return NOTHING
+    const checkedParts = texts.parts.filter((part) => part.text !== '' && (!isCallPart(part) || checksCalls(guard)))
+    if (checkedParts.length === 0) return NOTHING
     const { name, onError = 'refuse', mode } = guard
     const startedAt = this.#deps.clock.now()
     try {
-      const verdict = await this.#recallOrAsk(guard, { ...texts, parts: given }, signal)
-      return this.#decide(guard, verdict, given, texts.stage)
-    } catch (thrown) {
-      if (signal.aborted) throw signal.reason ?? thrown
-      this.#deps.onError(createGuardError(name, thrown))
+      const verdict = await this.#recallOrAsk(guard, { ...texts, parts: checkedParts }, signal)
+      return this.#decide(guard, verdict, checkedParts, texts.stage)
+    } catch (error) {
+      if (signal.aborted) throw signal.reason ?? error
+      this.#deps.onError(createGuardError(name, error))
       const isOpen = onError === 'pass' || mode === 'watch'
       this.notes.push({ name, stage: texts.stage, verdict: isOpen ? 'failed-open' : 'failed' })
       if (isOpen) return NOTHING
-      throw createGuardError(name, thrown)
+      throw createGuardError(name, error)
     } finally {
       const { stage } = texts
       const check = this.checks.get(`${stage} ${name}`) ?? { name, stage, parts: 0, ms: 0 }
       this.checks.set(`${stage} ${name}`, check)
-      check.parts += given.length
+      check.parts += checkedParts.length
       check.ms += this.#deps.clock.now() - startedAt
     }
   }
@@ -154,7 +154,7 @@ export class GuardRun {
     const rejections = await Promise.all(
       candidates.map(async (guard) => (await getVerdictMemory(guard, this.#deps.clock)?.recall(parts))?.rejection),
     )
-    return candidates.filter((_, at) => !rejections[at])
+    return candidates.filter((_, index) => !rejections[index])
   }
 
   /** Turns a verdict on an entire request into a decision. */
@@ -199,8 +199,8 @@ export class GuardRun {
     )
     if (signed.length === 0 && fixed.length === 0) return decision
     if (signed.length === 0 && stage === 'answer' && isRestoring(guard)) {
-      const left = new Set(fixed.map(({ id }) => id))
-      return { kind: 'passed', texts: new Map([...decision.texts].filter(([id]) => !left.has(id))) }
+      const remainingIds = new Set(fixed.map(({ id }) => id))
+      return { kind: 'passed', texts: new Map([...decision.texts].filter(([id]) => !remainingIds.has(id))) }
     }
     const category = signed.length > 0 ? 'signed-reasoning' : 'unchangeable'
     return { kind: 'refused', guard, category, ids: [...signed, ...fixed].map(({ id }) => id) }
@@ -211,10 +211,10 @@ export class GuardRun {
     const { timeoutMs: ms = DEFAULT_TIMEOUT_MS } = guard
     const memory = this.#memory
     return runWithDeadline(
-      async (own) =>
+      async (guardSignal) =>
         guard.check(texts, {
-          ...{ signal: own, memory, request, fetch },
-          callModel: (path, body) => callModel(path, body, own),
+          ...{ signal: guardSignal, memory, request, fetch },
+          callModel: (path, body) => callModel(path, body, guardSignal),
         }),
       {
         ...{ clock, ms, signal },
@@ -286,7 +286,7 @@ function createPartFinder(parts: readonly GuardPart[]): (id: unknown) => GuardPa
 function applyChanges(changes: readonly GuardChange[], parts: readonly GuardPart[]): Map<string, string> {
   const findPart = createPartFinder(parts)
   const texts = new Map<string, { part: GuardPart; text: string; until: number }>()
-  const sorted = [...changes].sort((one, other) => (one.start ?? 0) - (other.start ?? 0))
+  const sorted = [...changes].sort((a, b) => (a.start ?? 0) - (b.start ?? 0))
   for (const { id, text, start = 0, end } of sorted) {
     const part = findPart(id)
     if (typeof text !== 'string') throw new TypeError('The "text" of a change must be a string.')
@@ -298,6 +298,8 @@ function applyChanges(changes: readonly GuardChange[], parts: readonly GuardPart
     changed.until = Math.max(changed.until, until)
     texts.set(id, changed)
   }
-  const whole = [...texts].map(([id, { part, text, until }]) => [id, text + part.text.slice(until), part.text] as const)
-  return new Map(whole.flatMap(([id, text, old]) => (text === old ? [] : [[id, text] as const])))
+  const fullTexts = [...texts].map(
+    ([id, { part, text, until }]) => [id, text + part.text.slice(until), part.text] as const,
+  )
+  return new Map(fullTexts.flatMap(([id, text, old]) => (text === old ? [] : [[id, text] as const])))
 }

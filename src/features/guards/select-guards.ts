@@ -11,31 +11,31 @@ import { NamedGuards } from './named-guards.ts'
 
 /** Finds the guards of each request, and runs them. */
 export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps }: GuardServices & { store: Store }) {
-  const named = new NamedGuards(store)
+  const namedGuards = new NamedGuards(store)
   const codeNames = new Set(inCode.map(({ name }) => name))
   const applied = new WeakMap<object, { names: Set<string>; tally: GuardTally }>() // by the log of the request
 
   /** Returns the guards that haven't checked the request yet: guards defined in code, then named ones in the order of `listGuardNames`. */
   async function select(call: CallRequest): Promise<{ guards: Guard[]; tally: GuardTally }> {
-    const before = applied.get(call.log)
-    const { names: done, tally } = before ?? { names: new Set<string>(), tally: new GuardTally() }
-    if (!before) {
+    const previous = applied.get(call.log)
+    const { names: done, tally } = previous ?? { names: new Set<string>(), tally: new GuardTally() }
+    if (!previous) {
       applied.set(call.log, { names: done, tally })
       call.log.extendRecord(() => tally.toRecord())
     }
-    const added = before ? [] : readHeader(call.header(HEADER))
+    const added = previous ? [] : readHeader(call.header(HEADER))
     const names = new Set([...listGuardNames(call), ...added].filter((name) => !codeNames.has(name) && !done.has(name)))
     for (const name of names) done.add(name)
-    const own = before ? [] : inCode
-    if (names.size === 0) return { guards: [...own], tally }
-    const known = await call.log.client.scope.race(named.find(names))
+    const codeGuards = previous ? [] : inCode
+    if (names.size === 0) return { guards: [...codeGuards], tally }
+    const guardsByName = await call.log.client.scope.race(namedGuards.find(names))
     const found = [...names].map((name) => {
-      const one = known.get(name)
-      if (one && 'guard' in one) return one.guard
-      if (!one && added.includes(name)) throw createUnknownError(name)
-      throw createUnavailableError(name, one?.problem)
+      const guard = guardsByName.get(name)
+      if (guard && 'guard' in guard) return guard.guard
+      if (!guard && added.includes(name)) throw createUnknownError(name)
+      throw createUnavailableError(name, guard?.problem)
     })
-    return { guards: [...own, ...found], tally }
+    return { guards: [...codeGuards, ...found], tally }
   }
 
   return async (call: CallRequest, next: (change?: CallChange) => Promise<Reply>): Promise<Reply> => {
@@ -55,9 +55,9 @@ const HEADER = 'x-signalbox-guards'
 function listGuardNames({ caller, request }: Pick<CallRequest, 'caller' | 'request'>): string[] {
   const { key, account } = caller
   const { guards: general = [] } = request.settings
-  const named = [general, account?.plan?.guards, key?.group?.guards, key?.guards, listComboGuards(request)]
+  const nameLists = [general, account?.plan?.guards, key?.group?.guards, key?.guards, listComboGuards(request)]
   const excluded = new Set(key?.guardsExcept)
-  return named.flatMap((names) => names ?? []).filter((name) => !excluded.has(name))
+  return nameLists.flatMap((names) => names ?? []).filter((name) => !excluded.has(name))
 }
 
 /** Lists the guards of all combos that the request can reach, directly or through aliases and nested combos. */

@@ -4,12 +4,12 @@ export class StringJoiner {
 
   /** Adds a field's next string. Returns the end of the strings before it; the empty string if it only repeats the last one, such as an ID. */
   add(path: string, text: string): string {
-    const known = this.#fields.get(path)
-    if (!known) {
+    const field = this.#fields.get(path)
+    if (!field) {
       if (this.#fields.size < MAX_FIELDS) this.#fields.set(path, { last: text, tail: text.slice(-CONTEXT) })
       return ''
     }
-    const { last, tail } = known
+    const { last, tail } = field
     if (text === last && text.length > SHORT) return ''
     this.#fields.set(path, { last: text, tail: (tail + text).slice(-CONTEXT) })
     return tail

@@ -23,10 +23,10 @@ class VerdictMemory {
 
   /** Returns the known rejection of older parts, if any, and the parts that aren't known to pass. */
   async recall(parts: readonly GuardPart[]): Promise<{ rejection?: GuardVerdict; unknown: readonly GuardPart[] }> {
-    const known = await Promise.all(parts.map((part) => (part.isOlder ? this.#find(part) : undefined)))
-    const rejected = parts.filter((_, at) => known[at]?.isRejected)
-    const [first] = known.filter((verdict) => verdict?.isRejected)
-    if (!first?.isRejected) return { unknown: parts.filter((_, at) => !known[at]) }
+    const verdicts = await Promise.all(parts.map((part) => (part.isOlder ? this.#find(part) : undefined)))
+    const rejected = parts.filter((_, index) => verdicts[index]?.isRejected)
+    const [first] = verdicts.filter((verdict) => verdict?.isRejected)
+    if (!first?.isRejected) return { unknown: parts.filter((_, index) => !verdicts[index]) }
     const { category } = first
     const ids = rejected.map(({ id }) => id)
     return { rejection: { verdict: 'refuse', ids, ...(category !== undefined && { category }) }, unknown: [] }

@@ -35,9 +35,9 @@ export interface ChangeRules {
 
 /** Creates a guard that changes chat requests in the client's own format. All other characters of a request stay the same. */
 export function createChangeGuard(options: Pick<Guard, 'name'> & Partial<Guard> & ChangeRules): BuiltInGuard {
-  const { prepend, append, set = {}, max = {}, ...given } = options
+  const { prepend, append, set = {}, max = {}, ...rest } = options
   return {
-    ...given,
+    ...rest,
     on: ['request'],
     isImmediate: true,
     screen: { scan: () => 0 }, // it reads no text
@@ -78,10 +78,10 @@ function setParameter(json: string, { format, name, value, most }: ParameterOpti
   if (value === undefined && most === undefined) return json
   const change = (holder: string) => {
     const fields = FIELDS[format][name]
-    const given = fields.filter((field) => hasField(holder, field))
+    const presentFields = fields.filter((field) => hasField(holder, field))
     const [first = ''] = fields
-    if (given.length === 0 && value === undefined && name !== 'maxTokens') return holder
-    return (given.length > 0 ? given : [first]).reduce(
+    if (presentFields.length === 0 && value === undefined && name !== 'maxTokens') return holder
+    return (presentFields.length > 0 ? presentFields : [first]).reduce(
       (changed, field) => withMember(changed, field, (current) => limit(current, { value, most })),
       holder,
     )
@@ -95,8 +95,8 @@ function limit(
   current: string | undefined,
   { value, most = Infinity }: { value: number | undefined; most: number | undefined },
 ) {
-  const given = value ?? (current === undefined ? undefined : tryParseJson(current))
-  return JSON.stringify(typeof given === 'number' ? Math.min(given, most) : most)
+  const parameters = value ?? (current === undefined ? undefined : tryParseJson(current))
+  return JSON.stringify(typeof parameters === 'number' ? Math.min(parameters, most) : most)
 }
 
 function hasField(json: string, name: string): boolean {
@@ -161,13 +161,13 @@ function insertElement(json: string, element: string, count: number): string {
   if (count === 0) return `[${element},${json.slice(1)}`
   let depth = 0
   let passed = 0
-  for (let at = 0; at < json.length; at++) {
-    const code = json.charCodeAt(at)
-    if (code === QUOTE) at = findStringEnd(json, at) - 1
+  for (let index = 0; index < json.length; index++) {
+    const code = json.charCodeAt(index)
+    if (code === QUOTE) index = findStringEnd(json, index) - 1
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
     const isEnd = depth === 0 || (depth === 1 && code === COMMA)
-    if (isEnd && ++passed === count) return `${json.slice(0, at)},${element}${json.slice(at)}`
+    if (isEnd && ++passed === count) return `${json.slice(0, index)},${element}${json.slice(index)}`
   }
   return json
 }

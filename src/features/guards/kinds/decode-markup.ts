@@ -6,14 +6,14 @@ import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
  */
 export function decodeMarkup(text: string): RewrittenText | undefined {
   const rewriter = new TextRewriter()
-  let at = 0
+  let position = 0
   for (const { 0: found, 1: letter, index: from } of text.matchAll(MARKUP)) {
-    rewriter.add(text.slice(at, from), { from: at, until: from })
-    at = from + found.length
-    rewriter.add(letter ?? decode(found), { from, until: at, isNew: true })
+    rewriter.add(text.slice(position, from), { from: position, until: from })
+    position = from + found.length
+    rewriter.add(letter ?? decode(found), { from, until: position, isNew: true })
   }
-  if (at === 0) return undefined
-  rewriter.add(text.slice(at), { from: at, until: text.length })
+  if (position === 0) return undefined
+  rewriter.add(text.slice(position), { from: position, until: text.length })
   return rewriter.finish()
 }
 

@@ -49,10 +49,10 @@ export function createFindingGuard(
   { name, action = 'refuse', ...options }: Pick<Guard, 'name'> & Partial<Guard> & FindingOptions,
   { find, countUnfinished, screen, neverRestored = new Set() }: Finder,
 ): BuiltInGuard {
-  const given = { ...options, name, isImmediate: true as const, ...(screen && { screen }) }
+  const guard = { ...options, name, isImmediate: true as const, ...(screen && { screen }) }
   if (action === 'refuse')
     return {
-      ...given,
+      ...guard,
       countUnfinished,
       check({ parts }) {
         const ids: string[] = []
@@ -70,7 +70,7 @@ export function createFindingGuard(
     parts.flatMap((part) => withoutOverlaps(find(part)).map((match) => ({ part, ...match })))
   if (action === 'mask')
     return {
-      ...given,
+      ...guard,
       changes: true,
       restores: true,
       countUnfinished: (text) => countAtEnd(text, (unit) => /[a-z0-9-]/i.test(unit), 32),
@@ -86,7 +86,7 @@ export function createFindingGuard(
       },
     }
   return {
-    ...given,
+    ...guard,
     changes: true,
     countUnfinished,
     check: ({ parts }) => ({
@@ -105,7 +105,7 @@ export function createFindingGuard(
 function withoutOverlaps(matches: readonly Match[]): Match[] {
   let end = 0
   return [...matches]
-    .sort((one, other) => one.start - other.start || other.end - one.end)
+    .sort((a, b) => a.start - b.start || b.end - a.end)
     .filter((match) => {
       if (match.start < end) return false
       end = match.end

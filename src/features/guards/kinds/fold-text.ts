@@ -6,8 +6,8 @@ import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
  */
 export function foldCode(code: number): number {
   if (code < 0x7f) return code >= 0x41 && code <= 0x5a ? code + 0x20 : code >= 0x20 ? code : isSpace(code) ? 0x20 : 0
-  const known = folded[code]
-  if (known) return known - 1
+  const cached = folded[code]
+  if (cached) return cached - 1
   const found = computeFold(String.fromCharCode(code))
   folded[code] = found + 1
   return found
@@ -34,8 +34,8 @@ function computeFold(character: string): number {
   const units: number[] = []
   for (const part of decompose(character)) {
     if (MARK.test(part)) continue
-    const plain = part.toLowerCase()
-    for (const unit of LOOKALIKES.get(part) ?? LOOKALIKES.get(plain) ?? readDigit(plain) ?? plain)
+    const lowerCase = part.toLowerCase()
+    for (const unit of LOOKALIKES.get(part) ?? LOOKALIKES.get(lowerCase) ?? readDigit(lowerCase) ?? lowerCase)
       units.push(unit.charCodeAt(0))
   }
   const [first = 0] = units
@@ -55,9 +55,9 @@ export function foldPair(high: number, low: number): number | undefined {
   if (code >= 0x1_f110 && code <= 0x1_f129) return code - 0x1_f110 + 0x61 // in parentheses
   const character = String.fromCodePoint(code)
   if (INVISIBLE.test(character)) return 0
-  const plain = character.normalize('NFKC').toLowerCase()
-  if (plain.length === 1) return foldCode(plain.charCodeAt(0))
-  return readDigit(plain)?.charCodeAt(0)
+  const lowerCase = character.normalize('NFKC').toLowerCase()
+  if (lowerCase.length === 1) return foldCode(lowerCase.charCodeAt(0))
+  return readDigit(lowerCase)?.charCodeAt(0)
 }
 
 /** Folds a string's non-ASCII characters, but keeps their case. Returns `undefined` if there are none. */
@@ -71,21 +71,21 @@ export function foldText(text: string): RewrittenText | undefined {
     rewriter.add(String.fromCharCode(...codes.subarray(0, count)), { from, until })
     count = 0
   }
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    const isPair = code >= 0xd800 && code <= 0xdbff && at + 1 < text.length
-    const pair = isPair ? foldPair(code, text.charCodeAt(at + 1)) : undefined
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    const isPair = code >= 0xd800 && code <= 0xdbff && index + 1 < text.length
+    const pair = isPair ? foldPair(code, text.charCodeAt(index + 1)) : undefined
     const value = code < 0x80 ? code : (pair ?? foldCode(code))
-    if (count === 0) from = at
+    if (count === 0) from = index
     if (value !== 0 && value < EXPANDED && pair === undefined) {
       codes[count++] = code >= 0x80 && isUpper(code) ? toUpper(value) : value
-      if (count === MAX_PIECE) endPiece(at + 1)
+      if (count === MAX_PIECE) endPiece(index + 1)
       continue
     }
-    endPiece(at)
-    const until = at + (pair === undefined ? 1 : 2)
-    if (value !== 0) rewriter.add(String.fromCharCode(...expandFold(value)), { from: at, until, isNew: true })
-    at = until - 1
+    endPiece(index)
+    const until = index + (pair === undefined ? 1 : 2)
+    if (value !== 0) rewriter.add(String.fromCharCode(...expandFold(value)), { from: index, until, isNew: true })
+    index = until - 1
   }
   endPiece(text.length)
   return rewriter.finish()
@@ -129,7 +129,7 @@ function foldCharacter(character: string): readonly number[] {
   const pair = character.length === 2 ? foldPair(character.charCodeAt(0), character.charCodeAt(1)) : undefined
   const values =
     pair === undefined
-      ? Array.from({ length: character.length }, (_, at) => foldCode(character.charCodeAt(at)))
+      ? Array.from({ length: character.length }, (_, index) => foldCode(character.charCodeAt(index)))
       : [pair]
   return values.filter((value) => value !== 0).flatMap(expandFold)
 }
@@ -174,7 +174,7 @@ const STROKES = new Map(
     ['øØđĐłŁħĦŧŦƀɨƗʉꞓɇɍɏƶ', 'oOdDlLhHtTbiIuceryz'],
     ['əɛɐʂʋɱŋɳɾʐɖʈɭɓɗɠƒƙɦƥƭƈʠƴȥɯƏƐⱯꟅƲⱮŊƉƮƁƊƓƑƘꞪƤƬƇƳȤƜ', 'eeasvmnnrzdtlbdgfkhptcqyzwEEASVMNDTBDGFKHPTCYZW'],
   ].flatMap(([letters = '', latin = '']) =>
-    Array.from(letters, (letter, at) => [letter, `${latin[at]}\u0338`] as const),
+    Array.from(letters, (letter, index) => [letter, `${latin[index]}\u0338`] as const),
   ),
 )
 
@@ -190,6 +190,6 @@ const LOOKALIKES = new Map(
     ['ꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ', 'bpddtgkjczfmnlsrvhwxyaeiou'], // Lisu
     ['ⲁⲃⲉⲏⲓⲕⲙⲛⲟⲣⲥⲧⲩⲭ', 'abehikmnopctyx'], // Coptic
   ].flatMap(([letters = '', latin = '']) =>
-    Array.from(letters, (letter, at) => [letter, latin[at] ?? letter] as const),
+    Array.from(letters, (letter, index) => [letter, latin[index] ?? letter] as const),
   ),
 )

@@ -102,5 +102,5 @@ function readAction({ action, texts }: JsonObject, parts: readonly GuardPart[]):
   if (action !== 'GUARDRAIL_INTERVENED') throw new TypeError('The service returned an unknown action.')
   if (!Array.isArray(texts) || texts.length !== parts.length)
     throw new TypeError('The service returned a different number of texts.')
-  return { verdict: 'change', changes: parts.map(({ id }, at): GuardChange => ({ id, text: texts[at] })) }
+  return { verdict: 'change', changes: parts.map(({ id }, index): GuardChange => ({ id, text: texts[index] })) }
 }

@@ -34,8 +34,8 @@ export function mask(
   memory.set(KEY, masks)
   return matches.map(({ part, start, end, type }) => {
     const value = part.text.slice(start, end)
-    const known = masks.placeholders.get(`${type} ${value}`)
-    if (known !== undefined) return { id: part.id, start, end, text: known }
+    const placeholder = masks.placeholders.get(`${type} ${value}`)
+    if (placeholder !== undefined) return { id: part.id, start, end, text: placeholder }
     const number = (masks.counts.get(type) ?? 0) + 1
     const text = `${type}-${number}-${masks.tag}`
     masks.counts.set(type, number)

@@ -17,14 +17,14 @@ const WRITTEN: ReadonlySet<GuardPart['kind']> = new Set(['text', 'tool-call', 't
 /** Creates a guard that calls a model, unless there is nothing to check. */
 const createModelGuard = (
   options: Pick<Guard, 'name'> & Partial<Guard>,
-  ask: (written: readonly GuardPart[], callModel: GuardContext['callModel']) => ReturnType<Guard['check']>,
+  ask: (textParts: readonly GuardPart[], callModel: GuardContext['callModel']) => ReturnType<Guard['check']>,
 ): Guard & { readonly remembers: true } => ({
   timeoutMs: MODEL_TIMEOUT_MS,
   ...options,
   remembers: true,
   check({ parts }, { callModel }) {
-    const written = parts.filter(({ kind }) => WRITTEN.has(kind))
-    return written.length === 0 ? undefined : ask(written, callModel)
+    const textParts = parts.filter(({ kind }) => WRITTEN.has(kind))
+    return textParts.length === 0 ? undefined : ask(textParts, callModel)
   },
 })
 
@@ -34,12 +34,12 @@ export function createModerationGuard({
   thresholds,
   ...options
 }: Pick<Guard, 'name'> & Partial<Guard> & ModerationRules): Guard {
-  return createModelGuard(options, async (written, callModel) => {
-    const { results } = await callModel('/v1/moderations', { model, input: written.map(({ text }) => text) })
-    if (!Array.isArray(results) || results.length !== written.length)
+  return createModelGuard(options, async (textParts, callModel) => {
+    const { results } = await callModel('/v1/moderations', { model, input: textParts.map(({ text }) => text) })
+    if (!Array.isArray(results) || results.length !== textParts.length)
       throw new TypeError('The moderation model returned no result for some texts.')
-    const found = written.flatMap(({ id }, at) => {
-      const category = findCategory(results[at], thresholds)
+    const found = textParts.flatMap(({ id }, index) => {
+      const category = findCategory(results[index], thresholds)
       return category === undefined ? [] : [{ id, category }]
     })
     const [first] = found
@@ -80,9 +80,9 @@ export function createJudgeGuard({
   const isJson = template === undefined
   const instructions =
     template === 'llama-guard' ? undefined : (isJson ? writePrompt : writeSafeguardPrompt)(policy ?? '')
-  return createModelGuard(options, async (written, callModel) => {
+  return createModelGuard(options, async (textParts, callModel) => {
     const content = JSON.stringify(
-      written.map(({ id, role, text, before }) => ({ id, role, ...(before !== undefined && { before }), text })),
+      textParts.map(({ id, role, text, before }) => ({ id, role, ...(before !== undefined && { before }), text })),
     )
     const response = await callModel('/v1/chat/completions', {
       ...{ model, temperature: 0, stream: false, ...(isJson && { response_format: { type: 'json_object' } }) },

@@ -48,21 +48,21 @@ export async function createPatternFinder(
     (flags.includes('i') ? RE2JS.CASE_INSENSITIVE : 0) |
     (flags.includes('m') ? RE2JS.MULTILINE : 0) |
     (flags.includes('s') ? RE2JS.DOTALL : 0)
-  const compiled = patterns.map((pattern, at) => {
+  const compiled = patterns.map((pattern, index) => {
     try {
       return RE2JS.compile(pattern, options)
     } catch (error) {
-      throw new TypeError(`patterns().patterns[${at}] is not valid in RE2 syntax: ${readReason(error)}`)
+      throw new TypeError(`patterns().patterns[${index}] is not valid in RE2 syntax: ${readReason(error)}`)
     }
   })
 
   /** Finds matches in a string. In a piece, a match at the end is left out as long as it could become longer. */
   function find(text: string, { isPiece = false, before = '' }: Pick<GuardPart, 'isPiece' | 'before'>): Match[] {
     const context = before.slice(-maxMatch)
-    const whole = context + text
+    const fullText = context + text
     const matches: Match[] = []
     for (const pattern of compiled) {
-      const matcher = pattern.matcher(whole)
+      const matcher = pattern.matcher(fullText)
       while (matcher.find()) {
         const start = Math.max(0, matcher.start() - context.length)
         const end = matcher.end() - context.length

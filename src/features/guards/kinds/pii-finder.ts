@@ -49,7 +49,7 @@ export function findPii(text: string, types: readonly PiiType[], isPiece: boolea
 
 /** Returns the length of a possibly unfinished match at the end: a word, or a number or an IBAN with spaces. */
 export const countUnfinishedPii = (text: string): number =>
-  countAtEnd(text, (unit, at) => IN_WORD.test(unit) || (unit === ' ' && IN_NUMBER.test(text.charAt(at - 1))))
+  countAtEnd(text, (unit, index) => IN_WORD.test(unit) || (unit === ' ' && IN_NUMBER.test(text.charAt(index - 1))))
 
 const IN_WORD = /[\w.+@:()\u00ad\u00c0-\u052f\u200b-\u200f\u2060-\u2064\ufeff\uff01-\uff5e\ud800-\udfff\p{Nd}&#;%\\-]/u
 const IN_NUMBER = /[\dA-Z)]/
@@ -58,10 +58,10 @@ function hasLuhnSum(found: string): boolean {
   const digits = found.replace(/\D/g, '')
   if (/^(\d)\1*$/.test(digits)) return false
   let sum = 0
-  for (let at = 0; at < digits.length; at++) {
-    const digit = Number(digits[digits.length - 1 - at])
+  for (let index = 0; index < digits.length; index++) {
+    const digit = Number(digits[digits.length - 1 - index])
     const doubled = digit * 2
-    sum += at % 2 === 0 ? digit : doubled > 9 ? doubled - 9 : doubled
+    sum += index % 2 === 0 ? digit : doubled > 9 ? doubled - 9 : doubled
   }
   return sum % 10 === 0
 }

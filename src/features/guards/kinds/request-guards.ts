@@ -17,9 +17,9 @@ export interface SizeRules {
 
 /** Creates a guard that limits the size of requests. */
 export function createSizeGuard(options: Pick<Guard, 'name'> & Partial<Guard> & SizeRules): BuiltInGuard {
-  const { maxCharacters = Infinity, maxTurns = Infinity, maxTools = Infinity, maxMedia = Infinity, ...given } = options
+  const { maxCharacters = Infinity, maxTurns = Infinity, maxTools = Infinity, maxMedia = Infinity, ...rest } = options
   return {
-    ...given,
+    ...rest,
     on: ['request'],
     older: 'refuse', // removing an older text wouldn't help
     isImmediate: true,
@@ -58,7 +58,7 @@ export interface ToolRules {
 
 /** Creates a guard that limits the tools of requests, and refuses calls to denied tools. */
 export function createToolGuard(options: Pick<Guard, 'name'> & Partial<Guard> & ToolRules): BuiltInGuard {
-  const { allow, deny = [], hosted = 'pass', arguments: schemas = {}, ...given } = options
+  const { allow, deny = [], hosted = 'pass', arguments: schemas = {}, ...rest } = options
   for (const [name, schema] of Object.entries(schemas)) {
     const keyword = findIgnoredKeyword(schema)
     if (keyword !== undefined)
@@ -67,7 +67,7 @@ export function createToolGuard(options: Pick<Guard, 'name'> & Partial<Guard> & 
   const isAllowed = allow ? createNameTest(allow) : () => true
   const isDenied = createNameTest(deny)
   return {
-    ...given,
+    ...rest,
     isImmediate: true,
     ...(Object.keys(schemas).length > 0 && { checksCalls: true as const }),
     async check({ parts, stage }) {
@@ -94,9 +94,9 @@ export function createToolGuard(options: Pick<Guard, 'name'> & Partial<Guard> & 
 }
 
 function createNameTest(names: readonly string[]): (name: string) => boolean {
-  const whole = new Set(names)
+  const exactNames = new Set(names)
   const starts = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
-  return (name) => whole.has(name) || starts.some((start) => name.startsWith(start))
+  return (name) => exactNames.has(name) || starts.some((start) => name.startsWith(start))
 }
 
 /** Returns whether a request has tools that a provider runs. */
@@ -109,14 +109,14 @@ interface ListedTool {
 
 /** Lists the tools of a request in any format. Tools that a provider runs are named after their type. */
 function listTools({ tools, functions }: JsonObject): ListedTool[] {
-  const given = [...toObjects(tools), ...toObjects(functions)]
-  return given.flatMap((tool): ListedTool[] => {
+  const allTools = [...toObjects(tools), ...toObjects(functions)]
+  return allTools.flatMap((tool): ListedTool[] => {
     const declared = toObjects(tool.functionDeclarations ?? tool.function_declarations)
-    const named = isObject(tool.function) ? tool.function : isObject(tool.custom) ? tool.custom : tool
+    const definition = isObject(tool.function) ? tool.function : isObject(tool.custom) ? tool.custom : tool
     const { type = 'function' } = tool
     if (declared.length > 0) return declared.map(({ name }) => ({ name: String(name), isHosted: false }))
-    if (typeof named.name === 'string' && (type === 'function' || type === 'custom'))
-      return [{ name: named.name, isHosted: false }]
+    if (typeof definition.name === 'string' && (type === 'function' || type === 'custom'))
+      return [{ name: definition.name, isHosted: false }]
     if (typeof type === 'string' && type !== 'function')
       return [{ name: typeof tool.name === 'string' ? tool.name : type, isHosted: true }]
     return Object.keys(tool).map((name) => ({ name, isHosted: true })) // Google's, such as `googleSearch`

@@ -8,8 +8,8 @@ export function findSecrets(text: string): Match[] {
   const matches: Match[] = []
   const add = (start: number, found: string) => matches.push({ start, end: start + found.length, type: 'SECRET' })
   for (const shape of SHAPES)
-    for (const { 0: found, 1: before = '', index } of text.matchAll(shape))
-      add(index + before.length, found.slice(before.length))
+    for (const { 0: found, 1: prefix = '', index } of text.matchAll(shape))
+      add(index + prefix.length, found.slice(prefix.length))
   for (const { 0: found, index } of text.matchAll(JWT)) if (found.includes('.')) add(index, found)
   if (text.length <= MAX_DECODED_LENGTH)
     for (const { 0: word, index } of text.matchAll(WORD)) if (redactEncoded(word, isSecret) !== word) add(index, word)

@@ -52,9 +52,9 @@ export function createWordFinder(words: readonly string[]): WordFinder {
 
   /** A tag may be long. It is only held if it follows the beginning of a word. */
   function countBeforeTag(tail: string): number {
-    const at = tail.includes('<') ? tail.search(UNFINISHED_TAGS) : -1
-    const begun = at > 0 ? countPlain(tail.slice(0, at)) : 0
-    return begun === 0 ? 0 : begun + tail.length - at
+    const index = tail.includes('<') ? tail.search(UNFINISHED_TAGS) : -1
+    const prefixLength = index > 0 ? countPlain(tail.slice(0, index)) : 0
+    return prefixLength === 0 ? 0 : prefixLength + tail.length - index
   }
 
   return {
@@ -68,20 +68,20 @@ export function createWordFinder(words: readonly string[]): WordFinder {
       const { matches, hasMarkup } = findPlain(text, isPiece)
       const decoded = hasMarkup ? decodeMarkup(text) : undefined
       if (!decoded) return matches
-      const known = new Set(matches.map(({ start }) => start))
+      const knownStarts = new Set(matches.map(({ start }) => start))
       const hidden = findPlain(decoded.text, isPiece).matches.map(({ start, end, type }) => ({
         ...{ start: decoded.toOriginal(start), end: decoded.toOriginal(end - 1, true), type },
       }))
-      return [...matches, ...hidden.filter(({ start }) => !known.has(start))]
+      return [...matches, ...hidden.filter(({ start }) => !knownStarts.has(start))]
     },
     countUnfinished(text) {
       const tail = text.slice(findStart(text, text.length, MAX_TAIL))
-      const whole = tail.slice(0, tail.search(UNFINISHED_MARKUP))
-      const decoded = decodeMarkup(whole)
+      const completeText = tail.slice(0, tail.search(UNFINISHED_MARKUP))
+      const decoded = decodeMarkup(completeText)
       const unfinished = decoded
-        ? whole.length - decoded.toOriginal(decoded.text.length - countPlain(decoded.text))
-        : countPlain(whole)
-      return Math.max(countPlain(tail), unfinished + tail.length - whole.length, countBeforeTag(tail))
+        ? completeText.length - decoded.toOriginal(decoded.text.length - countPlain(decoded.text))
+        : countPlain(completeText)
+      return Math.max(countPlain(tail), unfinished + tail.length - completeText.length, countBeforeTag(tail))
     },
   }
 }
@@ -120,11 +120,11 @@ function buildAutomaton(words: readonly string[]) {
       closesWord: !word.endsWith('*') && isLetter(text.at(-1)),
     }
     const spellings = new Map(
-      [text, text.toLowerCase(), text.toUpperCase()].map((one) => [
-        readLetters(one)
+      [text, text.toLowerCase(), text.toUpperCase()].map((variant) => [
+        readLetters(variant)
           .map(({ code }) => code)
           .join(),
-        one,
+        variant,
       ]),
     ) // Greek capitals look like other letters
     return [...spellings.values()].map((spelling) => {
@@ -145,21 +145,22 @@ function buildAutomaton(words: readonly string[]) {
   const size = patterns.reduce((sum, { codes }) => sum + codes.length, 2)
   const table = new Int32Array(size * width)
   const depths = new Map<number, number>()
-  const own = new Map<number, WordEnd[]>()
+  const endsByState = new Map<number, WordEnd[]>()
   let last = 0
   for (const { codes, ...boundaries } of patterns) {
     let state = 0
-    for (const [at, code] of codes.entries()) {
+    for (const [index, code] of codes.entries()) {
       const cell = state + (columns[code] ?? 0)
       if (table[cell] === 0) {
         last += width
         table[cell] = last
-        depths.set(last, at + 1)
+        depths.set(last, index + 1)
       }
       state = table[cell] ?? 0
       if (code === 0x20) table[state + space] = state // further spaces are ignored
     }
-    if (state !== 0) own.set(state, [...(own.get(state) ?? []), { length: codes.length, ...boundaries }])
+    if (state !== 0)
+      endsByState.set(state, [...(endsByState.get(state) ?? []), { length: codes.length, ...boundaries }])
   }
 
   const fallbacks = new Map<number, number>()
@@ -168,7 +169,7 @@ function buildAutomaton(words: readonly string[]) {
   for (let head = 0; head < queue.length; head++) {
     const state = queue[head] ?? 0
     const fallback = fallbacks.get(state) ?? 0
-    if (own.has(state) || isEnd.has(fallback)) isEnd.add(state)
+    if (endsByState.has(state) || isEnd.has(fallback)) isEnd.add(state)
     for (let column = 1; column < width; column++) {
       const next = table[state + column] ?? 0
       const other = table[fallback + column] ?? 0
@@ -210,8 +211,8 @@ function buildAutomaton(words: readonly string[]) {
         if (code === 0) continue
         if (code >= EXPANDED) {
           const codes = expandFold(code)
-          for (const [index, one] of codes.entries()) {
-            state = table[state + (columns[one] ?? 0)] ?? 0
+          for (const [index, foldedCode] of codes.entries()) {
+            state = table[state + (columns[foldedCode] ?? 0)] ?? 0
             if (state >= 0) continue
             state = ~state
             onEnd(state, at + 1, index < codes.length - 1)
@@ -237,32 +238,35 @@ function buildAutomaton(words: readonly string[]) {
     getDepth: (state: number): number => depths.get(state) ?? 0,
     /** Lists the words that end in a state, the longest first. */
     *listEnds(state: number): Iterable<WordEnd> {
-      for (let at = state; at !== 0; at = fallbacks.get(at) ?? 0) yield* own.get(at) ?? []
+      for (let index = state; index !== 0; index = fallbacks.get(index) ?? 0) yield* endsByState.get(index) ?? []
     },
   }
 }
 
 /** Returns the index that is `length` folded characters before `end`. */
 function findStart(text: string, end: number, length: number): number {
-  let at = end
+  let position = end
   let isSpace = false
-  for (let left = length; at > 0; ) {
-    const code = text.charCodeAt(at - 1)
-    const pair = code >= 0xdc00 && code <= 0xdfff && at > 1 ? foldPair(text.charCodeAt(at - 2), code) : undefined
+  for (let remaining = length; position > 0; ) {
+    const code = text.charCodeAt(position - 1)
+    const pair =
+      code >= 0xdc00 && code <= 0xdfff && position > 1 ? foldPair(text.charCodeAt(position - 2), code) : undefined
     const folded = pair ?? foldCode(code)
     const isRepeated = isSpace && folded === 0x20
-    if (left <= 0 && !isRepeated) break
-    at -= pair === undefined ? 1 : 2
+    if (remaining <= 0 && !isRepeated) break
+    position -= pair === undefined ? 1 : 2
     if (folded === 0 || isRepeated) continue
-    left -= folded >= EXPANDED ? expandFold(folded).length : 1
+    remaining -= folded >= EXPANDED ? expandFold(folded).length : 1
     isSpace = folded === 0x20
   }
-  return at
+  return position
 }
 
 function hasLetters(text: string, letters: readonly FoldedLetter[]): boolean {
   const found = readLetters(text)
-  return found.length !== letters.length || letters.every((letter, at) => isSameLetter(letter, found[at] ?? letter))
+  return (
+    found.length !== letters.length || letters.every((letter, index) => isSameLetter(letter, found[index] ?? letter))
+  )
 }
 
 /** Scripts without spaces have no word boundaries. */
@@ -276,20 +280,20 @@ const SPACELESS =
 const MARKUP = Array.from('&\\%<*_~`', (character) => character.charCodeAt(0))
 
 function isLetterBefore(text: string, start: number): boolean {
-  let at = start - 1
-  while (at >= 0 && foldCode(text.charCodeAt(at)) === 0) at--
-  return isLetter(text[at])
+  let position = start - 1
+  while (position >= 0 && foldCode(text.charCodeAt(position)) === 0) position--
+  return isLetter(text[position])
 }
 
 /** Returns the index after the accents and invisible characters that follow a word. */
 function findMarksEnd(text: string, end: number): number {
-  let at = end
-  while (at < text.length && foldCode(text.charCodeAt(at)) === 0) at++
-  return at
+  let position = end
+  while (position < text.length && foldCode(text.charCodeAt(position)) === 0) position++
+  return position
 }
 
 /** The next piece may start with a letter. */
 function isLetterAfter(text: string, end: number, isPiece: boolean): boolean {
-  const at = findMarksEnd(text, end)
-  return at < text.length ? isLetter(text[at]) : isPiece
+  const marksEnd = findMarksEnd(text, end)
+  return marksEnd < text.length ? isLetter(text[marksEnd]) : isPiece
 }

@@ -107,11 +107,11 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
     return isAdded && added
   }
 
-  async function change(name: string, given: Omit<GuardRecordChange, 'name'>): Promise<StoredGuard> {
+  async function change(name: string, changes: Omit<GuardRecordChange, 'name'>): Promise<StoredGuard> {
     requireStored(await find(name))
     const changed = await guards.update(name, async (current) => {
-      if (given.kind === undefined && !(await store.isSignedGuard(current))) throw createInputError(UNSIGNED_GUARD)
-      const next = withChange(current, given)
+      if (changes.kind === undefined && !(await store.isSignedGuard(current))) throw createInputError(UNSIGNED_GUARD)
+      const next = withChange(current, changes)
       await check(next)
       return { ...next, updatedAt: getTimestampAfter(current.updatedAt, clock) }
     })
@@ -139,20 +139,20 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
     },
 
     async update(name, input) {
-      const { name: sent = name, ...given } = parseInput(guardInputs.update, input)
+      const { name: sent = name, ...changes } = parseInput(guardInputs.update, input)
       if (sent !== name) throw createInputError('"name" cannot be changed; omit it')
-      if (Object.keys(given).length === 0) throw createInputError('Send "mode", "on", or another field to change.')
-      await change(name, given)
+      if (Object.keys(changes).length === 0) throw createInputError('Send "mode", "on", or another field to change.')
+      await change(name, changes)
       return show(await find(name))
     },
 
     async put(input) {
-      const { name, ...given } = parsePut(guardInputs.put, input)
+      const { name, ...fields } = parsePut(guardInputs.put, input)
       await retryOnConflict<StoredGuard>(async () => {
         const found = await guards.get(name)
-        if (!found) return add(withChange({ name, kind: given.kind }, given), { replaces: true })
-        const isSame = isSameJson(found, withChange(found, given)) && (await store.isSignedGuard(found))
-        return isSame ? found : change(name, given)
+        if (!found) return add(withChange({ name, kind: fields.kind }, fields), { replaces: true })
+        const isSame = isSameJson(found, withChange(found, fields)) && (await store.isSignedGuard(found))
+        return isSame ? found : change(name, fields)
       })
       return show(await find(name))
     },

@@ -2,8 +2,8 @@ import type { WritableStore } from '../../../records/writable-store.ts'
 
 /** Says which settings, groups, keys, and combos name a guard; `undefined` if none do. */
 export async function describeGuardUses(store: WritableStore, name: string): Promise<string | undefined> {
-  const names = (one: { guards?: readonly string[]; guardsExcept?: readonly string[] }) =>
-    one.guards?.includes(name) || one.guardsExcept?.includes(name)
+  const names = (record: { guards?: readonly string[]; guardsExcept?: readonly string[] }) =>
+    record.guards?.includes(name) || record.guardsExcept?.includes(name)
   const [settings, groups, keys, combos] = await Promise.all([
     store.settings.reread(),
     store.groups.entries({ fresh: true }),
@@ -30,10 +30,10 @@ export async function describeGuardUses(store: WritableStore, name: string): Pro
 
 function describe(noun: string, entries: ReadonlyArray<{ record: { name: string } }>): string[] {
   if (entries.length === 0) return []
-  const shown = entries.slice(0, MOST_NAMED).map(({ record }) => `"${record.name}"`)
-  const more = entries.length - shown.length
+  const names = entries.slice(0, MOST_NAMED).map(({ record }) => `"${record.name}"`)
+  const more = entries.length - names.length
   const plural = entries.length === 1 ? '' : 's'
-  return [`the ${noun}${plural} ${shown.join(', ')}${more > 0 ? `, and ${more} more` : ''}`]
+  return [`the ${noun}${plural} ${names.join(', ')}${more > 0 ? `, and ${more} more` : ''}`]
 }
 
 const MOST_NAMED = 5

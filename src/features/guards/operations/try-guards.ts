@@ -79,11 +79,11 @@ export function createGuardTest({ clock, own, serve, findGuard }: TestDependenci
 
   return {
     async test({ text, guards = [], guard, stage = 'request' }: GuardTrial): Promise<GuardTestResult> {
-      const named = await Promise.all(guards.map(findGuard))
+      const namedGuards = await Promise.all(guards.map(findGuard))
       const verdicts: TestedGuard[] = []
       let changed = text
-      for (const one of [...named, ...(guard ? [await createGuard(guard)] : [])]) {
-        const { tried, text: next } = await tryGuard(one, changed, stage)
+      for (const namedGuard of [...namedGuards, ...(guard ? [await createGuard(guard)] : [])]) {
+        const { tried, text: next } = await tryGuard(namedGuard, changed, stage)
         verdicts.push(tried)
         changed = next
       }

@@ -10,7 +10,9 @@ export const chatRejection: RejectionFormat = {
     const choices = toObjects(response.choices)
     return {
       ...pickFields(response, ['id', 'object', 'created', 'model', 'usage', 'service_tier']),
-      choices: choices.map((choice, at) => (rejected && !rejected.has(at) ? choice : rejectChoice(choice, at))),
+      choices: choices.map((choice, index) =>
+        rejected && !rejected.has(index) ? choice : rejectChoice(choice, index),
+      ),
     }
   },
   createEnding({ body: { stream_options: options }, model, now }) {
@@ -59,9 +61,9 @@ export const chatRejection: RejectionFormat = {
 
 const START = { role: 'assistant', content: '' }
 
-function rejectChoice(choice: JsonObject, at: number): JsonObject {
+function rejectChoice(choice: JsonObject, index: number): JsonObject {
   const content = 'text' in choice ? { text: '' } : { message: { role: 'assistant', content: null, refusal: null } }
-  return { index: choice.index ?? at, ...content, logprobs: null, finish_reason: 'content_filter' }
+  return { index: choice.index ?? index, ...content, logprobs: null, finish_reason: 'content_filter' }
 }
 
 const toObjects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])

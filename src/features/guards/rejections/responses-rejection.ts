@@ -61,23 +61,31 @@ class ResponsesEnding {
   }
 
   observe(event: JsonObject): void {
-    const { type, sequence_number: number, response, output_index: at, item, content_index: part, item_id: id } = event
+    const {
+      type,
+      sequence_number: number,
+      response,
+      output_index: outputIndex,
+      item,
+      content_index: part,
+      item_id: id,
+    } = event
     if (typeof number === 'number') this.#sequence = number
     if (isObject(response)) {
       this.#response = response
       this.#isStarted = true
     }
-    if (type === 'response.output_item.added' && isObject(item)) this.#items.set(at, item)
+    if (type === 'response.output_item.added' && isObject(item)) this.#items.set(outputIndex, item)
     if (type === 'response.output_item.done' && isObject(item)) {
-      this.#items.delete(at)
+      this.#items.delete(outputIndex)
       this.#done.push(item)
       this.#keepItem(item)
     }
-    const key = `${at} ${part}`
+    const key = `${outputIndex} ${part}`
     if (type === 'response.content_part.added' && isObject(event.part))
       this.#texts.set(key, {
         type: event.part.type === 'refusal' ? 'refusal' : 'output_text',
-        fields: { item_id: id, output_index: at, content_index: part },
+        fields: { item_id: id, output_index: outputIndex, content_index: part },
         text: '',
       })
     if (type === 'response.content_part.done') this.#texts.delete(key)
@@ -100,10 +108,10 @@ class ResponsesEnding {
       write('response.content_part.done', { ...fields, part })
       contents.set(fields.output_index, [...(contents.get(fields.output_index) ?? []), part])
     }
-    for (const [at, open] of this.#items) {
-      const content = contents.get(at)
+    for (const [outputIndex, open] of this.#items) {
+      const content = contents.get(outputIndex)
       const item = { ...open, ...(content && { content }), status: 'incomplete' }
-      write('response.output_item.done', { output_index: at, item })
+      write('response.output_item.done', { output_index: outputIndex, item })
       this.#done.push(item)
       this.#keepItem(item)
     }
