@@ -86,8 +86,8 @@ async function readAccount(caller: Caller, { ledger, settings }: AccountReaderDe
   const states = await Promise.all(listLimitedScopes(caller, settings).map((scope) => ledger.state(scope)))
   const limits = states.flat()
   const { key, account } = caller
-  const own = account && { id: account.id, name: account.name ?? null, plan: account.plan?.name ?? null }
-  return { object: 'account', ...own, key: key ? showKey(key) : null, limits }
+  const accountInfo = account && { id: account.id, name: account.name ?? null, plan: account.plan?.name ?? null }
+  return { object: 'account', ...accountInfo, key: key ? showKey(key) : null, limits }
 }
 
 function showKey(key: ClientKey): Account['key'] {
@@ -187,8 +187,8 @@ async function readRecordedSpending(
     (window) => [window, getWindowStart(window, minute) * 60_000] as const,
   )
   const reader = await usage.reader()
-  await reader.sumUsage({ keyId: id }, { from: 0, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ sums }, at) => {
-    for (const [window, start] of windows) if (at >= start) nano[window] += sums.nano
+  await reader.sumUsage({ keyId: id }, { from: 0, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ sums }, index) => {
+    for (const [window, start] of windows) if (index >= start) nano[window] += sums.nano
   })
   return {
     day: fromNanoUsd(nano.day),

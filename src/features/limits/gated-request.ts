@@ -139,13 +139,13 @@ export class GatedRequest {
       tokens: output,
       extend: async (text) => {
         const least = Math.max(1, Math.ceil(text) - output)
-        const more = await this.#reserveMoreOutput(reservation, {
+        const extension = await this.#reserveMoreOutput(reservation, {
           least,
           usdPerToken,
           allowsLess: text <= getMaxStreamSize(outputTokens),
         })
-        output += more
-        reserved += more
+        output += extension
+        reserved += extension
         return output
       },
     })
@@ -153,12 +153,12 @@ export class GatedRequest {
     attempt.beforeFollowUp(async (spending) => {
       if (!spending) return
       const spent = sumSpending([spending])
-      const by = { tokens: spent.tokens - covered.tokens, usd: spent.usd - covered.usd }
+      const extra = { tokens: spent.tokens - covered.tokens, usd: spent.usd - covered.usd }
       covered = spent
-      if (by.tokens <= 0 && by.usd <= 0) return
-      const rejection = await this.#extend(reservation, by)
+      if (extra.tokens <= 0 && extra.usd <= 0) return
+      const rejection = await this.#extend(reservation, extra)
       if (rejection) throw createCutOffError(rejection.limit, this.#options.holders)
-      reserved += by.tokens
+      reserved += extra.tokens
     })
   }
 
@@ -171,26 +171,26 @@ export class GatedRequest {
     { least, usdPerToken, allowsLess }: { least: number; usdPerToken: number; allowsLess: boolean },
   ): Promise<number> {
     const toAmounts = (tokens: number) => ({ tokens, usd: tokens * usdPerToken })
-    let more = Math.max(least, MORE_OUTPUT)
-    let rejection = await this.#extend(reservation, toAmounts(more))
+    let extraTokens = Math.max(least, MORE_OUTPUT)
+    let rejection = await this.#extend(reservation, toAmounts(extraTokens))
     while (rejection) {
       const { unit, remaining } = rejection.limit
-      more = Math.min(more - 1, unit === 'usd' ? Math.floor(remaining / usdPerToken) : remaining)
-      if (more < least) break
-      rejection = await this.#extend(reservation, toAmounts(more))
+      extraTokens = Math.min(extraTokens - 1, unit === 'usd' ? Math.floor(remaining / usdPerToken) : remaining)
+      if (extraTokens < least) break
+      rejection = await this.#extend(reservation, toAmounts(extraTokens))
     }
-    if (!rejection) return more
-    const beyond = Math.max(least, SLACK_STEP)
-    if (allowsLess && !(await this.#extend(reservation, toAmounts(beyond), toAmounts(SLACK)))) return beyond
+    if (!rejection) return extraTokens
+    const slack = Math.max(least, SLACK_STEP)
+    if (allowsLess && !(await this.#extend(reservation, toAmounts(slack), toAmounts(SLACK)))) return slack
     throw createCutOffError(rejection.limit, this.#options.holders)
   }
 
-  /** Reserves more for an in-flight attempt, exceeding its limits by at most `beyond`. Resolves to the rejection if that isn't possible. */
-  async #extend(reservation: Reservation, by: UsedAmounts, beyond?: UsedAmounts): Promise<LimitRejection | undefined> {
+  /** Reserves more for an in-flight attempt, exceeding its limits by at most `slack`. Resolves to the rejection if that isn't possible. */
+  async #extend(reservation: Reservation, by: UsedAmounts, slack?: UsedAmounts): Promise<LimitRejection | undefined> {
     try {
-      return await reservation.extend(by, beyond)
-    } catch (thrown) {
-      if (!isGatewayError(thrown, 'STORAGE_UNAVAILABLE') || this.#rejectsWithoutStorage()) throw thrown
+      return await reservation.extend(by, slack)
+    } catch (error) {
+      if (!isGatewayError(error, 'STORAGE_UNAVAILABLE') || this.#rejectsWithoutStorage()) throw error
       return undefined
     }
   }
@@ -216,8 +216,8 @@ export class GatedRequest {
     const { ledger, scopes } = this.#options
     try {
       return await ledger.reserve(scopes, requested)
-    } catch (thrown) {
-      if (!isGatewayError(thrown, 'STORAGE_UNAVAILABLE') || this.#rejectsWithoutStorage()) throw thrown
+    } catch (error) {
+      if (!isGatewayError(error, 'STORAGE_UNAVAILABLE') || this.#rejectsWithoutStorage()) throw error
       this.#requestReservation ??= 'not-stored'
       return undefined
     }
@@ -260,9 +260,9 @@ export class GatedRequest {
   /** Returns the limits as last read, plus the tokens that have been released since then. */
   #getCurrentLimits(): readonly LimitState[] {
     if (this.#releasedTokens === 0) return this.#limits
-    return this.#limits.map((one) => {
-      if (one.unit !== 'tokens') return one
-      return { ...one, remaining: Math.max(0, Math.min(one.limit, one.remaining + this.#releasedTokens)) }
+    return this.#limits.map((limit) => {
+      if (limit.unit !== 'tokens') return limit
+      return { ...limit, remaining: Math.max(0, Math.min(limit.limit, limit.remaining + this.#releasedTokens)) }
     })
   }
 

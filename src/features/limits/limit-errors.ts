@@ -50,9 +50,9 @@ export function createLimitError(
   }
   const seconds =
     limit.resetsAt === null ? undefined : Math.max(1, Math.ceil((Date.parse(limit.resetsAt) - now) / 1_000))
-  const what = why === 'too-large' ? describeTooLarge(limit, need, holders) : describeState(limit, holders)
+  const explanation = why === 'too-large' ? describeTooLarge(limit, need, holders) : describeState(limit, holders)
   return gatewayError('RATE_LIMIT_EXCEEDED', {
-    message: joinSentences([what, resets(limit), seconds === undefined ? HIGHER : THEN]),
+    message: joinSentences([explanation, resets(limit), seconds === undefined ? HIGHER : THEN]),
     headers: {
       ...headers,
       ...(seconds !== undefined && { 'retry-after': String(seconds) }),
@@ -75,9 +75,9 @@ const fitsLater = ({ window, limit }: LimitState, need: number) => isShort(windo
 
 /** Creates the error for an in-flight request that needs more than the rest of a limit. */
 export function createCutOffError(limit: LimitState, holders: Holders): GatewayError {
-  const what = `The response was cut off because it used up the rest of a limit: ${lowerFirst(describeHolder(limit, holders))} can use ${formatUnits(limit.limit, limit.unit)} ${WINDOWS[limit.window ?? 'total']}.`
+  const explanation = `The response was cut off because it used up the rest of a limit: ${lowerFirst(describeHolder(limit, holders))} can use ${formatUnits(limit.limit, limit.unit)} ${WINDOWS[limit.window ?? 'total']}.`
   const code = isShort(limit.window) ? 'RATE_LIMIT_EXCEEDED' : 'BUDGET_EXCEEDED'
-  return gatewayError(code, { message: joinSentences([what, resets(limit), HIGHER]), headers: NO_RETRY })
+  return gatewayError(code, { message: joinSentences([explanation, resets(limit), HIGHER]), headers: NO_RETRY })
 }
 
 /**
@@ -102,24 +102,24 @@ const ONE_ENDS = 'Retry when one of them has finished.'
 /** Describes the limit and how much of it is used, as a sentence. */
 function describeState(limit: LimitState, holders: Holders): string {
   const { unit, used, reserved, unsettled } = limit
-  const whose = describeHolder(limit, holders)
+  const holderText = describeHolder(limit, holders)
   if (unit === 'parallel')
-    return `${whose} can run ${formatUnits(limit.limit, 'requests')} at a time and has ${used + reserved + unsettled} in flight.`
+    return `${holderText} can run ${formatUnits(limit.limit, 'requests')} at a time and has ${used + reserved + unsettled} in flight.`
   const spent = unit === 'requests' ? used + unsettled : formatUnits(used + unsettled, unit)
-  const held =
+  const reservedText =
     reserved > 0
       ? `; in-flight requests have reserved ${unit === 'requests' ? reserved : formatUnits(reserved, unit)}`
       : ''
   const may = `${formatUnits(limit.limit, unit)} ${WINDOWS[limit.window ?? 'total']}`
   return unit === 'requests'
-    ? `${whose} can make ${may} and has made ${spent}${held}.`
-    : `${whose} can use ${may} and has used ${spent}${held}.`
+    ? `${holderText} can make ${may} and has made ${spent}${reservedText}.`
+    : `${holderText} can use ${may} and has used ${spent}${reservedText}.`
 }
 
 function describeTooLarge(limit: LimitState, need: number, holders: Holders): string {
   const { unit, remaining, window } = limit
-  const of = `${formatUnits(limit.limit, unit)} ${WINDOWS[window ?? 'total']}`
-  return `The request could use up to ${formatUnits(need, unit)}, more than the ${formatUnits(remaining, unit)} left: ${lowerFirst(describeHolder(limit, holders))} can use ${of}.`
+  const limitText = `${formatUnits(limit.limit, unit)} ${WINDOWS[window ?? 'total']}`
+  return `The request could use up to ${formatUnits(need, unit)}, more than the ${formatUnits(remaining, unit)} left: ${lowerFirst(describeHolder(limit, holders))} can use ${limitText}.`
 }
 
 function describeHolder({ scope }: LimitState, { key, group, plan }: Holders): string {

@@ -14,21 +14,21 @@ interface LimitHeaderStyle extends Readonly<Record<ShownUnit, HeaderNames>> {
   formatReset(resetsAt: string, now: number): string
 }
 
-const getHeaderNames = (getName: (what: string) => string): HeaderNames => ({
+const getHeaderNames = (getName: (field: string) => string): HeaderNames => ({
   limit: getName('limit'),
   remaining: getName('remaining'),
   reset: getName('reset'),
 })
 
 const openaiStyle: LimitHeaderStyle = {
-  requests: getHeaderNames((what) => `x-ratelimit-${what}-requests`),
-  tokens: getHeaderNames((what) => `x-ratelimit-${what}-tokens`),
+  requests: getHeaderNames((field) => `x-ratelimit-${field}-requests`),
+  tokens: getHeaderNames((field) => `x-ratelimit-${field}-tokens`),
   formatReset: (resetsAt, now) => formatWait(parseReset(resetsAt) - now),
 }
 
 const anthropicStyle: LimitHeaderStyle = {
-  requests: getHeaderNames((what) => `anthropic-ratelimit-requests-${what}`),
-  tokens: getHeaderNames((what) => `anthropic-ratelimit-tokens-${what}`),
+  requests: getHeaderNames((field) => `anthropic-ratelimit-requests-${field}`),
+  tokens: getHeaderNames((field) => `anthropic-ratelimit-tokens-${field}`),
   formatReset: (resetsAt) => resetsAt.replace(/\.\d+Z$/, 'Z'),
 }
 
@@ -67,8 +67,8 @@ export function createLimitHeaders(
 /** Finds the limit on a unit with the smallest remaining share. */
 export function findTightestLimit(limits: readonly LimitState[], unit: LimitUnit): LimitState | undefined {
   let scarcest: LimitState | undefined
-  for (const one of limits)
-    if (one.unit === unit && (!scarcest || getRemainingShare(one) < getRemainingShare(scarcest))) scarcest = one
+  for (const limit of limits)
+    if (limit.unit === unit && (!scarcest || getRemainingShare(limit) < getRemainingShare(scarcest))) scarcest = limit
   return scarcest
 }
 

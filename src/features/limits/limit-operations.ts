@@ -74,8 +74,8 @@ export function createLimitOperations({ store, ledger, accounts }: LimitDependen
   async function listAccountScopes(ref: string | undefined): Promise<LimitedScope[]> {
     if (ref === undefined) return []
     const { limits, plan } = (await (await accounts()).findPlanAndLimits(ref)) ?? {}
-    const own = listScope('account', { id: ref, ...(limits && { limits }) })
-    return plan ? [...own, ...listScope('group', plan)] : own
+    const accountScope = listScope('account', { id: ref, ...(limits && { limits }) })
+    return plan ? [...accountScope, ...listScope('group', plan)] : accountScope
   }
 
   async function findAccount(idOrRef: string): Promise<string> {

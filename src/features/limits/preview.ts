@@ -67,11 +67,11 @@ export function createPreview({
         error: toError(rejection, requested, call.endpoint.limitsOutput === true),
         rejectsRequest: unit === 'requests' || unit === 'parallel',
       }
-    } catch (thrown) {
-      if (!isGatewayError(thrown, 'REQUEST_TOO_EXPENSIVE')) throw thrown
+    } catch (error) {
+      if (!isGatewayError(error, 'REQUEST_TOO_EXPENSIVE')) throw error
       const { catalog } = request.context
       const advice = getPrice(catalog, target) ? undefined : describeMissingPrice(catalog, target)
-      return { error: thrown, rejectsRequest: false, ...(advice !== undefined && { advice }) }
+      return { error, rejectsRequest: false, ...(advice !== undefined && { advice }) }
     }
   }
 }

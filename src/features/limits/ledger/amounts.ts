@@ -25,16 +25,16 @@ const MAX_COUNT = Number.MAX_SAFE_INTEGER
 /** A floating-point product this close to an integer is rounded to that integer. */
 const ROUNDING = 1e-12
 
-/** Rounds up to an integer from 0 to the largest safe integer. Returns `otherwise` for NaN. */
-export function roundUp(value: number, otherwise = MAX_COUNT): number {
-  if (Number.isNaN(value)) return otherwise
+/** Rounds up to an integer from 0 to the largest safe integer. Returns `fallback` for NaN. */
+export function roundUp(value: number, fallback = MAX_COUNT): number {
+  if (Number.isNaN(value)) return fallback
   const nearest = Math.round(value)
   const rounded = Math.abs(value - nearest) <= Math.abs(nearest) * ROUNDING ? nearest : Math.ceil(value)
   return Math.min(MAX_COUNT, Math.max(0, rounded))
 }
 
 /** Converts US dollars to nano-dollars, rounded up. */
-export const toNano = (usd: number, otherwise?: number): number => roundUp(usd * NANO, otherwise)
+export const toNano = (usd: number, fallback?: number): number => roundUp(usd * NANO, fallback)
 
 /** Adds, capped at the largest safe integer. */
 export const addClamped = (a: number, b: number): number => Math.min(MAX_COUNT, a + b)
@@ -42,16 +42,16 @@ export const addClamped = (a: number, b: number): number => Math.min(MAX_COUNT, 
 /** Subtracts, but never below 0. */
 export const subtractClamped = (a: number, b: number): number => Math.max(0, a - b)
 
-/** Converts to integers, rounded up. Replaces NaN with the amount in `otherwise`; by default, that is more than any limit allows. */
+/** Converts to integers, rounded up. Replaces NaN with the amount in `fallback`; by default, that is more than any limit allows. */
 export function toWholeAmounts(
   { requests = 0, parallel = 0, tokens = 0, usd = 0 }: Amounts,
-  otherwise?: WholeAmounts,
+  fallback?: WholeAmounts,
 ): WholeAmounts {
   return {
-    requests: roundUp(requests, otherwise?.requests),
-    parallel: roundUp(parallel, otherwise?.parallel),
-    tokens: roundUp(tokens, otherwise?.tokens),
-    usd: toNano(usd, otherwise?.usd),
+    requests: roundUp(requests, fallback?.requests),
+    parallel: roundUp(parallel, fallback?.parallel),
+    tokens: roundUp(tokens, fallback?.tokens),
+    usd: toNano(usd, fallback?.usd),
   }
 }
 

@@ -94,9 +94,9 @@ export const getUsedIndex = (window: number, unit: number): number => window * U
 export function rollUsed(used: readonly number[], from: Minute, minute: Minute): number[] {
   const next = used.slice()
   if (minute === from) return next
-  const before = getWindowStarts(from)
+  const previousStarts = getWindowStarts(from)
   getWindowStarts(minute).forEach((start, window) => {
-    if (start !== before[window]) next.fill(0, getUsedIndex(window, 0), getUsedIndex(window + 1, 0))
+    if (start !== previousStarts[window]) next.fill(0, getUsedIndex(window, 0), getUsedIndex(window + 1, 0))
   })
   return next
 }
@@ -108,16 +108,16 @@ export function countSlot(used: number[], minute: Minute, slot: MinuteSlot, by: 
   for (let window = 0; window < starts.length; window++) {
     if (slot[0] < (starts[window] ?? 0)) continue
     for (let unit = 0; unit < UNITS; unit++) {
-      const at = getUsedIndex(window, unit)
+      const index = getUsedIndex(window, unit)
       const amount = slot[unit + 1] ?? 0
-      used[at] = by === 1 ? addClamped(used[at] ?? 0, amount) : subtractClamped(used[at] ?? 0, amount)
+      used[index] = by === 1 ? addClamped(used[index] ?? 0, amount) : subtractClamped(used[index] ?? 0, amount)
     }
   }
 }
 
 /** Adds two lists of counters element by element. */
 export const addUsed = (used: readonly number[], added: readonly number[]): number[] =>
-  used.map((value, at) => addClamped(value, added[at] ?? 0))
+  used.map((value, index) => addClamped(value, added[index] ?? 0))
 
 export const createSlot = (minute: Minute, { requests, tokens, usd }: WholeAmounts): MinuteSlot => [
   minute,
@@ -161,18 +161,21 @@ const LOST_AS: readonly LostKind[] = ['open', 'spent', 'unspent']
 
 /** Encodes the counters of a scope as stored text. */
 export function encodeBook({ minute, used, gone, entries, epoch, number, otherSide }: Book): string {
-  const written = Array.from(entries, ([id, { beat, sequence, lostAs, parallel, held, pendingParallel, pending }]) => [
-    id,
-    beat,
-    sequence,
-    LOST_AS.indexOf(lostAs),
-    parallel,
-    held,
-    pendingParallel,
-    pending,
-  ])
+  const encodedEntries = Array.from(
+    entries,
+    ([id, { beat, sequence, lostAs, parallel, held, pendingParallel, pending }]) => [
+      id,
+      beat,
+      sequence,
+      LOST_AS.indexOf(lostAs),
+      parallel,
+      held,
+      pendingParallel,
+      pending,
+    ],
+  )
   const other = otherSide && [otherSide.side, otherSide.number, otherSide.used]
-  return JSON.stringify({ v: VERSION, minute, used, gone, entries: written, epoch, number, elsewhere: other })
+  return JSON.stringify({ v: VERSION, minute, used, gone, entries: encodedEntries, epoch, number, elsewhere: other })
 }
 
 const VERSION = 2
@@ -187,11 +190,11 @@ export function decodeBook(key: string, text: string): Book {
   if (isObject(json) && (json.v === VERSION || json.v === VERSION_WITHOUT_SIDES)) {
     const { minute, used, gone, entries } = json
     const { epoch, number, elsewhere } = json.v === VERSION ? json : { epoch: 0, number: 0 }
-    const read = Array.isArray(entries) ? entries.map(readEntry) : [undefined]
+    const parsedEntries = Array.isArray(entries) ? entries.map(readEntry) : [undefined]
     const otherSide = elsewhere === undefined ? undefined : readOtherSide(elsewhere)
     const isValid = isCount(epoch) && isCount(number) && isDefined(otherSide) === isDefined(elsewhere)
-    if (isValid && isCount(minute) && isCounts(used, COUNTER_COUNT) && isSlots(gone) && read.every(isDefined))
-      return { minute, used, gone, entries: new Map(read), epoch, number, otherSide }
+    if (isValid && isCount(minute) && isCounts(used, COUNTER_COUNT) && isSlots(gone) && parsedEntries.every(isDefined))
+      return { minute, used, gone, entries: new Map(parsedEntries), epoch, number, otherSide }
   }
   throw gatewayError('RECORD_DAMAGED', {
     message: `The limit counters in the stored record ${key} are damaged or were written by a newer release. Reset them (DELETE …/limits).`,
@@ -224,16 +227,16 @@ const isSlots = (value: unknown): value is MinuteSlot[] =>
   Array.isArray(value) && value.every((slot) => isCounts(slot, UNITS + 1))
 
 /** Merges two books after a store that isn't atomic returned the state before the last write. Keeps all counts from both. */
-export function mergeBooks(stored: Book, own: Book): Book {
-  const minute = Math.max(stored.minute, own.minute)
-  const ownUsed = rollUsed(own.used, own.minute, minute)
-  const used = rollUsed(stored.used, stored.minute, minute).map((value, at) => Math.max(value, ownUsed[at] ?? 0))
+export function mergeBooks(stored: Book, local: Book): Book {
+  const minute = Math.max(stored.minute, local.minute)
+  const ownUsed = rollUsed(local.used, local.minute, minute)
+  const used = rollUsed(stored.used, stored.minute, minute).map((value, index) => Math.max(value, ownUsed[index] ?? 0))
   const { gone, entries } = stored
-  const later = stored.number < own.number ? own : stored
+  const later = stored.number < local.number ? local : stored
   const otherSide = later.otherSide && {
     ...later.otherSide,
     used: rollUsed(later.otherSide.used, later.minute, minute),
   }
-  const epoch = Math.max(stored.epoch, own.epoch)
-  return { minute, used, gone, entries, epoch, number: Math.max(stored.number, own.number), otherSide }
+  const epoch = Math.max(stored.epoch, local.epoch)
+  return { minute, used, gone, entries, epoch, number: Math.max(stored.number, local.number), otherSide }
 }

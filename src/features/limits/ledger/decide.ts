@@ -43,8 +43,8 @@ const rulesByLimits = new WeakMap<UsageLimits, readonly SingleLimit[]>()
  * change.
  */
 export function listSingleLimits(limits: UsageLimits): readonly SingleLimit[] {
-  const known = rulesByLimits.get(limits)
-  if (known) return known
+  const cached = rulesByLimits.get(limits)
+  if (cached) return cached
   const rules: SingleLimit[] = COUNTED_UNITS.flatMap((unit, unitAt) =>
     WINDOWS.flatMap((window, windowAt) => {
       const limit = limits[unit]?.[window]
@@ -80,8 +80,8 @@ function getTally({ book, isLost, mayLive }: ScopeView, { windowAt, unitAt }: Si
   const tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
   const start = getWindowStarts(book.minute)[windowAt] ?? 0
   if (unitAt >= 0) {
-    const at = getUsedIndex(windowAt, unitAt)
-    tally.used = addClamped(book.used[at] ?? 0, book.otherSide?.used[at] ?? 0)
+    const index = getUsedIndex(windowAt, unitAt)
+    tally.used = addClamped(book.used[index] ?? 0, book.otherSide?.used[index] ?? 0)
     tally.unsettled = sumSlots(book.gone, start, unitAt)
   }
   for (const [id, entry] of book.entries) {
@@ -93,8 +93,8 @@ function getTally({ book, isLost, mayLive }: ScopeView, { windowAt, unitAt }: Si
       tally.reserved = addClamped(tally.reserved, parallel)
       tally.pending = addClamped(tally.pending, pendingParallel)
     } else {
-      const by = isHeld ? 'reserved' : 'unsettled'
-      tally[by] = addClamped(tally[by], sumSlots(held, start, unitAt))
+      const cause = isHeld ? 'reserved' : 'unsettled'
+      tally[cause] = addClamped(tally[cause], sumSlots(held, start, unitAt))
       if (isHeld || mayLive(id)) tally.pending = addClamped(tally.pending, sumSlots(pending, start, unitAt))
     }
   }
@@ -111,17 +111,17 @@ const getCommitted = ({ used, unsettled, reserved }: Tally): number => addClampe
 
 function getLimitState({ scope, id }: ScopeName, rule: SingleLimit, tally: Tally, minute: Minute): LimitState {
   const { unit, window, limit, maxAmount: most } = rule
-  const shown = unit === 'usd' ? fromNanoUsd : identity
+  const convert = unit === 'usd' ? fromNanoUsd : identity
   return {
     scope,
     ...(id !== '' && { id }),
     unit,
     window,
     limit,
-    used: shown(tally.used),
-    reserved: shown(tally.reserved),
-    unsettled: shown(tally.unsettled),
-    remaining: shown(subtractClamped(most, getCommitted(tally))),
+    used: convert(tally.used),
+    reserved: convert(tally.reserved),
+    unsettled: convert(tally.unsettled),
+    remaining: convert(subtractClamped(most, getCommitted(tally))),
     resetsAt: window && formatWindowEnd(window, minute),
   }
 }
@@ -159,8 +159,8 @@ export function decide(request: HoldRequest, view: ScopeView): Decision {
 
   let tokens = output?.tokens ?? 0
   if (output)
-    rules.forEach((rule, at) => {
-      const tally = tallies[at]
+    rules.forEach((rule, index) => {
+      const tally = tallies[index]
       if (tally && appliesTo(rule)) tokens = Math.min(tokens, getFittingOutput(rule, tally, fixed, output))
     })
   const outputTokens = output && Math.max(tokens, output.minTokens)
@@ -168,8 +168,8 @@ export function decide(request: HoldRequest, view: ScopeView): Decision {
 
   let rejection: LimitRejection | undefined
   let isBlocked = true
-  rules.forEach((rule, at) => {
-    const tally = tallies[at]
+  rules.forEach((rule, index) => {
+    const tally = tallies[index]
     if (!tally || !appliesTo(rule)) return
     const amount = requested[rule.unit]
     const free = rule.maxAmount - getCommitted(tally)
@@ -184,8 +184,8 @@ export function decide(request: HoldRequest, view: ScopeView): Decision {
   })
   if (rejection) return isBlocked ? { kind: 'blocked', rejection } : rejection
 
-  const states = rules.map((rule, at) => {
-    const tally = tallies[at]
+  const states = rules.map((rule, index) => {
+    const tally = tallies[index]
     if (tally && appliesTo(rule)) tally.reserved = addClamped(tally.reserved, requested[rule.unit])
     return getLimitState(request.name, rule, tally ?? NO_TALLY, minute)
   })
@@ -211,10 +211,10 @@ function getFittingOutput(
 
 /** Returns why an amount doesn't fit within a limit. */
 function explainRejection({ unit, maxAmount: most }: SingleLimit, tally: Tally, amount: number): LimitRejection['why'] {
-  const left = most - tally.used - tally.unsettled
+  const available = most - tally.used - tally.unsettled
   if (unit === 'parallel') return amount > most ? 'too-large' : 'held'
-  if (left <= 0) return 'used-up'
-  return amount > left ? 'too-large' : 'held'
+  if (available <= 0) return 'used-up'
+  return amount > available ? 'too-large' : 'held'
 }
 
 /** Returns the rejection to report: `requests` take precedence, then `parallel`, then the rejection that lasts longer. */

@@ -102,8 +102,8 @@ export class Draft {
     const minute = Math.max(from.minute, toMinute(now)) // a clock that goes back must not move windows back
     const used = rollUsed(from.used, from.minute, minute)
     const { entries, gone } = pruneBook(from, observation, { now, minute })
-    const before = entries.get(instanceId)
-    if (before?.lostAs === 'spent') for (const slot of before.held) countSlot(used, minute, slot, -1) // the instance wasn't lost after all
+    const previous = entries.get(instanceId)
+    if (previous?.lostAs === 'spent') for (const slot of previous.held) countSlot(used, minute, slot, -1) // the instance wasn't lost after all
     entries.set(instanceId, own)
     const { epoch, number } = from
     const otherSide = from.otherSide && {
@@ -163,30 +163,30 @@ export class Draft {
     const { book } = this
     if (epoch < book.epoch) return
     if (epoch > book.epoch) this.resetCounters(epoch)
-    const before = book.otherSide
-    const isSame = before?.side === side
-    if (isSame && number <= before.number) return
+    const previous = book.otherSide
+    const isSame = previous?.side === side
+    if (isSame && number <= previous.number) return
     const latest = Math.max(book.minute, minute) // windows don't move back
-    const taken = rollUsed(used, minute, latest)
-    if (isSame && latest === book.minute && taken.every((value, at) => value === before.used[at])) return
-    const own = before && !isSame ? addUsed(book.used, before.used) : book.used
-    book.used = rollUsed(own, book.minute, latest)
+    const rolled = rollUsed(used, minute, latest)
+    if (isSame && latest === book.minute && rolled.every((value, index) => value === previous.used[index])) return
+    const nextUsed = previous && !isSame ? addUsed(book.used, previous.used) : book.used
+    book.used = rollUsed(nextUsed, book.minute, latest)
     book.minute = latest
-    book.otherSide = { side, number, used: taken }
+    book.otherSide = { side, number, used: rolled }
     this.isChanged = true
   }
 
   /** Ends the reservations of lost instances. Keeps their entries for a while, in case the instances come back. */
   settleLost(as: 'spent' | 'unspent'): void {
     const { book, view } = this
-    const ended = [...book.gone]
+    const goneInstances = [...book.gone]
     for (const [id, entry] of book.entries) {
       if (entry.lostAs !== 'open' || isEmptyEntry(entry) || !view.isLost(id)) continue
-      ended.push(...entry.held)
+      goneInstances.push(...entry.held)
       book.entries.set(id, { ...entry, lostAs: as })
       this.isChanged = true
     }
-    if (as === 'spent') for (const slot of ended) countSlot(book.used, book.minute, slot)
+    if (as === 'spent') for (const slot of goneInstances) countSlot(book.used, book.minute, slot)
     if (book.gone.length > 0) this.isChanged = true
     book.gone = []
   }
@@ -194,16 +194,16 @@ export class Draft {
   #change(change: CounterChange): void {
     if (change.generation !== this.#generation) return
     const { minute, released: freed, decided, spent } = change
-    const own = this.#own
+    const entry = this.#own
     const isPending = decided !== NO_AMOUNTS
     countSlot(this.book.used, this.book.minute, createSlot(minute, spent))
     this.isChanged = true
     this.own = {
-      ...own,
-      parallel: subtractClamped(own.parallel, freed.parallel),
-      held: subtractSlot(own.held, createSlot(minute, freed)),
-      pendingParallel: subtractClamped(own.pendingParallel, decided.parallel),
-      pending: isPending ? subtractSlot(own.pending, createSlot(minute, decided)) : own.pending,
+      ...entry,
+      parallel: subtractClamped(entry.parallel, freed.parallel),
+      held: subtractSlot(entry.held, createSlot(minute, freed)),
+      pendingParallel: subtractClamped(entry.pendingParallel, decided.parallel),
+      pending: isPending ? subtractSlot(entry.pending, createSlot(minute, decided)) : entry.pending,
     }
   }
 
@@ -238,14 +238,14 @@ export class Draft {
     const minute = request.minute ?? this.book.minute
     const grant: Grant = { kind: 'granted', minute, amounts, outputTokens, limits, generation: this.#generation }
     const slot = createSlot(minute, amounts)
-    const own = this.#own
+    const entry = this.#own
     this.isChanged = true
     this.own = {
-      ...own,
-      parallel: own.parallel + amounts.parallel,
-      held: addSlot(own.held, slot),
-      pendingParallel: own.pendingParallel + (isPending ? amounts.parallel : 0),
-      pending: isPending ? addSlot(own.pending, slot) : own.pending,
+      ...entry,
+      parallel: entry.parallel + amounts.parallel,
+      held: addSlot(entry.held, slot),
+      pendingParallel: entry.pendingParallel + (isPending ? amounts.parallel : 0),
+      pending: isPending ? addSlot(entry.pending, slot) : entry.pending,
     }
     this.outcomes.push(() => done(grant))
   }

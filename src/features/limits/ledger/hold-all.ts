@@ -31,32 +31,32 @@ export async function holdAll(holds: readonly ScopeHold[]): Promise<HeldPart[] |
       ? [{ counters: only.counters, limits: only.requested.limits, grant: outcome }]
       : pickRejection([outcome])
   }
-  const held = new Map<ScopeHold, Grant>()
+  const grants = new Map<ScopeHold, Grant>()
   const undo = (which: readonly ScopeHold[]) => {
     for (const hold of which) {
-      const grant = held.get(hold)
+      const grant = grants.get(hold)
       if (grant) hold.counters.change({ ...grant, released: grant.amounts, decided: grant.amounts, spent: NO_AMOUNTS })
-      held.delete(hold)
+      grants.delete(hold)
     }
   }
   const requestHolds = async (which: readonly ScopeHold[], waits: boolean): Promise<HoldOutcome[]> => {
     const settled = await Promise.allSettled(
-      which.map(async (one) => {
-        const outcome = await one.counters.hold(one.requested, { isPending: true, waits })
-        if (outcome.kind === 'granted') held.set(one, outcome)
+      which.map(async (hold) => {
+        const outcome = await hold.counters.hold(hold.requested, { isPending: true, waits })
+        if (outcome.kind === 'granted') grants.set(hold, outcome)
         return outcome
       }),
     )
-    const failed = settled.find((one) => one.status === 'rejected')
+    const failed = settled.find((result) => result.status === 'rejected')
     if (failed) throw failed.reason
-    return settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+    return settled.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
   }
   try {
-    for (let pending = holds; ; pending = holds.filter((one) => !held.has(one))) {
+    for (let pending = holds; ; pending = holds.filter((hold) => !grants.has(hold))) {
       const outcomes = await requestHolds(pending, false)
       if (outcomes.some(({ kind }) => kind === 'rejected')) return pickRejection(outcomes)
       const blocking = pending[outcomes.findIndex(({ kind }) => kind === 'blocked')]
-      if (!blocking) return listConfirmed(holds, held)
+      if (!blocking) return listConfirmed(holds, grants)
       undo(holds.slice(holds.indexOf(blocking)))
       const [outcome] = await requestHolds([blocking], true)
       if (outcome?.kind !== 'granted') return pickRejection(outcome ? [outcome] : [])
@@ -76,15 +76,17 @@ function pickRejection(outcomes: readonly HoldOutcome[]): LimitRejection {
 
 /**
  * Confirms the reservations in all scopes, so they are no longer pending. Reduces the output to the amount that fits within every scope.
- * Empties `held`.
+ * Empties `grants`.
  */
-function listConfirmed(holds: readonly ScopeHold[], held: Map<ScopeHold, Grant>): HeldPart[] {
-  const output = Math.min(...Array.from(held.values(), ({ outputTokens }) => outputTokens ?? Number.POSITIVE_INFINITY))
+function listConfirmed(holds: readonly ScopeHold[], grants: Map<ScopeHold, Grant>): HeldPart[] {
+  const output = Math.min(
+    ...Array.from(grants.values(), ({ outputTokens }) => outputTokens ?? Number.POSITIVE_INFINITY),
+  )
   return holds.flatMap((hold) => {
     const { counters, requested } = hold
-    const grant = held.get(hold)
+    const grant = grants.get(hold)
     if (!grant) return []
-    held.delete(hold)
+    grants.delete(hold)
     const excess = getExcess(grant, requested, output)
     counters.change({ ...grant, released: excess, decided: grant.amounts, spent: NO_AMOUNTS })
     if (excess === NO_AMOUNTS) return { counters, limits: requested.limits, grant }
@@ -103,6 +105,6 @@ function getExcess(
   tokens: number,
 ) {
   if (!output || grant.outputTokens === undefined || grant.outputTokens <= tokens) return NO_AMOUNTS
-  const kept = addOutput(fixed, output, tokens)
-  return { ...NO_AMOUNTS, tokens: grant.amounts.tokens - kept.tokens, usd: grant.amounts.usd - kept.usd }
+  const total = addOutput(fixed, output, tokens)
+  return { ...NO_AMOUNTS, tokens: grant.amounts.tokens - total.tokens, usd: grant.amounts.usd - total.usd }
 }

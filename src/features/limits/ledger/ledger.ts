@@ -41,9 +41,9 @@ export interface Reservation {
   readonly limits: readonly LimitState[]
   /**
    * Reserves more, in the same windows as before. Resolves to a rejection if that doesn't fit; the earlier reservation stays. Rejects as `reserve`
-   * does. `beyond` is how far total reservations and usage may then exceed each limit.
+   * does. `slack` is how far total reservations and usage may then exceed each limit.
    */
-  extend(by: Amounts, beyond?: Amounts): Promise<LimitRejection | undefined>
+  extend(by: Amounts, slack?: Amounts): Promise<LimitRejection | undefined>
   /**
    * Counts the spending in `units` (default: all that aren't settled yet), and releases the rest. Each unit settles once; later calls do nothing. The
    * write happens in the background; see `Ledger.waitForWrites`. Never throws.
@@ -130,9 +130,9 @@ class StoredLedger implements Ledger {
     if (!Array.isArray(parts)) return parts
     const [first] = parts
     const outputTokens = first ? first.grant.outputTokens : amounts.output?.tokens
-    const held = first?.grant.amounts ?? addOutput(amounts.fixed, amounts.output, outputTokens ?? 0)
+    const heldAmounts = first?.grant.amounts ?? addOutput(amounts.fixed, amounts.output, outputTokens ?? 0)
     this.#startHeartbeat()
-    return new HeldReservation({ parts, held, outputTokens, onEnd: () => void this.#openReservations-- })
+    return new HeldReservation({ parts, held: heldAmounts, outputTokens, onEnd: () => void this.#openReservations-- })
   }
 
   prepare(scopes: readonly LimitedScope[]): void {
@@ -142,8 +142,8 @@ class StoredLedger implements Ledger {
   async preview(scopes: readonly LimitedScope[], requested: RequestedAmounts): Promise<LimitRejection | undefined> {
     const { holds } = this.#listHolds(scopes, requested)
     const decisions = await Promise.all(holds.map(({ counters, requested }) => counters.evaluate(requested)))
-    const rejections = decisions.flatMap((one) =>
-      one.kind === 'fits' ? [] : one.kind === 'blocked' ? one.rejection : one,
+    const rejections = decisions.flatMap((decision) =>
+      decision.kind === 'fits' ? [] : decision.kind === 'blocked' ? decision.rejection : decision,
     )
     const [first, ...others] = rejections
     return first && others.reduce(pickStricterRejection, first)
@@ -246,9 +246,9 @@ class StoredLedger implements Ledger {
     this.#cancelHeartbeat = this.#deps.startTimer(HEARTBEAT_MS, () => {
       this.#nextHeartbeatAt = undefined
       if (this.#openReservations === 0) return
-      const at = this.#deps.clock.now()
-      for (const counters of this.#counters.values()) counters.sendHeartbeat(at)
-      this.#scheduleHeartbeat(at)
+      const now = this.#deps.clock.now()
+      for (const counters of this.#counters.values()) counters.sendHeartbeat(now)
+      this.#scheduleHeartbeat(now)
     })
   }
 }
@@ -272,33 +272,33 @@ class HeldReservation implements Reservation {
   /** The held amounts, which are the same in each scope. */
   #held: WholeAmounts
 
-  constructor(given: {
+  constructor(options: {
     parts: readonly HeldPart[]
     held: WholeAmounts
     outputTokens: number | undefined
     /** Called when all units are settled. */
     onEnd(): void
   }) {
-    const [first] = given.parts
-    this.#parts = given.parts
-    this.#held = given.held
-    this.#onEnd = given.onEnd
-    this.outputTokens = given.outputTokens
+    const [first] = options.parts
+    this.#parts = options.parts
+    this.#held = options.held
+    this.#onEnd = options.onEnd
+    this.outputTokens = options.outputTokens
     this.limits =
-      first && given.parts.length === 1 ? first.grant.limits : given.parts.flatMap(({ grant }) => grant.limits)
+      first && options.parts.length === 1 ? first.grant.limits : options.parts.flatMap(({ grant }) => grant.limits)
   }
 
-  async extend(by: Amounts, beyond?: Amounts): Promise<LimitRejection | undefined> {
+  async extend(by: Amounts, slack?: Amounts): Promise<LimitRejection | undefined> {
     const fixed = pickUnits(toWholeAmounts(by), this.#open)
     const holds = this.#parts.map(({ counters, limits, grant: { minute } }) => ({
       counters,
-      requested: { limits: beyond ? raiseLimits(limits, beyond) : limits, minute, fixed },
+      requested: { limits: slack ? raiseLimits(limits, slack) : limits, minute, fixed },
     }))
     const parts = await holdAll(holds)
     if (!Array.isArray(parts)) return parts
-    const more = pickUnits(fixed, this.#open)
-    const late = difference(fixed, more) // the amounts for units that were settled in the meantime
-    this.#held = sum(this.#held, more)
+    const extra = pickUnits(fixed, this.#open)
+    const late = difference(fixed, extra) // the amounts for units that were settled in the meantime
+    this.#held = sum(this.#held, extra)
     for (const { counters, grant } of parts)
       counters.change({ ...grant, released: late, decided: NO_AMOUNTS, spent: NO_AMOUNTS })
     return undefined

@@ -38,10 +38,10 @@ export function createLostInstanceTracker(self: string): LostInstanceTracker {
       const next: typeof seen = new Map()
       for (const [id, { sequence, beat }] of entries) {
         if (id === self) continue
-        const before = seen.get(id)
-        if (!before) next.set(id, { sequence, since: Math.min(now, beat * 1_000), seenAt: now })
-        else if (before.sequence !== sequence) next.set(id, { sequence, since: now, seenAt: now })
-        else next.set(id, { sequence, since: Math.min(now, before.since), seenAt: Math.min(now, before.seenAt) })
+        const previous = seen.get(id)
+        if (!previous) next.set(id, { sequence, since: Math.min(now, beat * 1_000), seenAt: now })
+        else if (previous.sequence !== sequence) next.set(id, { sequence, since: now, seenAt: now })
+        else next.set(id, { sequence, since: Math.min(now, previous.since), seenAt: Math.min(now, previous.seenAt) })
       }
       seen = next
     },
@@ -57,27 +57,27 @@ export function pruneBook(
   observation: LostInstanceTracker,
   { now, minute }: { now: number; minute: Minute },
 ): { entries: Map<string, InstanceEntry>; gone: readonly MinuteSlot[] } {
-  const kept = new Map(entries)
-  if (entries.size < 2) return { entries: kept, gone }
+  const remaining = new Map(entries)
+  if (entries.size < 2) return { entries: remaining, gone }
   const isOver = (id: string, ms: number) =>
     observation.getUnchangedMs(id, now) >= ms && observation.getWatchedMs(id, now) >= LOST_MS
   const lost: Array<[string, InstanceEntry]> = []
   let idle = 0
   for (const [id, entry] of entries) {
     if (entry.lostAs !== 'open') {
-      if (isOver(id, GONE_MS)) kept.delete(id)
+      if (isOver(id, GONE_MS)) remaining.delete(id)
     } else if (!isEmptyEntry(entry)) {
       if (observation.getUnchangedMs(id, now) >= GONE_MS) lost.push([id, entry])
     } else if (++idle > MANY_IDLE ? observation.getUnchangedMs(id, now) >= MANY_IDLE_MS : isOver(id, IDLE_MS))
-      kept.delete(id)
+      remaining.delete(id)
   }
-  if (lost.length <= MAX_GONE) return { entries: kept, gone }
+  if (lost.length <= MAX_GONE) return { entries: remaining, gone }
   let slots = gone
   for (const [id, { held }] of lost) {
-    kept.delete(id)
+    remaining.delete(id)
     for (const [created, ...amounts] of held) slots = addSlot(slots, [getWindowStart('day', created), ...amounts])
   }
-  return { entries: kept, gone: slots.length > MANY_SLOTS ? mergeSlots(slots, minute) : slots }
+  return { entries: remaining, gone: slots.length > MANY_SLOTS ? mergeSlots(slots, minute) : slots }
 }
 
 /** Merges the slots that only count in the `total` window. */

@@ -41,7 +41,7 @@ export async function findNearLimits(
     after = stored.at(-1)?.key ?? after
     if (stored.length < PAGE) break
   }
-  return found.sort((one, other) => getUsedShare(other) - getUsedShare(one))
+  return found.sort((a, b) => getUsedShare(b) - getUsedShare(a))
 }
 
 interface NearLimitOptions {

@@ -147,8 +147,8 @@ export class ScopeCounters {
   }
 
   async #readAhead(): Promise<void> {
-    const read = await this.#read().catch(() => undefined) // the operation reads it again, and reports the failure
-    if (read) this.#book = read
+    const book = await this.#read().catch(() => undefined) // the operation reads it again, and reports the failure
+    if (book) this.#book = book
     this.#running = undefined
     if (this.#queue.length > 0 || this.#mustWrite) this.#start()
   }
@@ -358,14 +358,14 @@ export class ScopeCounters {
   #failPending(error: unknown): void {
     const failed =
       isStorageUnavailable(error) && !isGatewayError(error, 'STORAGE_UNAVAILABLE') ? toUnavailable(error) : error
-    const kept: CounterOperation[] = []
+    const remaining: CounterOperation[] = []
     for (const operation of this.#queue) {
-      if (operation.kind === 'change') kept.push(operation)
+      if (operation.kind === 'change') remaining.push(operation)
       else operation.fail(failed)
     }
-    this.#queue = kept
+    this.#queue = remaining
     if (this.#unconfirmedWrites.length > 0) this.#mustWrite = true // one of them may still take effect
-    if (kept.length === 0 && !this.#mustWrite) return
+    if (remaining.length === 0 && !this.#mustWrite) return
     if (this.#retryMs === RETRY_AFTER_MS) this.#deps.onError(failed)
     this.#retryLater(this.#retryMs * (0.5 + this.#deps.random() / 2))
     this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 2)

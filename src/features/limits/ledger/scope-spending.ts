@@ -43,9 +43,9 @@ export async function listSpending(
   { after = ACCOUNTS_END, limit }: { after?: string | undefined; limit: number },
 ): Promise<SpendingPage> {
   const stored = await storage.list(SCOPES_PREFIX, { limit, after }).catch(handleStorageError('list', SCOPES_PREFIX))
-  const own = stored.filter(({ key }) => key < TOKENS_START)
-  const accounts = own.flatMap(({ key, value }) => parseSpending(key, value, side) ?? [])
-  const next = own.length < limit ? undefined : own.at(-1)?.key
+  const scopeRows = stored.filter(({ key }) => key < TOKENS_START)
+  const accounts = scopeRows.flatMap(({ key, value }) => parseSpending(key, value, side) ?? [])
+  const next = scopeRows.length < limit ? undefined : scopeRows.at(-1)?.key
   return { accounts, ...(next !== undefined && { next }) }
 }
 
@@ -54,8 +54,8 @@ function parseSpending(key: string, text: string, side: string): ScopeSpending |
   if (name?.scope !== 'key' && name?.scope !== 'group') return undefined
   const { scope, id } = name
   try {
-    const { minute, used: own, epoch, number, otherSide } = decodeBook(key, text)
-    const used = otherSide && otherSide.side !== side ? addUsed(own, otherSide.used) : own
+    const { minute, used: usedAmounts, epoch, number, otherSide } = decodeBook(key, text)
+    const used = otherSide && otherSide.side !== side ? addUsed(usedAmounts, otherSide.used) : usedAmounts
     return epoch === 0 && used.every((value) => value === 0) ? undefined : { scope, id, epoch, number, minute, used }
   } catch (error) {
     if (isGatewayError(error, 'RECORD_DAMAGED')) return undefined
