@@ -13,7 +13,7 @@ export function countContentTokens(value: unknown, names: readonly string[], isW
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return 0
   let tokens = 0
   let reasoningTokens = 0 // servers may send the same reasoning in several fields
-  if (Array.isArray(value)) for (const one of value) tokens += countContentTokens(one, names, isWithin, depth + 1)
+  if (Array.isArray(value)) for (const item of value) tokens += countContentTokens(item, names, isWithin, depth + 1)
   else if (!('type' in value && isToolResult(value.type)))
     for (const [name, inner] of Object.entries(value)) {
       if (NON_CONTENT.has(name)) continue

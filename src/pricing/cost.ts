@@ -82,7 +82,7 @@ function calculateIterationSpending(
       isPremium,
     })
   })
-  return { ...costs.reduce((one, other) => addSpending(one, other) ?? one), usage: total }
+  return { ...costs.reduce((a, b) => addSpending(a, b) ?? a), usage: total }
 }
 
 /** Adds all model runs to the top-level counts. */
@@ -102,8 +102,8 @@ export function addIterations({ iterations = [], ...usage }: TokenUsage): TokenU
 /** Returns the tokens in the top-level counts that an incomplete list of runs doesn't include. */
 function findMissingTokens(iterations: readonly Iteration[], { inputTokens, outputTokens }: TokenUsage): Iteration[] {
   const missing = {
-    inputTokens: iterations.reduce((rest, one) => Math.max(0, rest - one.inputTokens), inputTokens),
-    outputTokens: iterations.reduce((rest, one) => Math.max(0, rest - one.outputTokens), outputTokens),
+    inputTokens: iterations.reduce((rest, iteration) => Math.max(0, rest - iteration.inputTokens), inputTokens),
+    outputTokens: iterations.reduce((rest, iteration) => Math.max(0, rest - iteration.outputTokens), outputTokens),
   }
   return isBlank(missing) ? [] : [missing]
 }
@@ -113,34 +113,34 @@ const calculateEitherCost = (price: Price | undefined, { units, ...tokens }: Tok
   calculateCost(price, tokens) ?? (units && calculateCost(price, { inputTokens: 0, outputTokens: 0, units }))
 
 /** Adds two spendings. The sum has the less certain `costSource` of the two, and has a cost only if both have one. */
-export function addSpending(one: Spending | undefined, other: Spending | undefined): Spending | undefined {
-  if (!one || !other) return one ?? other
+export function addSpending(a: Spending | undefined, b: Spending | undefined): Spending | undefined {
+  if (!a || !b) return a ?? b
   const costSource =
-    sourcesByUncertainty.find((source) => one.costSource === source || other.costSource === source) ?? 'counted'
-  const usage = addUsages(one.usage, other.usage)
-  if (one.costUsd === undefined || other.costUsd === undefined) return { usage, costSource }
-  return { usage, costSource, costUsd: one.costUsd + other.costUsd }
+    sourcesByUncertainty.find((source) => a.costSource === source || b.costSource === source) ?? 'counted'
+  const usage = addUsages(a.usage, b.usage)
+  if (a.costUsd === undefined || b.costUsd === undefined) return { usage, costSource }
+  return { usage, costSource, costUsd: a.costUsd + b.costUsd }
 }
 
 const sourcesByUncertainty: readonly CostSource[] = ['estimated', 'counted', 'reported']
 
 /** Adds the usage of two calls. The sum has a reported cost only if both have one. */
-export function addUsages(one: TokenUsage, other: TokenUsage): TokenUsage {
+export function addUsages(a: TokenUsage, b: TokenUsage): TokenUsage {
   const sum: TokenUsage = {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
   }
   for (const name of optionalCounts) {
-    if (one[name] !== undefined || other[name] !== undefined) sum[name] = (one[name] ?? 0) + (other[name] ?? 0)
+    if (a[name] !== undefined || b[name] !== undefined) sum[name] = (a[name] ?? 0) + (b[name] ?? 0)
   }
-  const units = one.units && other.units ? addUnits(one.units, other.units) : (one.units ?? other.units)
+  const units = a.units && b.units ? addUnits(a.units, b.units) : (a.units ?? b.units)
   if (units) sum.units = units
-  if (one.isEstimated || other.isEstimated) sum.isEstimated = true
-  const serviceTier = one.serviceTier ?? other.serviceTier
+  if (a.isEstimated || b.isEstimated) sum.isEstimated = true
+  const serviceTier = a.serviceTier ?? b.serviceTier
   if (serviceTier !== undefined) sum.serviceTier = serviceTier
-  const imageNames = one.imageNames ?? other.imageNames
+  const imageNames = a.imageNames ?? b.imageNames
   if (imageNames) sum.imageNames = imageNames
-  if (one.costUsd !== undefined && other.costUsd !== undefined) sum.costUsd = one.costUsd + other.costUsd
+  if (a.costUsd !== undefined && b.costUsd !== undefined) sum.costUsd = a.costUsd + b.costUsd
   return sum
 }
 
@@ -157,9 +157,9 @@ const optionalCounts = [
 
 type Units = NonNullable<TokenUsage['units']>
 
-function addUnits(one: Units, other: Units): Units {
-  const sum = { ...one }
-  for (const [unit, count] of listUnits(other)) sum[unit] = (sum[unit] ?? 0) + count
+function addUnits(a: Units, b: Units): Units {
+  const sum = { ...a }
+  for (const [unit, count] of listUnits(b)) sum[unit] = (sum[unit] ?? 0) + count
   return sum
 }
 
@@ -183,9 +183,9 @@ export function calculateCost(basePrice: Price | undefined, usage: TokenUsage): 
   const { input, output, cacheRead = input, cacheWrite = input } = price
   const { audioInput = input, audioOutput = output, imageInput = input, imageOutput = output } = price
   const { inputAudioTokens, outputAudioTokens, inputImageTokens, outputImageTokens } = usage
-  const plain = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)
+  const uncachedTokens = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)
   const tokenCost = addCosts([
-    ...splitByMedium(plain, [inputAudioTokens, audioInput], [inputImageTokens, imageInput], input),
+    ...splitByMedium(uncachedTokens, [inputAudioTokens, audioInput], [inputImageTokens, imageInput], input),
     [cacheReadTokens, cacheRead],
     [Math.max(0, cacheWriteTokens - cacheWriteLongTokens), cacheWrite],
     [cacheWriteLongTokens, getLongCachePrice(price)],
@@ -264,7 +264,7 @@ export const calculateUnitCost = (
 function getUnitPrice(unit: PricedUnit, price: Price, imageNames: readonly string[] = []): number | undefined {
   const { images = {}, minute } = price
   if (unit === 'second') return price.second ?? (minute && minute / 60)
-  const name = unit === 'image' && imageNames.find((one) => Object.hasOwn(images, one))
+  const name = unit === 'image' && imageNames.find((imageName) => Object.hasOwn(images, imageName))
   return name ? images[name] : (price[unit] ?? (unit === 'image' ? getHighestImagePrice(images) : undefined))
 }
 
@@ -275,7 +275,7 @@ export const getHighestImagePrice = (
 ): number | undefined =>
   Object.keys(images)
     .flatMap((name) => (isPossible(name) ? (images[name] ?? []) : []))
-    .sort((one, other) => other - one)[0]
+    .sort((a, b) => b - a)[0]
 
 /** Returns the highest price of input tokens, per million. Some providers charge more for tokens that they write to a cache. */
 export const getHighestInputPrice = (price: Price): number | undefined =>

@@ -10,8 +10,8 @@ import { type Additions, countVendorToolTokens, modelAdditions, unknownAdditions
  */
 export function boundInputTokens(body: JsonObject, { model }: ModelReference): number {
   const content = countContent(body)
-  const { factor: times = 1, base, tools = 0, perTool = 0, schema = 0, citations = 0, ...more } = findAdditions(model)
-  const { perReference = 0, image = IMAGE } = more
+  const { factor: times = 1, base, tools = 0, perTool = 0, schema = 0, citations = 0, ...rest } = findAdditions(model)
+  const { perReference = 0, image = IMAGE } = rest
   const added =
     base +
     (content.tools > 0 ? tools + content.tools * perTool : 0) +
@@ -56,8 +56,8 @@ const contents = new WeakMap<JsonObject, BodyContent>()
 export const isCounted = (body: JsonObject): boolean => contents.has(body)
 
 function countContent(body: JsonObject): BodyContent {
-  const known = contents.get(body)
-  if (known) return known
+  const cached = contents.get(body)
+  if (cached) return cached
   const content: BodyContent = {
     ...{ text: 0, other: 0, images: 0, tools: 0, references: 0 },
     ...{ hasSchema: false, hasCitations: false },
@@ -75,9 +75,13 @@ interface ValueContext {
   isImage?: boolean
 }
 
-function addFields(object: JsonObject, content: BodyContent, { isJson, isRoot = false, ...place }: ValueContext): void {
+function addFields(
+  object: JsonObject,
+  content: BodyContent,
+  { isJson, isRoot = false, ...context }: ValueContext,
+): void {
   const isImageObject = typeof object.type === 'string' && IMAGE_WORD.test(object.type)
-  const isImage = isImageObject || place.isImage === true
+  const isImage = isImageObject || context.isImage === true
   for (const name in object) {
     const value = object[name]
     if (value === undefined || value === null || (isRoot && OPTION_FIELDS.has(name))) continue
@@ -99,7 +103,7 @@ function addFields(object: JsonObject, content: BodyContent, { isJson, isRoot = 
   }
 }
 
-function addValue(value: unknown, content: BodyContent, place: ValueContext): void {
+function addValue(value: unknown, content: BodyContent, context: ValueContext): void {
   switch (typeof value) {
     case 'string':
       if (value.startsWith('data:')) addMedia(value.slice(5, 60), value.length, content)
@@ -111,11 +115,11 @@ function addValue(value: unknown, content: BodyContent, place: ValueContext): vo
       return
     case 'object':
       if (Array.isArray(value)) {
-        for (const one of value) {
-          if (isObject(one) && 'role' in one) content.text += MESSAGE
-          addValue(one, content, place)
+        for (const item of value) {
+          if (isObject(item) && 'role' in item) content.text += MESSAGE
+          addValue(item, content, context)
         }
-      } else if (isObject(value)) addFields(value, content, place)
+      } else if (isObject(value)) addFields(value, content, context)
   }
 }
 
@@ -131,7 +135,7 @@ function addNonText(
   }
   if ((name === 'data' || name === 'bytes') && object.type !== 'text') {
     const type = [object.mimeType, object.mime_type, object.media_type, object.format].find(
-      (one) => typeof one === 'string',
+      (item) => typeof item === 'string',
     )
     if (type?.startsWith('text/')) return false
     addMedia(type ?? '', value.length, content)

@@ -121,16 +121,18 @@ function calculateMaxCost(
   const price = selectTier(base, { inputTokens, ...(serviceTier !== undefined && { serviceTier }) })
   const { audioInput = 0, imageInput = 0, audioOutput = 0, imageOutput = 0 } = price
   const mediaPrice = Math.max(audioInput, imageInput)
-  const plain = inputTokens > 0 ? getHighestInputPrice(price) : 0
-  const inputPrice = plain !== undefined && mediaPrice > plain && hasMedia() ? mediaPrice : plain
+  const basePrice = inputTokens > 0 ? getHighestInputPrice(price) : 0
+  const inputPrice = basePrice !== undefined && mediaPrice > basePrice && hasMedia() ? mediaPrice : basePrice
   const output = price.output === undefined ? undefined : Math.max(price.output, audioOutput, imageOutput)
   const unitCost = calculateUnitCost(price, units)
-  const known = [unitCost, inputPrice && (inputTokens * inputPrice) / 1_000_000].filter((cost) => cost !== undefined)
-  if (known.length < (isBilledOnce ? 1 : 2)) return undefined
+  const knownCosts = [unitCost, inputPrice && (inputTokens * inputPrice) / 1_000_000].filter(
+    (cost) => cost !== undefined,
+  )
+  if (knownCosts.length < (isBilledOnce ? 1 : 2)) return undefined
   const isByUnits = isBilledOnce && units !== undefined && unitCost !== undefined
   if (outputTokens > 0 && output === undefined && !isByUnits) return undefined
   return {
-    fixed: known.reduce((sum, cost) => sum + cost, 0),
+    fixed: knownCosts.reduce((sum, cost) => sum + cost, 0),
     perOutputToken: outputTokens > 0 ? (output ?? 0) / 1_000_000 : 0,
   }
 }

@@ -34,8 +34,8 @@ export class TotalsByHour {
   getTotals(shard: string, time: number): Totals {
     const hour = Math.floor(time / HOUR_MS) * HOUR_MS
     const name = `${shard}/${hour}`
-    const known = this.hours.get(name)
-    if (known) return known.totals
+    const existing = this.hours.get(name)
+    if (existing) return existing.totals
     const totals = new Totals()
     this.hours.set(name, { shard, hour, totals })
     return totals
@@ -43,10 +43,10 @@ export class TotalsByHour {
 
   /** Adds totals of requests without a record that arrived at `time`. */
   addUnlisted(time: number, sums: Totals): void {
-    const known = this.unlisted.get(time) ?? new Totals()
-    this.unlisted.set(time, known)
+    const totals = this.unlisted.get(time) ?? new Totals()
+    this.unlisted.set(time, totals)
     for (const row of sums.rows()) {
-      known.add(row)
+      totals.add(row)
       this.getTotals(getShard(row.dimensions), time).add(row)
     }
   }
@@ -99,8 +99,8 @@ export async function addTotalsByHour(
   function add(baseKey: string, end: number, keptDays: number, { first, last, rows }: BatchTotals): void {
     const entry = entries.get(baseKey) ?? { end, days: keptDays, sums: [] }
     entries.set(baseKey, entry)
-    const before = entry.sums.at(-1)
-    if (before?.last === last) before.rows = [...before.rows, ...rows]
+    const previous = entry.sums.at(-1)
+    if (previous?.last === last) previous.rows = [...previous.rows, ...rows]
     else entry.sums.push({ first, last, rows })
   }
 

@@ -105,15 +105,16 @@ export class Histogram {
 
   #addText(text: string): void {
     let bucket = -1
-    for (let at = 0; at < text.length; ) {
-      const letter = text.charCodeAt(at++)
+    for (let index = 0; index < text.length; ) {
+      const letter = text.charCodeAt(index++)
       if (letter === Z) {
         bucket += SKIP
         continue
       }
       bucket += letter - BEFORE_A
       let count = 0
-      for (; at < text.length && text.charCodeAt(at) < BEFORE_A; at++) count = count * 10 + text.charCodeAt(at) - ZERO
+      for (; index < text.length && text.charCodeAt(index) < BEFORE_A; index++)
+        count = count * 10 + text.charCodeAt(index) - ZERO
       this.#add(bucket, count || 1)
     }
   }

@@ -208,13 +208,13 @@ export class Keeper implements BatchWriter {
     const now = clock.now()
     const ttlMs = Math.min(value.span.last + days.requests * DAY_MS - now, MAX_TTL_MS)
     if (ttlMs < 1) return // past retention
-    const before = value.lastWrite
-    const omitted = this.#isClosing ? (before?.rows ?? 0) : 0 // no later fold will delete the old value
+    const previousWrite = value.lastWrite
+    const omitted = this.#isClosing ? (previousWrite?.rows ?? 0) : 0 // no later fold will delete the old value
     const rows = value.rows.length
     const key = getRequestsKey(value.shard, value.span, rows - omitted, this.#createName())
     await storage.set(key, value.encode(now, omitted), { ttlMs, durability: 'relaxed' })
     value.lastWrite = { key, rows }
-    if (before && omitted === 0) this.#outdated.push(before.key)
+    if (previousWrite && omitted === 0) this.#outdated.push(previousWrite.key)
   }
 
   #createName(): string {
@@ -222,13 +222,13 @@ export class Keeper implements BatchWriter {
   }
 
   async #foldLostInstances(now: number): Promise<void> {
-    const { storage, instanceId: own, onError } = this.#options
+    const { storage, instanceId: ownInstanceId, onError } = this.#options
     for (let after = JOURNAL; ; ) {
       const [first] = await storage.list(JOURNAL, { after, limit: 1 })
       if (!first) return
       const { instanceId } = parseJournalKey(first.key)
-      const at = decodeBatch(first.value)?.at ?? 0
-      if (instanceId !== own && now - at > LOST_MS) await this.#foldJournal(instanceId).catch(onError) // continue with the other instances
+      const batchTime = decodeBatch(first.value)?.at ?? 0
+      if (instanceId !== ownInstanceId && now - batchTime > LOST_MS) await this.#foldJournal(instanceId).catch(onError) // continue with the other instances
       after = `${getJournalPrefix(instanceId)}~`
     }
   }

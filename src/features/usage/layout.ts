@@ -42,15 +42,15 @@ export const PERIOD_MS: Readonly<Record<Period, number>> = { hour: HOUR_MS, day:
 
 export const getTotalsPrefix = (period: Period, shard: string): string => `usage/${period}s/${shard}/`
 
-/** Returns the storage key of totals. `at` is any time in the period, in epoch ms. */
-export const getTotalsKey = (period: Period, shard: string, at: number): string =>
-  getTotalsPrefix(period, shard) + getPeriodNumber(period, at)
+/** Returns the storage key of totals. `time` is any time in the period, in epoch ms. */
+export const getTotalsKey = (period: Period, shard: string, time: number): string =>
+  getTotalsPrefix(period, shard) + getPeriodNumber(period, time)
 
-const getPeriodNumber = (period: Period, at: number) => String(Math.floor(at / PERIOD_MS[period])).padStart(8, '0')
+const getPeriodNumber = (period: Period, time: number) => String(Math.floor(time / PERIOD_MS[period])).padStart(8, '0')
 
-/** Returns the cursor for listing a period and all later ones. `at` is any time in the period, in epoch ms. */
-export const getPeriodCursor = (period: Period, shard: string, at: number): string =>
-  `${getTotalsPrefix(period, shard)}${getPeriodNumber(period, at - PERIOD_MS[period])}~`
+/** Returns the cursor for listing a period and all later ones. `time` is any time in the period, in epoch ms. */
+export const getPeriodCursor = (period: Period, shard: string, time: number): string =>
+  `${getTotalsPrefix(period, shard)}${getPeriodNumber(period, time - PERIOD_MS[period])}~`
 
 /** Parses the start of a period from the storage key of its totals, in epoch ms. */
 export function parsePeriodStart(period: Period, key: string): number {

@@ -45,8 +45,8 @@ export class OpenValue {
   }
 
   /** Encodes the value. `omitted` is the number of leading rows to leave out. */
-  encode(at: number, omitted = 0): string {
-    return encodeRows(this.table.texts, this.rows.slice(omitted), at)
+  encode(time: number, omitted = 0): string {
+    return encodeRows(this.table.texts, this.rows.slice(omitted), time)
   }
 }
 
@@ -75,13 +75,13 @@ export class OpenValues {
       const value = this.#getValue(request)
       const row = value.encodeRow(request)
       const time = getRequestTime(request.id)
-      const known = placedCount.get(value)
-      if (!known) placedCount.set(value, { value, requests: [request], rows: [row], span: { first: time, last: time } })
+      const count = placedCount.get(value)
+      if (!count) placedCount.set(value, { value, requests: [request], rows: [row], span: { first: time, last: time } })
       else {
-        known.requests.push(request)
-        known.rows.push(row)
-        known.span.first = Math.min(known.span.first, time)
-        known.span.last = Math.max(known.span.last, time)
+        count.requests.push(request)
+        count.rows.push(row)
+        count.span.first = Math.min(count.span.first, time)
+        count.span.last = Math.max(count.span.last, time)
       }
     }
     return [...placedCount.values()]
@@ -102,8 +102,8 @@ export class OpenValues {
     const hour = getHour(request.id)
     const hours = this.#values.get(hour) ?? new Map<string, OpenValue>()
     this.#values.set(hour, hours)
-    const known = hours.get(shard)
-    if (known?.hasRoom(this.#maxCharacters)) return known
+    const existing = hours.get(shard)
+    if (existing?.hasRoom(this.#maxCharacters)) return existing
     const value = new OpenValue(shard, hour)
     hours.set(shard, value)
     return value

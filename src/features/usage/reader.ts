@@ -53,8 +53,8 @@ export interface RequestPage {
   missing?: number
 }
 
-/** Receives the totals of one hour or day. `at` is its start in epoch ms. */
-type OnTotals = (row: { dimensions: Dimensions; sums: Readonly<RowTotals> }, at: number) => void
+/** Receives the totals of one hour or day. `time` is its start in epoch ms. */
+type OnTotals = (row: { dimensions: Dimensions; sums: Readonly<RowTotals> }, time: number) => void
 
 /** Maximum number of requests to check for a page. Beyond that, a page ends even if it isn't full. */
 const MAX_CHECKED = 200_000
@@ -148,16 +148,16 @@ export class UsageReader {
   async #findNewest(shards: readonly ShardScan[]): Promise<ShardScan | number | undefined> {
     for (;;) {
       let newest: ShardScan | undefined
-      let read = 0
+      let readCount = 0
       for (const shard of shards) {
-        read += shard.read
+        readCount += shard.read
         if (shard.newest && (!newest?.newest || shard.newest.id > newest.newest.id)) newest = shard
       }
       const time = newest?.newest ? getRequestTime(newest.newest.id) : Number.NEGATIVE_INFINITY
       const unread = shards.filter(({ position }) => position > Number.NEGATIVE_INFINITY && position >= time)
       if (unread.length === 0) return newest
       const furthest = Math.max(...unread.map(({ position }) => position))
-      if (read > MAX_CHECKED && furthest < Number.POSITIVE_INFINITY) return furthest
+      if (readCount > MAX_CHECKED && furthest < Number.POSITIVE_INFINITY) return furthest
       const unfinished = unread.filter(({ position }) => position >= furthest - HOUR_MS)
       await Promise.all(unfinished.map((shard) => shard.advance()))
     }
@@ -183,12 +183,12 @@ export class UsageReader {
     }
     if (range.from < oldest || range.from < 0) range.from = Math.max(0, Math.floor(range.from / HOUR_MS) * HOUR_MS) // older requests are deleted; only hourly totals remain
     if (range.to < oldest) range.to = Math.ceil(range.to / HOUR_MS) * HOUR_MS
-    const whole = { from: Math.ceil(range.from / HOUR_MS) * HOUR_MS, to: Math.floor(range.to / HOUR_MS) * HOUR_MS }
+    const fullHours = { from: Math.ceil(range.from / HOUR_MS) * HOUR_MS, to: Math.floor(range.to / HOUR_MS) * HOUR_MS }
     let isLessPrecise = false
-    if (whole.from <= whole.to) {
-      await this.#sumRequests(filter, { from: range.from, to: whole.from }, onTotals)
-      await this.#sumRequests(filter, { from: whole.to, to: range.to }, onTotals)
-      isLessPrecise = await this.#sumPeriods(filter, { ...whole, unit }, onTotals)
+    if (fullHours.from <= fullHours.to) {
+      await this.#sumRequests(filter, { from: range.from, to: fullHours.from }, onTotals)
+      await this.#sumRequests(filter, { from: fullHours.to, to: range.to }, onTotals)
+      isLessPrecise = await this.#sumPeriods(filter, { ...fullHours, unit }, onTotals)
     } else await this.#sumRequests(filter, range, onTotals)
     return { ...range, isLessPrecise }
   }
@@ -235,16 +235,16 @@ export class UsageReader {
       isOver = page.length < limit
       for (const { key, value } of page) {
         after = key
-        const at = parsePeriodStart(period, key)
-        if (at >= to) {
+        const periodStart = parsePeriodStart(period, key)
+        if (periodStart >= to) {
           isOver = true
           break
         }
         const totals = decodeTotals(value)
         if (!totals) continue
         isLessPrecise ||= totals.leftOut > 0
-        includedBatches.set(at, [...(includedBatches.get(at) ?? []), totals.through])
-        for (const row of totals.rows()) if (matchesRow(filter, row.dimensions)) onTotals(row, at)
+        includedBatches.set(periodStart, [...(includedBatches.get(periodStart) ?? []), totals.through])
+        for (const row of totals.rows()) if (matchesRow(filter, row.dimensions)) onTotals(row, periodStart)
       }
     }
     this.#sumTail({ from, to, period, shard, filter, tail }, includedBatches, onTotals)
@@ -258,7 +258,8 @@ export class UsageReader {
     onTotals: OnTotals,
   ): void {
     for (const { instanceId, number, requests, unlisted } of tail) {
-      const isDue = (at: number) => !includedBatches.get(at)?.some((through) => (through[instanceId] ?? 0) >= number)
+      const isDue = (time: number) =>
+        !includedBatches.get(time)?.some((through) => (through[instanceId] ?? 0) >= number)
       const getPeriod = (time: number) => Math.floor(time / PERIOD_MS[period]) * PERIOD_MS[period]
       for (const request of requests) {
         const time = getRequestTime(request.id)

@@ -29,7 +29,8 @@ export const listOptionalCounts = (tokens: Readonly<Tokens>): number[] | undefin
 
 /** Adds optional counts, in the order in which they are stored, to `sum`, and returns `sum`. */
 export function addOptionalCounts(sum: Tokens, counts: readonly number[] | undefined): Tokens {
-  for (const [at, name] of OPTIONAL_COUNTS.entries()) if (counts?.[at]) sum[name] = (sum[name] ?? 0) + counts[at]
+  for (const [index, name] of OPTIONAL_COUNTS.entries())
+    if (counts?.[index]) sum[name] = (sum[name] ?? 0) + counts[index]
   return sum
 }
 
@@ -149,32 +150,32 @@ export function sumUsageCosts(attempts: readonly UsageCost[]): UsageCost & { tok
   return spent
 }
 
-function addUsageCost(one: UsageCost, other: UsageCost): UsageCost {
+function addUsageCost(a: UsageCost, b: UsageCost): UsageCost {
   const sum: UsageCost = {}
-  if (one.tokens || other.tokens) sum.tokens = addTokens({ ...NO_TOKENS, ...one.tokens }, other.tokens)
-  if (one.units || other.units) sum.units = addUnits({ ...one.units }, other.units)
-  if (one.costUsd !== undefined && other.costUsd !== undefined)
-    sum.costUsd = fromNanoUsd(toNanoUsd(one.costUsd) + toNanoUsd(other.costUsd))
-  const source = SOURCES.findLast((known) => known === one.costSource || known === other.costSource)
+  if (a.tokens || b.tokens) sum.tokens = addTokens({ ...NO_TOKENS, ...a.tokens }, b.tokens)
+  if (a.units || b.units) sum.units = addUnits({ ...a.units }, b.units)
+  if (a.costUsd !== undefined && b.costUsd !== undefined)
+    sum.costUsd = fromNanoUsd(toNanoUsd(a.costUsd) + toNanoUsd(b.costUsd))
+  const source = SOURCES.findLast((candidate) => candidate === a.costSource || candidate === b.costSource)
   if (source) sum.costSource = source
   return sum
 }
 
 export const NO_TOKENS: Readonly<Tokens> = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
 
-/** Adds `more` to `sum` and returns `sum`. */
-export function addTokens(sum: Tokens, more: Readonly<Tokens> = NO_TOKENS): Tokens {
-  sum.input += more.input
-  sum.output += more.output
-  sum.cacheRead += more.cacheRead
-  sum.cacheWrite += more.cacheWrite
-  sum.reasoning += more.reasoning
-  return addOptionalCounts(sum, listOptionalCounts(more))
+/** Adds `added` to `sum` and returns `sum`. */
+export function addTokens(sum: Tokens, added: Readonly<Tokens> = NO_TOKENS): Tokens {
+  sum.input += added.input
+  sum.output += added.output
+  sum.cacheRead += added.cacheRead
+  sum.cacheWrite += added.cacheWrite
+  sum.reasoning += added.reasoning
+  return addOptionalCounts(sum, listOptionalCounts(added))
 }
 
-/** Adds `more` to `sum` and returns `sum`. */
-export function addUnits(sum: UsedUnits, more: Readonly<UsedUnits> = {}): UsedUnits {
-  for (const [unit, count] of Object.entries(more) as Array<[PricedUnit, number]>) // the object has no other keys
+/** Adds `added` to `sum` and returns `sum`. */
+export function addUnits(sum: UsedUnits, added: Readonly<UsedUnits> = {}): UsedUnits {
+  for (const [unit, count] of Object.entries(added) as Array<[PricedUnit, number]>) // the object has no other keys
     sum[unit] = (sum[unit] ?? 0) + count
   return sum
 }

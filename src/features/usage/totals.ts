@@ -221,7 +221,7 @@ export class Totals {
       const media = listOptionalCounts(sums.tokens)
       const account = index(dimensions.account)
       const saved = sums.cacheSavedNano
-      const more: [] | [number[]] | [number[], number] | [number[], number, number] = saved
+      const trailingSums: [] | [number[]] | [number[], number] | [number[], number, number] = saved
         ? [media ?? [], account, saved]
         : account
           ? [media ?? [], account]
@@ -249,7 +249,7 @@ export class Totals {
         sums.units,
         sums.durationMs?.text ?? '',
         sums.firstByteMs?.text ?? '',
-        ...more,
+        ...trailingSums,
       ]
     })
     const { through, leftOut } = this
@@ -261,9 +261,9 @@ export class Totals {
     const dimension = DROPPABLE[this.leftOut]
     if (dimension === undefined) return false
     this.leftOut++
-    const before = [...this.#rows.values()]
+    const previousRows = [...this.#rows.values()]
     this.#rows.clear()
-    for (const { dimensions, sums } of before) this.add({ dimensions: { ...dimensions, [dimension]: '' }, sums })
+    for (const { dimensions, sums } of previousRows) this.add({ dimensions: { ...dimensions, [dimension]: '' }, sums })
     return true
   }
 

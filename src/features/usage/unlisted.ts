@@ -30,9 +30,9 @@ export class UnlistedTotals {
   add(request: StoredRequest): void {
     this.count++
     const totals = this.#getTotals(getRequestTime(request.id))
-    const before = totals.size
+    const previousSize = totals.size
     totals.addRequest(request)
-    this.#rows += totals.size - before
+    this.#rows += totals.size - previousSize
     if (this.#rows > MAX_ROWS && this.#steps < STEPS.length) this.#coarsen() // each step blocks for milliseconds
   }
 
@@ -72,10 +72,10 @@ export class UnlistedTotals {
     const step = STEPS[this.#steps++] ?? 'dimension'
     if (step === 'dimension') this.#dimensionsLeft++
     else this.#unitMs = step
-    const before = this.#byTime
+    const previous = this.#byTime
     this.#byTime = new Map()
     this.#rows = 0
-    for (const [time, formerTotals] of before) {
+    for (const [time, formerTotals] of previous) {
       const totals = this.#getTotals(time)
       const size = totals.size
       for (const row of formerTotals.rows()) totals.add(totals.dropDimensions(row))
@@ -85,8 +85,8 @@ export class UnlistedTotals {
 }
 
 function getTotals(byTime: Map<number, Totals>, time: number): Totals {
-  const known = byTime.get(time)
-  if (known) return known
+  const existing = byTime.get(time)
+  if (existing) return existing
   const totals = new Totals()
   byTime.set(time, totals)
   return totals

@@ -129,15 +129,15 @@ interface StoredRows {
 export const encodeRow = (request: StoredRequest, table: StringTable): string =>
   JSON.stringify(toRequestRow(request, table))
 
-/** Joins encoded rows and their strings. `at` is the write time in epoch ms. */
-export const encodeRows = (texts: ReadonlyArray<string | 0>, rows: readonly string[], at?: number): string =>
-  `{${at === undefined ? '' : `"at":${at},`}"texts":${JSON.stringify(texts)},"rows":[${rows.join(',')}]}`
+/** Joins encoded rows and their strings. `time` is the write time in epoch ms. */
+export const encodeRows = (texts: ReadonlyArray<string | 0>, rows: readonly string[], time?: number): string =>
+  `{${time === undefined ? '' : `"at":${time},`}"texts":${JSON.stringify(texts)},"rows":[${rows.join(',')}]}`
 
-/** Encodes requests as a stored value. `at` is the write time in epoch ms. */
-export function encodeRequests(requests: readonly StoredRequest[], at: number): string {
+/** Encodes requests as a stored value. `time` is the write time in epoch ms. */
+export function encodeRequests(requests: readonly StoredRequest[], time: number): string {
   const table = new StringTable()
   const rows = requests.map((request) => encodeRow(request, table))
-  return encodeRows(table.texts, rows, at)
+  return encodeRows(table.texts, rows, time)
 }
 
 /**
@@ -315,9 +315,9 @@ function parseAttemptRow(row: AttemptRow, texts: readonly string[]): StoredAttem
 /** Encodes where a price comes from and its date, in a few characters. The model is the attempt's. */
 const encodePriceOrigin = ({ by, asOf = '' }: PriceOrigin): string => `${by}:${asOf}`
 
-function decodePriceOrigin(text: string | undefined, of: string): PriceOrigin | undefined {
-  const [by, asOf] = text?.split(':') ?? []
-  return by ? { by: by as PriceOrigin['by'], of, ...(asOf && { asOf }) } : undefined // written by `encodePriceOrigin`
+function decodePriceOrigin(text: string | undefined, model: string): PriceOrigin | undefined {
+  const [service, asOf] = text?.split(':') ?? []
+  return service ? { by: service as PriceOrigin['by'], of: model, ...(asOf && { asOf }) } : undefined // written by `encodePriceOrigin`
 }
 
 function parseUsageCost(row: UsageCostRow): UsageCost {
@@ -332,10 +332,10 @@ function parseUsageCost(row: UsageCostRow): UsageCost {
 }
 
 function parseSkipRow(
-  [why, entryOrProvider, model, connectionId]: SkipRow,
+  [reason, entryOrProvider, model, connectionId]: SkipRow,
   text: (index: number) => string | undefined,
 ): StoredSkip {
-  const skipped = text(why) ?? ''
+  const skipped = text(reason) ?? ''
   const first = text(entryOrProvider) ?? ''
   if (model === undefined || connectionId === undefined) return { entry: first, skipped }
   return { provider: first, model: text(model) ?? '', connectionId: text(connectionId) ?? '', skipped }

@@ -78,12 +78,12 @@ async function sumMonthlyUsage(
   const latest = new Map<string, TimeRange>()
   const from = Math.floor(Math.min(month, now - LOOKBACK_MS) / DAY_MS) * DAY_MS
   const today = Math.floor(now / DAY_MS) * DAY_MS
-  await reader.sumUsage({}, { from, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ dimensions, sums: row }, at) => {
+  await reader.sumUsage({}, { from, to: Number.POSITIVE_INFINITY, unit: 'day' }, ({ dimensions, sums: row }, index) => {
     const sum = sums.get(dimensions.keyId)
     if (!sum) return
-    if (row.requests > 0 && at >= (latest.get(dimensions.keyId)?.from ?? 0))
-      latest.set(dimensions.keyId, { from: at, to: at + (at < today ? DAY_MS : HOUR_MS) })
-    if (at < month) return
+    if (row.requests > 0 && index >= (latest.get(dimensions.keyId)?.from ?? 0))
+      latest.set(dimensions.keyId, { from: index, to: index + (index < today ? DAY_MS : HOUR_MS) })
+    if (index < month) return
     sum.requests += row.requests
     sum.nano += row.nano
     sum.unpriced += row.unpriced
@@ -91,10 +91,14 @@ async function sumMonthlyUsage(
   const times = await reader.findLatestTimes(latest)
   return new Map(
     Array.from(sums, ([id, { nano, ...counts }]) => {
-      const at = times.get(id) ?? latest.get(id)?.from // the key's request records may have been removed
+      const lastUsedAt = times.get(id) ?? latest.get(id)?.from // the key's request records may have been removed
       return [
         id,
-        { ...counts, costUsd: fromNanoUsd(nano), ...(at !== undefined && { lastUsedAt: new Date(at).toISOString() }) },
+        {
+          ...counts,
+          costUsd: fromNanoUsd(nano),
+          ...(lastUsedAt !== undefined && { lastUsedAt: new Date(lastUsedAt).toISOString() }),
+        },
       ]
     }),
   )

@@ -57,7 +57,10 @@ async function listFilterWarnings(query: unknown, sources: NameSources): Promise
   const { store, catalog, accounts } = sources
   const providerOfTarget = target?.slice(0, target.indexOf('/'))
   const connections = () => store.connections.all()
-  const providers = async () => [...Object.keys(catalog), ...(await connections()).map((one) => one.provider)]
+  const providers = async () => [
+    ...Object.keys(catalog),
+    ...(await connections()).map((connection) => connection.provider),
+  ]
   const warnings = await Promise.all([
     checkRecord('key', keyId, () => store.keys.all()),
     checkRecord('group', groupId, () => store.groups.all()),
