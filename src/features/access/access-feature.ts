@@ -40,9 +40,12 @@ export const isRestricted = ({ key, account, token }: Caller): boolean =>
   limitsModels(account?.plan) ||
   account?.allowed !== undefined
 
-const limitsModels = (one: ModelPermissions | undefined) => (one?.models ?? one?.kinds) !== undefined
+const limitsModels = (permissions: ModelPermissions | undefined) =>
+  (permissions?.models ?? permissions?.kinds) !== undefined
 
 /** Whether the caller is restricted, or has a data policy. */
 const needsChecks = (caller: Caller) =>
   isRestricted(caller) ||
-  [caller.key, caller.key?.group, caller.token, caller.account].some((one) => one?.require !== undefined)
+  [caller.key, caller.key?.group, caller.token, caller.account].some(
+    (permissions) => permissions?.require !== undefined,
+  )

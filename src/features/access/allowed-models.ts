@@ -19,8 +19,8 @@ export class Access {
 
   constructor({ key, account, token }: Pick<Caller, 'key' | 'account' | 'token'>, catalog: Catalog) {
     const restricted = [key, key?.group, token, account?.plan, ...(account?.allowed ?? [])]
-    this.#models = restricted.flatMap((one) => (one?.models ? [one.models] : []))
-    this.#kinds = restricted.flatMap((one) => (one?.kinds ? [one.kinds] : []))
+    this.#models = restricted.flatMap((permissions) => (permissions?.models ? [permissions.models] : []))
+    this.#kinds = restricted.flatMap((permissions) => (permissions?.kinds ? [permissions.kinds] : []))
     this.#catalog = catalog
     this.policies = [
       ...(key?.require ? [{ tags: key.require, source: `the API key "${key.name}"` }] : []),

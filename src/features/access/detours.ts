@@ -39,6 +39,6 @@ function findVercelFallbacks({ providerOptions }: JsonObject): string | undefine
 /** Finds OpenRouter's own tools, which search, create images, or call other models. */
 function findOpenRouterTool({ tools }: JsonObject): string | undefined {
   if (!Array.isArray(tools)) return undefined
-  const at = tools.findIndex((tool) => isObject(tool) && formatScalar(tool.type).startsWith('openrouter:'))
-  return at < 0 ? undefined : `tools[${at}]`
+  const index = tools.findIndex((tool) => isObject(tool) && formatScalar(tool.type).startsWith('openrouter:'))
+  return index < 0 ? undefined : `tools[${index}]`
 }

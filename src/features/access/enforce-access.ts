@@ -46,9 +46,9 @@ export async function enforceAccess(
   log.nameRules.push(nameRule)
   try {
     return await next()
-  } catch (thrown) {
-    if (!isGatewayError(thrown, 'MODEL_NOT_FOUND')) throw thrown
-    const { status, headers } = thrown // the original message may suggest model names that this caller must not learn
+  } catch (error) {
+    if (!isGatewayError(error, 'MODEL_NOT_FOUND')) throw error
+    const { status, headers } = error // the original message may suggest model names that this caller must not learn
     throw gatewayError('MODEL_NOT_FOUND', {
       status,
       headers,

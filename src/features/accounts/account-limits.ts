@@ -7,18 +7,18 @@ import { WINDOWS } from '../limits/ledger/windows.ts'
  * Combines limits: for each unit and window, the lower one applies. Returns the same object for equal results, because the ledger caches rules by
  * object.
  */
-export type CombineLimits = (one: UsageLimits, other: UsageLimits | undefined) => UsageLimits
+export type CombineLimits = (a: UsageLimits, b: UsageLimits | undefined) => UsageLimits
 
 /** Remembers the latest 20,000 combinations. */
 export function createLimitInterning(): CombineLimits {
-  const known = new Map<string, UsageLimits>()
-  return (one, other) => {
-    const combined = combine(one, other)
+  const limitsByKey = new Map<string, UsageLimits>()
+  return (a, b) => {
+    const combined = combine(a, b)
     const text = JSON.stringify(combined)
-    const same = known.get(text)
+    const same = limitsByKey.get(text)
     if (same) return same
-    evictOldest(known, MAX_KNOWN)
-    known.set(text, combined)
+    evictOldest(limitsByKey, MAX_KNOWN)
+    limitsByKey.set(text, combined)
     return combined
   }
 }
@@ -26,10 +26,10 @@ export function createLimitInterning(): CombineLimits {
 const MAX_KNOWN = 20_000
 
 /** Combines them in a fixed order, so that equal limits have the same JSON. */
-function combine(one: UsageLimits, other: UsageLimits | undefined): UsageLimits {
+function combine(a: UsageLimits, b: UsageLimits | undefined): UsageLimits {
   const limits: UsageLimits = {}
   for (const unit of COUNTED_UNITS) {
-    const [mine, its] = [one[unit], other?.[unit]]
+    const [mine, its] = [a[unit], b?.[unit]]
     if (!mine && !its) continue
     const windows: WindowLimits = {}
     for (const window of WINDOWS) {
@@ -38,10 +38,10 @@ function combine(one: UsageLimits, other: UsageLimits | undefined): UsageLimits 
     }
     limits[unit] = windows
   }
-  const parallel = getMin(one.parallel, other?.parallel)
+  const parallel = getMin(a.parallel, b?.parallel)
   if (parallel !== undefined) limits.parallel = parallel
   return limits
 }
 
-const getMin = (one: number | undefined, other: number | undefined) =>
-  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+const getMin = (a: number | undefined, b: number | undefined) =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)

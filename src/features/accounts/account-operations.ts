@@ -143,8 +143,8 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     const profile = await decryptProfile(opened, record).catch((): AccountProfile => ({ id: '' }))
     const isValid = profile.id !== '' && (await isSignedAccount(opened, record.ref, record))
     const isActive = record.isActive !== false
-    const shown = pickShownFields(accountFields, { ...record, ...profile, isActive })
-    return { ...shown, ...(!isValid && { error: UNSIGNED_ACCOUNT }) }
+    const account = pickShownFields(accountFields, { ...record, ...profile, isActive })
+    return { ...account, ...(!isValid && { error: UNSIGNED_ACCOUNT }) }
   }
 
   const showWithWarnings = async (record: AccountRecord) =>
@@ -167,25 +167,25 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   /** Changes an account, or creates it if `id` is given. Rejects an unsigned record unless `isActive` is given. */
   async function change(
     ref: string,
-    given: AccountInput & { tokensFrom?: string },
+    changes: AccountInput & { tokensFrom?: string },
     id?: string,
   ): Promise<AccountRecord> {
     const opened = await keyring()
-    const { name, metadata, ...others } = given
+    const { name, metadata, ...others } = changes
     const changed = await retryOnConflict(async () => {
       const { record: found, version = null } = (await readAccount(storage, ref)) ?? {}
-      const before = found?.deletedAt === undefined ? found : undefined
-      if (!before && id === undefined) throw gatewayError('NOT_FOUND', { message: 'Account not found' })
-      if (before && given.isActive === undefined && !(await isSignedAccount(opened, ref, before)))
+      const existing = found?.deletedAt === undefined ? found : undefined
+      if (!existing && id === undefined) throw gatewayError('NOT_FOUND', { message: 'Account not found' })
+      if (existing && changes.isActive === undefined && !(await isSignedAccount(opened, ref, existing)))
         throw createInputError(UNSIGNED_ACCOUNT)
-      const known = before ? await decryptProfile(opened, before) : { id: id ?? '' }
-      const profile = withChange(known, {
+      const storedProfile = existing ? await decryptProfile(opened, existing) : { id: id ?? '' }
+      const profile = withChange(storedProfile, {
         ...(name !== undefined && { name }),
         ...(metadata !== undefined && { metadata }),
       })
-      const start = before ?? { ref, isActive: true, createdAt: getTimestamp(clock), sealedProfile: '' }
+      const start = existing ?? { ref, isActive: true, createdAt: getTimestamp(clock), sealedProfile: '' }
       const next: AccountRecord = { ...withChange(start, others), isManaged: true }
-      if (before && isSameJson(known, profile) && isSameJson(before, next)) return before
+      if (existing && isSameJson(storedProfile, profile) && isSameJson(existing, next)) return existing
       const sealedProfile = await encryptProfile(opened, ref, profile)
       const signed = await signAccount(opened, { ...next, sealedProfile })
       return (await writeAccount(storage, signed, { ifVersion: version, ttlMs: undefined })) && signed
@@ -196,8 +196,11 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   }
 
   /** Changes the account with this ref or ID. If the ID has never been seen, creates the account. */
-  async function changeOrCreate(idOrRef: string, given: AccountInput & { tokensFrom?: string }): Promise<ShownAccount> {
-    return show(await change(await toRef(idOrRef), given, toId(idOrRef)))
+  async function changeOrCreate(
+    idOrRef: string,
+    changes: AccountInput & { tokensFrom?: string },
+  ): Promise<ShownAccount> {
+    return show(await change(await toRef(idOrRef), changes, toId(idOrRef)))
   }
 
   const operations: AccountOperations<unknown> = {
@@ -226,32 +229,32 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
     get: async (id) => show(await find(await toRef(id))),
 
     async put(input) {
-      const { id, ...given } = parsePut(accountInputs.put, input)
+      const { id, ...fields } = parsePut(accountInputs.put, input)
       if (!isAccountId(id)) throw createInputError(INVALID_ID)
-      await checkPlan(given.plan)
-      return showWithWarnings(await change(await toRef(id), given as AccountInput, id))
+      await checkPlan(fields.plan)
+      return showWithWarnings(await change(await toRef(id), fields as AccountInput, id))
     },
 
     async update(id, input) {
-      const given: AccountInput = parseInput(accountInputs.update, input)
-      if (Object.keys(given).length === 0)
+      const changes: AccountInput = parseInput(accountInputs.update, input)
+      if (Object.keys(changes).length === 0)
         throw createInputError('Send "isActive", "plan", or another field to change.')
-      await checkPlan(given.plan)
-      return showWithWarnings(await change(await toRef(id), given))
+      await checkPlan(changes.plan)
+      return showWithWarnings(await change(await toRef(id), changes))
     },
 
     async pause(id) {
-      const shown = await changeOrCreate(id, { isActive: false, tokensFrom: getTimestamp(clock) })
-      await revokeTokens(shown.ref)
-      return shown
+      const account = await changeOrCreate(id, { isActive: false, tokensFrom: getTimestamp(clock) })
+      await revokeTokens(account.ref)
+      return account
     },
 
     resume: (id) => changeOrCreate(id, { isActive: true }),
 
     async revoke(id) {
-      const shown = await changeOrCreate(id, { tokensFrom: getTimestamp(clock) })
-      await revokeTokens(shown.ref)
-      return shown
+      const account = await changeOrCreate(id, { tokensFrom: getTimestamp(clock) })
+      await revokeTokens(account.ref)
+      return account
     },
 
     async delete(id, input = {}) {
@@ -266,8 +269,8 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
         if (version === undefined) return true
         if (usage === 'erase') return removeAccount(storage, ref, version)
         const opened = await keyring()
-        const { id: own } = await decryptProfile(opened, record)
-        const sealedProfile = await encryptProfile(opened, ref, { id: own })
+        const { id: profileId } = await decryptProfile(opened, record)
+        const sealedProfile = await encryptProfile(opened, ref, { id: profileId })
         const { createdAt } = record
         const tombstone = await signAccount(opened, { ref, createdAt, deletedAt: getTimestamp(clock), sealedProfile })
         return writeAccount(storage, tombstone, { ifVersion: version, ttlMs: USAGE_MS })

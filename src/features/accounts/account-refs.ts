@@ -18,16 +18,16 @@ export interface AccountRefs {
 
 /** Remembers the refs of the latest 20,000 IDs. */
 export function createAccountRefs(keyring: () => Promise<Pick<Keyring, 'hashForLookup'>>): AccountRefs {
-  const known = new Map<string, Promise<string>>()
+  const refsById = new Map<string, Promise<string>>()
 
   async function compute(id: string): Promise<string> {
     const ref = encodeRef(await (await keyring()).hashForLookup(`account ${id}`))
-    evictOldest(known, MAX_KNOWN)
-    known.set(id, createResolvedPromise(ref))
+    evictOldest(refsById, MAX_KNOWN)
+    refsById.set(id, createResolvedPromise(ref))
     return ref
   }
 
-  const find = (id: string) => known.get(id) ?? compute(id)
+  const find = (id: string) => refsById.get(id) ?? compute(id)
   return { find, resolve: (idOrRef) => (isAccountRef(idOrRef) ? createResolvedPromise(idOrRef) : find(idOrRef)) }
 }
 

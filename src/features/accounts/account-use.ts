@@ -31,17 +31,17 @@ export async function recordAccountUse(
 ): Promise<KnownAccount | undefined> {
   const { record: found, version = null } = (await readAccount(storage, ref)) ?? {}
   if (found && !(await isSignedAccount(keyring, ref, found))) return undefined
-  const before = found?.deletedAt === undefined ? found : undefined
-  const known = before && (await decryptProfile(keyring, before))
-  const profile = toProfile(identity, known, before?.isManaged === true)
-  const plan = before?.isManaged ? before.plan : (identity.plan ?? before?.plan)
-  const isSame = known && JSON.stringify(known) === JSON.stringify(profile)
-  const { plan: _, ...rest } = before ?? { ref, createdAt: new Date(clock.now()).toISOString() }
+  const existing = found?.deletedAt === undefined ? found : undefined
+  const storedProfile = existing && (await decryptProfile(keyring, existing))
+  const profile = toProfile(identity, storedProfile, existing?.isManaged === true)
+  const plan = existing?.isManaged ? existing.plan : (identity.plan ?? existing?.plan)
+  const isSame = storedProfile && JSON.stringify(storedProfile) === JSON.stringify(profile)
+  const { plan: _, ...rest } = existing ?? { ref, createdAt: new Date(clock.now()).toISOString() }
   const record: AccountRecord = {
     ...rest,
     ...(plan !== undefined && { plan }),
     seenOn: day,
-    sealedProfile: isSame && before ? before.sealedProfile : await encryptProfile(keyring, ref, profile),
+    sealedProfile: isSame && existing ? existing.sealedProfile : await encryptProfile(keyring, ref, profile),
   }
   const ttlMs = record.isManaged ? undefined : idleDays * DAY_MS
   const signed = await signAccount(keyring, record)
@@ -53,10 +53,10 @@ export async function recordAccountUse(
 /** Prefers your app's name and metadata, unless the management API has set them. */
 function toProfile(
   { account, name, metadata }: Identity,
-  known: AccountProfile | undefined,
+  storedProfile: AccountProfile | undefined,
   isManaged: boolean,
 ): AccountProfile {
-  const [first, second] = isManaged ? [known, { name, metadata }] : [{ name, metadata }, known]
+  const [first, second] = isManaged ? [storedProfile, { name, metadata }] : [{ name, metadata }, storedProfile]
   const profile: AccountProfile = { id: account }
   const chosenName = first?.name ?? second?.name
   const chosenMetadata = first?.metadata ?? second?.metadata

@@ -34,7 +34,8 @@ export function createAccountsFeature(dependencies: OpenDependencies): AccountsF
   return {
     name: 'accounts',
     accounts,
-    findKeyAccount: async (key, named) => (getSettledValue(accounts()) ?? (await accounts())).getKeyAccount(key, named),
+    findKeyAccount: async (key, requestedAccount) =>
+      (getSettledValue(accounts()) ?? (await accounts())).getKeyAccount(key, requestedAccount),
     events,
     ...(!dependencies.store.isWatched && {
       aroundRequest({ caller }: RouteRequest, next: () => Promise<Reply>) {

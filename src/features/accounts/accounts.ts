@@ -39,10 +39,10 @@ export interface Accounts {
    */
   getAccount(identity: Identity): Promise<CallerAccount>
   /**
-   * Finds the account of a key, or, for a key that acts for accounts, the account with the ID `named`. Rejects like `getAccount`, with
-   * `CALLER_UNUSABLE` if the key's account doesn't exist, and with `INVALID_REQUEST` if `named` isn't a valid ID.
+   * Finds the account of a key, or, for a key that acts for accounts, the account with the ID `requestedAccount`. Rejects like `getAccount`, with
+   * `CALLER_UNUSABLE` if the key's account doesn't exist, and with `INVALID_REQUEST` if `requestedAccount` isn't a valid ID.
    */
-  getKeyAccount(key: Pick<ClientKey, 'name' | 'account' | 'actsFor'>, named?: string): Promise<CallerAccount>
+  getKeyAccount(key: Pick<ClientKey, 'name' | 'account' | 'actsFor'>, requestedAccount?: string): Promise<CallerAccount>
   /** Records that an account's request was sent to a provider. Writes at most once a day, and never rejects. */
   markSeen(account: CallerAccount): Promise<void>
   /** Returns the error that must end in-flight requests, if any: `ACCOUNT_PAUSED`. Reads the storage, and rejects if that fails. */
@@ -99,16 +99,16 @@ export function createAccounts({
   /** Creates a `CallerAccount`. `plan` replaces the default plan for an account that has none. */
   async function toCaller(
     known: KnownAccount | undefined,
-    { ref, identity, plan: otherwise = defaultPlan }: { ref: string; identity: Identity; plan?: string | undefined },
+    { ref, identity, plan: fallbackPlan = defaultPlan }: { ref: string; identity: Identity; plan?: string | undefined },
   ): Promise<CallerAccount> {
     if (known?.isActive === false) throw gatewayError('ACCOUNT_PAUSED')
-    const planName = identity.plan ?? known?.plan ?? otherwise
+    const planName = identity.plan ?? known?.plan ?? fallbackPlan
     const plan = planName === undefined ? undefined : await findPlan(planName)
     const same = known && latest.get(known)
     if (same && same.plan === plan && isSameIdentity(identities.get(same), identity)) return same
-    const given = identity.limits ?? plan?.each
-    const limits = identity.limits || known?.limits ? combineLimits(given ?? {}, known?.limits) : given
-    const allowed = [identity, known].flatMap((one) => (one ? (listAllowed(one) ?? []) : []))
+    const accountLimits = identity.limits ?? plan?.each
+    const limits = identity.limits || known?.limits ? combineLimits(accountLimits ?? {}, known?.limits) : accountLimits
+    const allowed = [identity, known].flatMap((account) => (account ? (listAllowed(account) ?? []) : []))
     const require = [identity.require, known?.require, plan?.require].filter((tags) => tags !== undefined)
     const account: CallerAccount = {
       id: identity.account,
@@ -143,9 +143,9 @@ export function createAccounts({
     const ref = getSettledValue(finding) ?? (await finding)
     const reading = cache.find(ref)
     if (!getSettledValue(reading)) void expectLimits(ref, { plan, ...identity })
-    const known = getSettledValue(reading) ?? (await reading)
-    if (!known) checkNewAccountLimit(ref)
-    return toCaller(known, { ref, identity, plan })
+    const account = getSettledValue(reading) ?? (await reading)
+    if (!account) checkNewAccountLimit(ref)
+    return toCaller(account, { ref, identity, plan })
   }
 
   return {
@@ -153,15 +153,15 @@ export function createAccounts({
     cache,
     getAccount: (identity) => getAccount(identity),
 
-    async getKeyAccount(key, named) {
-      if (named !== undefined) {
-        if (!isAccountId(named)) throw gatewayError('INVALID_REQUEST', { message: INVALID_NAMED })
-        return getAccount({ account: named }, key.actsFor?.plan)
+    async getKeyAccount(key, requestedAccount) {
+      if (requestedAccount !== undefined) {
+        if (!isAccountId(requestedAccount)) throw gatewayError('INVALID_REQUEST', { message: INVALID_NAMED })
+        return getAccount({ account: requestedAccount }, key.actsFor?.plan)
       }
       const { account: ref = '' } = key
-      const known = await findKnown(ref)
-      if (!known) throw createMissingAccountError(key, ref)
-      return toCaller(known, { ref, identity: { account: known.id } })
+      const account = await findKnown(ref)
+      if (!account) throw createMissingAccountError(key, ref)
+      return toCaller(account, { ref, identity: { account: account.id } })
     },
 
     async markSeen(account) {
@@ -189,21 +189,21 @@ export function createAccounts({
     },
 
     async findRejection(ref, planId) {
-      const [known, plan] = await Promise.all([
+      const [account, plan] = await Promise.all([
         cache.reread(ref),
         planId === undefined ? undefined : groupCache.reread(planId),
       ])
-      if (known?.isActive === false) return gatewayError('ACCOUNT_PAUSED')
+      if (account?.isActive === false) return gatewayError('ACCOUNT_PAUSED')
       return plan?.isActive === false ? createPausedPlanError() : undefined
     },
 
     async findPlanAndLimits(ref) {
-      const known = await cache.reread(ref)
-      if (!known) return undefined
-      const planName = known.plan ?? defaultPlan
+      const account = await cache.reread(ref)
+      if (!account) return undefined
+      const planName = account.plan ?? defaultPlan
       const plan = planName === undefined ? undefined : await findPlan(planName, { includePaused: true })
-      const given = plan?.each
-      return { plan, limits: known.limits ? combineLimits(given ?? {}, known.limits) : given }
+      const accountLimits = plan?.each
+      return { plan, limits: account.limits ? combineLimits(accountLimits ?? {}, account.limits) : accountLimits }
     },
 
     onChange: (listener) => void listeners.push(listener),
@@ -217,12 +217,10 @@ export function createAccounts({
 }
 
 /** Whether both have the same fields with identical values, which means that an account created from one also fits the other. */
-function isSameIdentity(one: Identity | undefined, other: Identity): boolean {
-  const members = Object.keys(other) as Array<keyof Identity> // an identity has no other fields
+function isSameIdentity(a: Identity | undefined, b: Identity): boolean {
+  const members = Object.keys(b) as Array<keyof Identity> // an identity has no other fields
   return (
-    one !== undefined &&
-    members.length === Object.keys(one).length &&
-    members.every((member) => one[member] === other[member])
+    a !== undefined && members.length === Object.keys(a).length && members.every((member) => a[member] === b[member])
   )
 }
 

@@ -46,8 +46,8 @@ export const createAccountCache = ({
 
 /** Returns the part of an account's record that requests need. */
 export function toKnownAccount(record: AccountRecord, profile: AccountProfile): KnownAccount {
-  const { mac, sealedProfile, createdAt, deletedAt, tokensFrom, ...known } = record
-  return { ...known, ...profile }
+  const { mac, sealedProfile, createdAt, deletedAt, tokensFrom, ...fields } = record
+  return { ...fields, ...profile }
 }
 
 /** The problem with an account whose record is unsigned. */

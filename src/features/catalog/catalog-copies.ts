@@ -71,8 +71,10 @@ export function createCatalogCopies(storage: Storage) {
     },
 
     /** Deletes the data of all other generations. */
-    async deleteOthers(kept: ReadonlyArray<StoredGeneration | undefined>): Promise<void> {
-      const starts = kept.flatMap((one) => (one ? [getKey(one.sha256, 0).slice(0, -4)] : []))
+    async deleteOthers(generations: ReadonlyArray<StoredGeneration | undefined>): Promise<void> {
+      const starts = generations.flatMap((generation) =>
+        generation ? [getKey(generation.sha256, 0).slice(0, -4)] : [],
+      )
       for (const { key } of await storage.list(`${PREFIX}data/`))
         if (!starts.some((start) => key.startsWith(start))) await storage.delete(key)
     },

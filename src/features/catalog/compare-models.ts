@@ -45,30 +45,30 @@ const MODEL_ID = /^[^\s\p{C}]{1,200}$/u
 /** Reads a source and compares its models with the catalog in use. Providers that this release doesn't know are ignored. */
 export function compareModels(source: JsonObject, options: CompareOptions): Comparison {
   const models: Record<string, CatalogModel[]> = {}
-  const held: CatalogChange[] = []
+  const heldChanges: CatalogChange[] = []
   const applied: string[] = []
-  let known = 0
-  let gone = 0
+  let knownCount = 0
+  let goneCount = 0
   let compared = 0
   let suspicious = 0
   let sizeBefore = 0
   let sizeAfter = 0
   for (const provider of Object.keys(options.catalog)) {
-    const { models: before = [], asOf: date, isLive } = options.catalog[provider] ?? {}
+    const { models: oldModels = [], asOf: date, isLive } = options.catalog[provider] ?? {}
     const { models: after = isLive ? [] : undefined, invalid } = readModels(source, provider, options) // the copy in use has it, so its models are missing now
     if (!after) continue
     sizeAfter += JSON.stringify(after).length
     const found = new Map(after.map((model) => [model.id, model]))
     const extra = new Set(handWrittenModels[provider]?.map(({ id }) => id))
-    const kept = before.map((old): CatalogModel => {
+    const mergedModels = oldModels.map((old): CatalogModel => {
       const now = found.get(old.id)
       found.delete(old.id)
       if (now && (now.type ?? 'llm') !== (old.type ?? 'llm')) return old // requests for it would fail
       if (!now && extra.has(old.id)) return old
       if (!old.retired) sizeBefore += JSON.stringify(old).length
-      if (!old.retired) known++
+      if (!old.retired) knownCount++
       if (!now) {
-        if (!old.retired) gone++
+        if (!old.retired) goneCount++
         if (invalid.has(old.id)) return old
         if (!old.retired) applied.push(`- ${provider}/${old.id}: no longer in the source`)
         return { ...old, retired: true }
@@ -84,22 +84,30 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
         ...pick(now, limits),
       }
       const isHeld = changes.length > 0 && !options.accepts(change)
-      if (isHeld) held.push(change)
+      if (isHeld) heldChanges.push(change)
       if (isHeld && prices.length > 0) {
         suspicious++
         const asOf = old.asOf ?? date
         return { ...now, ...pick(old, limits), ...(old.price && { price: old.price }), ...(asOf && { asOf }) }
       }
       const next = isHeld ? { ...now, ...pick(old, limits) } : now
-      const { retired: _, asOf: __, ...plain } = old
-      if (!isSame(plain, next)) applied.push(`~ ${provider}/${old.id}: ${describeChange(plain, next)}`)
+      const { retired: _, asOf: __, ...fields } = old
+      if (!isSame(fields, next)) applied.push(`~ ${provider}/${old.id}: ${describeChange(fields, next)}`)
       return next
     })
     for (const { id } of found.values()) applied.push(`+ ${provider}/${id}`)
-    models[provider] = [...found.values(), ...kept]
+    models[provider] = [...found.values(), ...mergedModels]
   }
-  const rejected = findRejection({ known, gone, compared, suspicious, held, sizeBefore, sizeAfter })
-  return { models, held, applied, ...(rejected !== undefined && { rejected }) }
+  const rejected = findRejection({
+    known: knownCount,
+    gone: goneCount,
+    compared,
+    suspicious,
+    held: heldChanges,
+    sizeBefore,
+    sizeAfter,
+  })
+  return { models, held: heldChanges, applied, ...(rejected !== undefined && { rejected }) }
 }
 
 interface Counts {
@@ -136,13 +144,13 @@ interface ReadModels {
 }
 
 function readModels(source: JsonObject, provider: string, { catalog, asOf }: CompareOptions): ReadModels {
-  const { serviceKinds: kinds = ['llm'], models: before = [], alias, catalogAlias } = catalog[provider] ?? {}
-  const given = source[provider]
-  const list: unknown = isObject(given) ? given.models : given
+  const { serviceKinds: kinds = ['llm'], models: oldModels = [], alias, catalogAlias } = catalog[provider] ?? {}
+  const sourceModels = source[provider]
+  const list: unknown = isObject(sourceModels) ? sourceModels.models : sourceModels
   const selection = selections[provider]
   const found = Array.isArray(list)
-    ? list.filter(isObject).map((model) => dropNewZeros(pickFields(model), before))
-    : selection && selectKnown(source, selection, { kinds, asOf, before })
+    ? list.filter(isObject).map((model) => dropNewZeros(pickFields(model), oldModels))
+    : selection && selectKnown(source, selection, { kinds, asOf, before: oldModels })
   const isValid = (model: object) => checkModels(provider, { alias, catalogAlias, models: [model] }, kinds).length === 0
   const getId = (model: object): unknown => Reflect.get(model, 'id')
   const models = found?.filter(
@@ -171,18 +179,18 @@ const pickFields = (model: JsonObject): JsonObject =>
   Object.fromEntries(FIELDS.flatMap((name) => (model[name] === undefined ? [] : [[name, model[name]]])))
 
 /** Removes prices of 0 that the catalog doesn't have: the source doesn't know them. Without a price of input tokens, the others are useless. */
-function dropNewZeros(model: JsonObject, before: readonly CatalogModel[]): JsonObject {
+function dropNewZeros(model: JsonObject, oldModels: readonly CatalogModel[]): JsonObject {
   const { price, ...others } = model
-  const known = new Map(listPrices(before.find(({ id }) => id === model.id)?.price))
-  const isUnknown = (name: string, usd: unknown) => usd === 0 && !known.has(name)
+  const oldPrices = new Map(listPrices(oldModels.find(({ id }) => id === model.id)?.price))
+  const isUnknown = (name: string, usd: unknown) => usd === 0 && !oldPrices.has(name)
   const drop = (value: unknown, prefix = ''): unknown => {
     if (Array.isArray(value)) return value.map((tier) => drop(tier, `${prefix}${Object(tier).above}.`))
     if (!isObject(value)) return value
-    const kept = Object.entries(value).filter(([name, usd]) => !isUnknown(prefix + name, usd))
+    const validPrices = Object.entries(value).filter(([name, usd]) => !isUnknown(prefix + name, usd))
     return Object.fromEntries(
-      kept.flatMap(([name, inner]) => {
-        const left = drop(inner, `${prefix}${name}.`)
-        return isObject(left) && Object.keys(left).length === 0 ? [] : [[name, left]]
+      validPrices.flatMap(([name, inner]) => {
+        const remaining = drop(inner, `${prefix}${name}.`)
+        return isObject(remaining) && Object.keys(remaining).length === 0 ? [] : [[name, remaining]]
       }),
     )
   }
@@ -215,11 +223,12 @@ function listSuspicious(before: Price | undefined, after: Price | undefined): st
 }
 
 function listSuspiciousAdditions(before: Price | undefined, after: Price | undefined): string[] {
-  const known = new Map(listPrices(before))
+  const oldPrices = new Map(listPrices(before))
   return listPrices(after).flatMap(([name, usd]) => {
-    if (known.has(name) || !TOKEN_PRICE.test(name)) return []
-    const regular = name.includes('.') ? known.get(name.slice(name.lastIndexOf('.') + 1)) : undefined
-    const isSuspicious = regular === undefined ? usd > (known.get('input') ?? usd) * MAX_FACTOR : isJump(regular, usd)
+    if (oldPrices.has(name) || !TOKEN_PRICE.test(name)) return []
+    const regular = name.includes('.') ? oldPrices.get(name.slice(name.lastIndexOf('.') + 1)) : undefined
+    const isSuspicious =
+      regular === undefined ? usd > (oldPrices.get('input') ?? usd) * MAX_FACTOR : isJump(regular, usd)
     return isSuspicious ? [`${name}: unknown -> ${usd}`] : []
   })
 }
@@ -245,13 +254,13 @@ function listPrices(value: unknown, prefix = ''): [name: string, usd: number][] 
   )
 }
 
-const isSame = (one: CatalogModel, other: CatalogModel) => describeChange(one, other) === ''
+const isSame = (a: CatalogModel, b: CatalogModel) => describeChange(a, b) === ''
 
 function describeChange({ price: oldPrice, ...old }: CatalogModel, { price, ...model }: CatalogModel): string {
-  const before = new Map<string, unknown>([...Object.entries(old), ...listPrices(oldPrice)])
+  const oldValues = new Map<string, unknown>([...Object.entries(old), ...listPrices(oldPrice)])
   const after = new Map<string, unknown>([...Object.entries(model), ...listPrices(price)])
-  return [...new Set([...before.keys(), ...after.keys()])]
-    .filter((name) => before.get(name) !== after.get(name))
-    .map((name) => `${name} ${before.get(name) ?? 'unknown'} -> ${after.get(name) ?? 'unknown'}`)
+  return [...new Set([...oldValues.keys(), ...after.keys()])]
+    .filter((name) => oldValues.get(name) !== after.get(name))
+    .map((name) => `${name} ${oldValues.get(name) ?? 'unknown'} -> ${after.get(name) ?? 'unknown'}`)
     .join(', ')
 }

@@ -39,10 +39,10 @@ export async function fetchCatalog(
       throw fail('did not return a string in "source" or "etag"')
     const json = JSON.stringify(fetched.providers)
     return { ...(fetched as unknown as FetchedCatalog), json } // checked above; the models are checked next
-  } catch (thrown) {
-    throw isGatewayError(thrown)
-      ? thrown
-      : gatewayError('UPSTREAM_FAILED', { message: describeFailure(thrown), cause: thrown })
+  } catch (error) {
+    throw isGatewayError(error)
+      ? error
+      : gatewayError('UPSTREAM_FAILED', { message: describeFailure(error), cause: error })
   } finally {
     cancel()
   }
@@ -50,11 +50,11 @@ export async function fetchCatalog(
 
 const DATE = /^\d{4}-\d\d-\d\d$/
 
-const fail = (what: string) => gatewayError('UPSTREAM_FAILED', { message: `The catalog source ${what}.` })
+const fail = (problem: string) => gatewayError('UPSTREAM_FAILED', { message: `The catalog source ${problem}.` })
 
 /** Explains why a source failed. Its message may quote a URL with a key, or an entire page. */
-function describeFailure(thrown: unknown): string {
-  const { message, cause } = thrown instanceof Error ? thrown : {}
+function describeFailure(error: unknown): string {
+  const { message, cause } = error instanceof Error ? error : {}
   const reasons = [message, cause instanceof Error ? cause.message : undefined].filter(Boolean).join(': ')
   const text = redactCredentialShapes(reasons.slice(0, 1_000))
     .replace(/[\s\p{C}]+/gu, ' ')

@@ -222,10 +222,10 @@ export class LiveCatalog {
   }
 
   async #write(next: CatalogState): Promise<void> {
-    const written = await this.#copies.writeState(next, this.#version ?? null)
-    if (written === false)
+    const version = await this.#copies.writeState(next, this.#version ?? null)
+    if (version === false)
       throw gatewayError('STORAGE_FAILED', { message: 'Another instance has changed the catalog. Try again.' })
-    this.#version = written
+    this.#version = version
     this.#state = next
   }
 
@@ -235,8 +235,8 @@ export class LiveCatalog {
       await this.#update()
       this.#error = undefined
       return true
-    } catch (thrown) {
-      this.#error = thrown instanceof Error ? thrown.message : String(thrown)
+    } catch (error) {
+      this.#error = error instanceof Error ? error.message : String(error)
       this.#deps.logger.warn(`The catalog was not refreshed: ${this.#error}`)
       return false
     }
@@ -294,11 +294,14 @@ export class LiveCatalog {
   }
 
   /** Returns as many changes of a rejected copy as a store can keep, next to those on hold from the copy in use. */
-  #cutHeld(held: readonly CatalogChange[]): CatalogChange[] {
-    let left = Math.max(MIN_REJECTED_CHARACTERS, MAX_HELD_CHARACTERS - JSON.stringify(this.#state.held).length)
-    return held.filter((change) => {
-      left -= JSON.stringify(change).length + 1
-      return left > 0
+  #cutHeld(changes: readonly CatalogChange[]): CatalogChange[] {
+    let remainingCharacters = Math.max(
+      MIN_REJECTED_CHARACTERS,
+      MAX_HELD_CHARACTERS - JSON.stringify(this.#state.held).length,
+    )
+    return changes.filter((change) => {
+      remainingCharacters -= JSON.stringify(change).length + 1
+      return remainingCharacters > 0
     })
   }
 
@@ -328,8 +331,8 @@ export class LiveCatalog {
 }
 
 /** Throws if a model has no change on hold. */
-function requireHeld(requested: readonly string[] | undefined, held: readonly CatalogChange[]): void {
-  const unknown = requested?.filter((name) => !held.some(({ model }) => model === name)) ?? []
+function requireHeld(requested: readonly string[] | undefined, heldChanges: readonly CatalogChange[]): void {
+  const unknown = requested?.filter((name) => !heldChanges.some(({ model }) => model === name)) ?? []
   if (unknown.length === 0) return
   const names = unknown.slice(0, MAX_NAMED).map((name) => JSON.stringify(name.slice(0, 200)))
   throw gatewayError('INVALID_REQUEST', {

@@ -53,12 +53,12 @@ export class RefreshSchedule {
     const latestAt = this.#seen.at + 1.05 * Math.max(this.#periodMs, DAY_MS)
     this.#dueAt = Math.min(lease.nextAt, latestAt) // it may be from a wrong clock, or from a longer period
     if (!this.isDue) return
-    const taken = await this.#write({ ...lease, nextAt: this.#clock.now() + LEASE_MS }, stored?.version ?? null)
+    const version = await this.#write({ ...lease, nextAt: this.#clock.now() + LEASE_MS }, stored?.version ?? null)
     this.#dueAt = this.#clock.now() + LEASE_MS
-    if (taken === false) return
+    if (version === false) return
     const failures = (await refresh()) ? 0 : lease.failures + 1
     this.#dueAt = this.#clock.now() + this.#getWaitMs(failures)
-    await this.#write({ nextAt: this.#dueAt, failures }, taken)
+    await this.#write({ nextAt: this.#dueAt, failures }, version)
   }
 
   #getWaitMs(failures: number): number {

@@ -40,7 +40,7 @@ export function selectModels(
     return []
   }
   const all = Object.entries(provider.models).flatMap(([id, model]) =>
-    readModel(id, model, (what) => problems.push(`${selection.from}/${id}: ${what}`)),
+    readModel(id, model, (problem) => problems.push(`${selection.from}/${id}: ${problem}`)),
   )
   return all
     .flatMap((model) => {
@@ -119,17 +119,17 @@ function readPrice(
   }
 }
 
-function readModel(id: string, value: unknown, report: (what: string) => void): SourceModel[] {
+function readModel(id: string, value: unknown, report: (problem: string) => void): SourceModel[] {
   if (!isObject(value)) {
     report('is not an object')
     return []
   }
   const model = value
   let isWhole = true
-  const checkType = (isRight: boolean, what: string) => {
+  const checkType = (isRight: boolean, problem: string) => {
     if (isRight) return
     isWhole = false
-    report(what)
+    report(problem)
   }
   const readSection = (name: string): JsonObject => {
     const part = model[name]
@@ -154,8 +154,8 @@ function readModel(id: string, value: unknown, report: (what: string) => void): 
   checkType(isObject(model.limit), 'limit is missing')
   const cost: Record<string, number | undefined> = {}
   for (const [name, field] of tokenCosts) cost[name] = readAmount('cost', field)
-  const { tiers: given, context_over_200k: above200k } = readSection('cost')
-  const tiers = (Array.isArray(given) ? given : []).flatMap(readTier)
+  const { tiers: rawTiers, context_over_200k: above200k } = readSection('cost')
+  const tiers = (Array.isArray(rawTiers) ? rawTiers : []).flatMap(readTier)
   if (tiers.length === 0 && isObject(above200k)) tiers.push(...readTier({ ...above200k, tier: { size: 200_000 } }))
   const parsed = {
     tiers,
@@ -174,11 +174,11 @@ function readModel(id: string, value: unknown, report: (what: string) => void): 
 }
 
 /** Reads a price tier for requests above a number of input tokens. */
-function readTier(given: unknown): PriceTier[] {
-  if (!isObject(given)) return []
-  const { tier } = given
-  const above = isObject(tier) && (tier.type ?? 'context') === 'context' ? tier.size : undefined
-  return typeof above === 'number' && above > 0 ? [{ above, ...readTokenPrices(given) }] : []
+function readTier(value: unknown): PriceTier[] {
+  if (!isObject(value)) return []
+  const { tier } = value
+  const threshold = isObject(tier) && (tier.type ?? 'context') === 'context' ? tier.size : undefined
+  return typeof threshold === 'number' && threshold > 0 ? [{ above: threshold, ...readTokenPrices(value) }] : []
 }
 
 /** Reads the modes that have their own price, such as `{ fast: { cost, provider: { body: { service_tier: 'priority' } } } }`, by service tier. */
@@ -213,9 +213,9 @@ const tokenCosts = [
 ] as const
 
 function subtractMonths(date: string, months: number): string {
-  const at = new Date(`${date}T00:00:00Z`)
-  at.setUTCMonth(at.getUTCMonth() - months)
-  return at.toISOString().slice(0, 10)
+  const day = new Date(`${date}T00:00:00Z`)
+  day.setUTCMonth(day.getUTCMonth() - months)
+  return day.toISOString().slice(0, 10)
 }
 
 const order: readonly Kind[] = ['llm', 'imageToText', 'image', 'tts', 'stt', 'embedding']

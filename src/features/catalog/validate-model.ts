@@ -114,9 +114,9 @@ function checkServiceTiers({ serviceTiers }: JsonObject): string[] {
 function checkTier({ tiers, ...price }: JsonObject): string[] {
   if (tiers === undefined) return []
   if (!Array.isArray(tiers) || !tiers.every(isObject)) return ['price.tiers is not a list of objects']
-  return tiers.flatMap((tier, at) =>
+  return tiers.flatMap((tier, index) =>
     Object.entries(tier).flatMap(([field, value]) => {
-      const place = `price.tiers[${at}].${field}`
+      const place = `price.tiers[${index}].${field}`
       if (field === 'above')
         return isPositiveInteger(value) ? [] : [`${place} ${formatValue(value)} is not a positive integer`]
       if (typeof value !== 'number' || !Number.isFinite(value))
@@ -154,9 +154,9 @@ export const kinds: Record<Kind, 'model' | 'service'> = {
 }
 
 /** Returns a problem for each unknown field of an entry. */
-export const findUnknownFields = (value: JsonObject, known: object, prefix = '') =>
+export const findUnknownFields = (value: JsonObject, knownFields: object, prefix = '') =>
   Object.keys(value)
-    .filter((field) => !Object.hasOwn(known, field))
+    .filter((field) => !Object.hasOwn(knownFields, field))
     .map((field) => `${prefix}${field} is not a known field`)
 
 export const isMember = <Members extends object>(value: unknown, members: Members): value is keyof Members =>

@@ -71,20 +71,20 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
   const { model, body, headers, path, caller, access, previewRejection, chooseModels, promptCaching } = routing
   const { owner } = caller
   const subject = caller.key ? 'API key' : 'account'
-  const endpoint = endpoints.find((one) => one.path === path)
+  const endpoint = endpoints.find((endpoint) => endpoint.path === path)
   if (!endpoint) throw gatewayError('INVALID_REQUEST', { message: `"path" must be one of ${knownPaths}.` })
   const format = getFormat(endpoint.format)
   const header = (name: string) => headers.get(name.toLowerCase())
   const isModelOutsideBody = endpoint.headers !== undefined || path.includes('{model}')
   const text = JSON.stringify(isModelOutsideBody ? body : { ...body, model })
-  const read = parseModelCall(encodeUtf8(text), endpoint, isModelOutsideBody ? { model } : {})
+  const parsedCall = parseModelCall(encodeUtf8(text), endpoint, isModelOutsideBody ? { model } : {})
   const leftOut: SkippedEntry[] = []
   const routes: Route[] = []
   let decision: Pick<Explanation, 'route'> = {}
   let failure: string | undefined // of a function
   try {
     const table = await gateway.routes()
-    const call = endpoint.format === 'gemini' ? await redirectMediaCall(read, '?alt=sse', table) : read
+    const call = endpoint.format === 'gemini' ? await redirectMediaCall(parsedCall, '?alt=sse', table) : parsedCall
     for (const { operation } of [endpoint, call.endpoint])
       if (access?.allowsKind(operation.kind) === false)
         throw gatewayError('MODEL_NOT_ALLOWED', {
@@ -105,9 +105,9 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
       failure = toGatewayError(error).message
     }
     const evaluate = (group: Group) =>
-      excludeEntries(group, excluded, { id: '', call: read, exchange, caller, clock, code, onError })
+      excludeEntries(group, excluded, { id: '', call: parsedCall, exchange, caller, clock, code, onError })
     const functions = code.conditions.length > 0 ? { excluded, evaluate } : undefined
-    const facts = readFacts(read, { owner, header: (name) => exchange.header(name), functions })
+    const facts = readFacts(parsedCall, { owner, header: (name) => exchange.header(name), functions })
     const isAllowed = (target: RouteTarget, ...names: string[]) =>
       !access || names.some((name) => access.allowsTarget(name, target))
     const ownContext = gateway.withRules(gateway, settings, ownList ?? table.findRuledCombo(model))
@@ -158,9 +158,9 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
       getCachingMode: (route) => getCachingMode({ call, settings, exchange, log }, route),
     }
     return { model, ...decision, ...(await explainTargets(routes, unsentRequest)), leftOut }
-  } catch (thrown) {
-    const { status, code, message } = toGatewayError(thrown)
-    if (status >= 500 && code !== 'ROUTE_FAILED') throw thrown
+  } catch (error) {
+    const { status, code, message } = toGatewayError(error)
+    if (status >= 500 && code !== 'ROUTE_FAILED') throw error
     return { model, ...decision, targets: [], leftOut, error: { status, code, message: failure ?? message } }
   }
 }
@@ -199,8 +199,8 @@ async function explainTargets(
   let hasDrainingTarget = false
   let forbiddenError: GatewayError | undefined
 
-  const explainTarget = (route: Route, use: ExplainedTarget['use'], why: string) =>
-    explainRouteTarget(route, context.catalog, { use, why })
+  const explainTarget = (route: Route, use: ExplainedTarget['use'], reason: string) =>
+    explainRouteTarget(route, context.catalog, { use, why: reason })
 
   async function getRejection(route: Route): Promise<RouteRejection | undefined> {
     if (rejection?.rejectsRequest) return rejection
@@ -223,10 +223,10 @@ async function explainTargets(
   }
 
   /** Whether a target with a different model follows. The last attempt is reserved for it. */
-  async function hasLaterModel(at: number): Promise<boolean> {
+  async function hasLaterModel(index: number): Promise<boolean> {
     for (const [later, route] of routes.entries())
       if (
-        later > at &&
+        later > index &&
         !findBarrier(route) &&
         isAvailable(route, cooldowns[later]) &&
         formatModel(route) !== sharedModel &&
@@ -236,8 +236,8 @@ async function explainTargets(
     return false
   }
 
-  for (const [at, route] of routes.entries()) {
-    const cooldown = cooldowns[at]
+  for (const [index, route] of routes.entries()) {
+    const cooldown = cooldowns[index]
     const { connection, model } = route.target
     const targetKey = JSON.stringify([connection.id, model, serializeParams(route.target)])
     if (seen.has(targetKey)) {
@@ -263,7 +263,7 @@ async function explainTargets(
       continue
     }
     if (cooldown) {
-      cooling.push({ at, route, cooldown })
+      cooling.push({ at: index, route, cooldown })
       targets.push(explainTarget(route, 'skipped', describeCooldown(cooldown)))
       continue
     }
@@ -271,7 +271,7 @@ async function explainTargets(
       usedCount > 0 &&
       usedCount === limits.maxAttempts - 1 &&
       formatModel(route) === sharedModel &&
-      (await hasLaterModel(at))
+      (await hasLaterModel(index))
     ) {
       targets.push(
         explainTarget(route, 'beyond', `${explainRoute(route)}; the last attempt is reserved for another model`),
@@ -293,13 +293,13 @@ async function explainTargets(
       : explainTarget(route, 'last-resort', describeCooldown(cooldown))
     if (!reason) usedCount++
   }
-  for (const [at, route] of routes.entries()) {
-    const target = targets[at]
+  for (const [index, route] of routes.entries()) {
+    const target = targets[index]
     if (!target || target.use === 'skipped' || target.use === 'beyond') continue
     const mode = request.getCachingMode(route)
     const promptCaching =
       mode && (await explainPromptCaching(request, route, { mode, promptCaching: request.promptCaching }))
-    if (promptCaching) targets[at] = { ...target, promptCaching }
+    if (promptCaching) targets[index] = { ...target, promptCaching }
   }
   const { missing } = call.endpoint.operation
   const hasDefaultResponse = missing?.getResponse !== undefined && rejection?.error.data.param !== 'model'
@@ -348,9 +348,9 @@ async function findFormatError(request: CodecRequest, { target }: Route): Promis
   try {
     await encodeRequest(request, target)
     return undefined
-  } catch (thrown) {
-    if (isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')) return thrown
-    throw thrown
+  } catch (error) {
+    if (isGatewayError(error, 'INVALID_REQUEST') || isGatewayError(error, 'FORMAT_MISMATCH')) return error
+    throw error
   }
 }
 

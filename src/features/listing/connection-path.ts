@@ -50,8 +50,8 @@ export async function listConnections(
   const base = await Promise.all(
     providers.map(({ connection, definition }) => getBaseIds(connection, definition, lookup)),
   )
-  return providers.flatMap(({ definition, names }, at) => [
-    ...listIds(mergeIds(base[at] ?? [], names, customs, aliased), { definition, names, kinds }),
+  return providers.flatMap(({ definition, names }, index) => [
+    ...listIds(mergeIds(base[index] ?? [], names, customs, aliased), { definition, names, kinds }),
     ...listServices(definition, names.output, kinds),
   ])
 }

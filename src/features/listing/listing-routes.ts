@@ -53,15 +53,15 @@ const preflight = {
 
 /** Creates the routes of the model listing. */
 export function createListingRoutes(options: ListingRoutesOptions): FeatureRoute[] {
-  return listingPaths.flatMap((place): FeatureRoute[] => {
-    const { path, isPublic } = place
+  return listingPaths.flatMap((listingPath): FeatureRoute[] => {
+    const { path, isPublic } = listingPath
     const get: FeatureRoute = {
       method: 'GET',
       path,
       isRecorded: false,
       async run(request: UnrecordedRequest) {
         const { replyWithList } = await import('./listing-reply.ts')
-        return replyWithList(request, place, { ...options, headers: isPublic ? publicHeaders : {} })
+        return replyWithList(request, listingPath, { ...options, headers: isPublic ? publicHeaders : {} })
       },
     }
     const probe: FeatureRoute = {

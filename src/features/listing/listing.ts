@@ -136,14 +136,14 @@ export function createListing({
       const lists: ModelEntry[][] = []
       for (const kinds of [LLM, OTHERS]) {
         const entries = await listing.list(kinds, fetch, { reader, cache })
-        const entry = entries.find((one) => one.id === id) ?? entries.find((one) => one.id === stripNames)
+        const entry = entries.find((entry) => entry.id === id) ?? entries.find((entry) => entry.id === stripNames)
         if (entry) return { entry, kinds }
         lists.push(entries)
       }
       const found =
         (await findUnlisted(id, cache)) ?? (stripNames === id ? undefined : await findUnlisted(stripNames, cache))
       if (found?.kinds.every(reader.allowsKind) && reader.allowsModel(found.entry.id)) return found
-      const names = lists.flat().map((one) => one.id)
+      const names = lists.flat().map((list) => list.id)
       const hint = didYouMean(findNearest(stripNames, names)) ?? 'GET /v1/models lists the available models.'
       throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist. ${hint}` })
     },

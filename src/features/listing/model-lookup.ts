@@ -47,10 +47,10 @@ export const cacheLookup =
 
 /** Adds the connection to the error. Drops errors of HTTP clients, because they may quote the header with the key. */
 function addConnection({ id, provider }: ConnectionRecord, error: unknown): GatewayError {
-  const known = isGatewayError(error) ? error : gatewayError('UPSTREAM_UNREACHABLE')
-  return gatewayError(known.code, {
-    message: `No models from ${provider}: ${known.message}`,
-    data: { ...known.data, provider, connection: id },
+  const cause = isGatewayError(error) ? error : gatewayError('UPSTREAM_UNREACHABLE')
+  return gatewayError(cause.code, {
+    message: `No models from ${provider}: ${cause.message}`,
+    data: { ...cause.data, provider, connection: id },
   })
 }
 

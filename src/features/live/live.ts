@@ -24,7 +24,7 @@ export const liveInput = closedObject({
   ),
 })
 
-const isType = (name: string): name is LiveEventType => liveEventTypes.some((known) => known === name)
+const isType = (name: string): name is LiveEventType => liveEventTypes.some((type) => type === name)
 
 /** How often an idle stream sends a comment, in ms. */
 const KEEP_ALIVE_MS = 15_000

@@ -25,9 +25,9 @@ export function createAttributeRenamer(conventions: Conventions): (attributes: A
   return (attributes) => {
     const renamed: Attributes = {}
     for (const [name, value] of Object.entries(attributes)) {
-      const former = formerAttributes[name]
-      if (former !== undefined) renamed[former] = value
-      if (former === undefined || conventions === 'both' || UNCHANGED.has(name)) renamed[name] = value
+      const oldName = formerAttributes[name]
+      if (oldName !== undefined) renamed[oldName] = value
+      if (oldName === undefined || conventions === 'both' || UNCHANGED.has(name)) renamed[name] = value
     }
     return renamed
   }

@@ -15,7 +15,8 @@ export function selectFormat(accept: string | undefined): ExpositionFormat {
   let text = 0
   for (const range of (accept ?? '').toLowerCase().split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
-    const value = (name: string) => parameters.find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1)
+    const value = (name: string) =>
+      parameters.find((parameter) => parameter.startsWith(`${name}=`))?.slice(name.length + 1)
     const weight = Number(value('q') ?? 1)
     const version = value('version')?.replaceAll('"', '')
     if (!(weight > 0)) continue
@@ -37,9 +38,9 @@ export function formatMetrics(families: Iterable<[Metric, Iterable<StoredSeries>
     const type = measure.kind === 'upDown' ? 'gauge' : measure.kind
     lines.push(`# HELP ${declared} ${escapeText(measure.help, format)}`, `# TYPE ${declared} ${type}`)
     if (format === 'openmetrics' && measure.unit === 's') lines.push(`# UNIT ${declared} seconds`)
-    for (const one of series) {
-      if (one instanceof HistogramSeries) lines.push(...formatHistogram(name, one, format))
-      else lines.push(`${sample}${formatLabels(one.labels)} ${one.value}`)
+    for (const item of series) {
+      if (item instanceof HistogramSeries) lines.push(...formatHistogram(name, item, format))
+      else lines.push(`${sample}${formatLabels(item.labels)} ${item.value}`)
     }
   }
   if (format === 'openmetrics') lines.push('# EOF')
@@ -59,8 +60,8 @@ function* formatHistogram(
   format: ExpositionFormat,
 ): Generator<string> {
   let count = 0
-  for (const [at, bound] of bounds.entries()) {
-    count += counts[at] ?? 0
+  for (const [index, bound] of bounds.entries()) {
+    count += counts[index] ?? 0
     yield `${name}_bucket${formatLabels(labels, formatBound(bound, format))} ${count}`
   }
   count += counts[bounds.length] ?? 0

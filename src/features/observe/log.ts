@@ -82,7 +82,9 @@ function toJson(value: object): string {
   const text = JSON.stringify(value)
   if (/^[ -~]*$/.test(text)) return text
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (match) =>
-    [...Array(match.length).keys()].map((at) => `\\u${match.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
+    [...Array(match.length).keys()]
+      .map((index) => `\\u${match.charCodeAt(index).toString(16).padStart(4, '0')}`)
+      .join(''),
   )
 }
 

@@ -209,8 +209,8 @@ class MeasuredRequest implements RequestFollower {
     const { all } = this.cache
     for (const { name, stage, verdict, isWatched, ms } of guards) {
       const labels = { 'signalbox.guard': name, 'signalbox.stage': stage }
-      const given = isWatched ? `watched-${verdict}` : verdict
-      all.getWith(measures.guardChecks, { ...labels, 'signalbox.verdict': given }).add(1)
+      const verdictLabel = isWatched ? `watched-${verdict}` : verdict
+      all.getWith(measures.guardChecks, { ...labels, 'signalbox.verdict': verdictLabel }).add(1)
       all.getWith(measures.guardDuration, labels).add(ms / 1_000)
     }
   }

@@ -18,20 +18,20 @@ export function createOtelMeter(meter: ApiMeter, conventions: Conventions): Mete
   return {
     series(measure, labels) {
       if (measure === measures.build || measure === measures.overflow) return { add() {} }
-      const former = previousMetrics[measure.name]
+      const oldName = previousMetrics[measure.name]
       const series: Series[] = []
-      if (!former || conventions !== '1.41') {
+      if (!oldName || conventions !== '1.41') {
         const record = getInstrument(measure.name, measure)
         const attributes = toAttributes(labels)
         series.push({ add: (value) => record(value, attributes) })
       }
-      if (former && conventions !== 'latest') {
-        const record = getInstrument(former.name, measure)
-        const attributes = toAttributes(labels, former.type)
+      if (oldName && conventions !== 'latest') {
+        const record = getInstrument(oldName.name, measure)
+        const attributes = toAttributes(labels, oldName.type)
         series.push({ add: (value) => record(value, attributes) })
       }
       const [only] = series
-      return series.length === 1 && only ? only : { add: (value) => series.forEach((one) => void one.add(value)) }
+      return series.length === 1 && only ? only : { add: (value) => series.forEach((item) => void item.add(value)) }
     },
   }
 }

@@ -60,8 +60,8 @@ export class Registry implements Meter {
   series(measure: Metric, labels: LabelSet): Series {
     const family = this.#family(measure)
     const key = getSeriesKey(measure, labels)
-    const known = family.get(key)
-    if (known) return known
+    const existing = family.get(key)
+    if (existing) return existing
     if (measure !== measures.overflow && (family.size >= MAX_SERIES.measure || this.#size >= MAX_SERIES.all))
       return this.#overflow(measure, family)
     return this.#add(family, key, measure, labels)
@@ -81,8 +81,8 @@ export class Registry implements Meter {
   }
 
   #family(measure: Metric): Map<string, StoredSeries> {
-    const known = this.#families.get(measure)
-    if (known) return known
+    const existing = this.#families.get(measure)
+    if (existing) return existing
     const family = new Map<string, StoredSeries>()
     this.#families.set(measure, family)
     return family

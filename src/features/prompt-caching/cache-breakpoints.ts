@@ -80,8 +80,8 @@ function changeBlocks(
 ): unknown[] {
   const changed = [...messages]
   const distinct = places.filter(
-    (place, at) =>
-      place && places.findIndex((one) => one?.message === place.message && one.block === place.block) === at,
+    (place, index) =>
+      place && places.findIndex((one) => one?.message === place.message && one.block === place.block) === index,
   )
   for (const place of distinct.reverse()) {
     const message = place && changed[place.message]
@@ -177,7 +177,7 @@ function addChatBreakpoints(body: JsonObject, { ttl, onlyInstructions }: Breakpo
 
 /** Finds the last text of the instructions that come before the conversation. */
 function findInstructions(messages: readonly unknown[], isEligible: (block: unknown) => boolean): Place | undefined {
-  const first = messages.findIndex((one) => !isObject(one) || !isInstruction(one))
+  const first = messages.findIndex((message) => !isObject(message) || !isInstruction(message))
   const message = (first < 0 ? messages.length : first) - 1
   const block = toBlocks(Object(messages[message]).content).findLastIndex(isEligible)
   return block < 0 ? undefined : { message, block }

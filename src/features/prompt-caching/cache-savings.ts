@@ -6,9 +6,17 @@ import type { Catalog } from '../../types.ts'
 /** Calculates how much caching saved in US dollars, compared with the same usage without it. `undefined` if a required price is unknown. */
 export function calculateSavings(usage: TokenUsage, target: ModelReference, catalog: Catalog): number | undefined {
   const price = getPrice(catalog, target)
-  const { cacheReadTokens: read = 0, cacheWriteTokens: written = 0, cacheWriteLongTokens = 0, ...uncached } = usage
+  const {
+    cacheReadTokens: readTokens = 0,
+    cacheWriteTokens: writtenTokens = 0,
+    cacheWriteLongTokens = 0,
+    ...uncached
+  } = usage
   if (price?.input === undefined) return undefined
-  if ((read > 0 && price.cacheRead === undefined) || (written > cacheWriteLongTokens && price.cacheWrite === undefined))
+  if (
+    (readTokens > 0 && price.cacheRead === undefined) ||
+    (writtenTokens > cacheWriteLongTokens && price.cacheWrite === undefined)
+  )
     return undefined
   const without = calculateCost(price, uncached)
   const cost = calculateCost(price, usage)

@@ -86,14 +86,14 @@ export class CachedCall {
   constructor(attempt: ExplainedAttempt, memory: CacheMemory) {
     const { request, route } = attempt
     const { target } = route
-    const before = memory.sessions.find(request)
+    const previous = memory.sessions.find(request)
     this.#attempt = attempt
     this.#memory = memory
     this.#traits = getCacheTraits(useClientFormat(request.format.name, target))
     this.#targetKey = getTargetKey(target)
     this.#pair = `${request.owner} ${this.#targetKey}`
     this.#isMoved =
-      before !== undefined && (before.connectionId !== target.connection.id || before.model !== target.model)
+      previous !== undefined && (previous.connectionId !== target.connection.id || previous.model !== target.model)
     this.#skipReason = this.#findObstacle()
   }
 
@@ -149,16 +149,17 @@ export class CachedCall {
     if (outcome === 'answered') sessions.note(request, route.target, this.#ttlMs)
     if (outcome === 'answered' && this.#isRepeated) rejecting.set(this.#targetKey, true)
     if (!usage) return undefined
-    const { cacheReadTokens: read = 0, cacheWriteTokens: written = 0 } = usage
-    const of = { caller: request.owner, target: route.target }
+    const { cacheReadTokens: readTokens = 0, cacheWriteTokens: writtenTokens = 0 } = usage
+    const subject = { caller: request.owner, target: route.target }
     const isExpected = !EXPECTED_MISSES.has(this.#skipReason) && sessions.getSession(request) !== ''
-    if (isExpected) shares.note(sessions.getKey(request), { input: usage.inputTokens, read }, of)
+    if (isExpected) shares.note(sessions.getKey(request), { input: usage.inputTokens, read: readTokens }, subject)
     const savedUsd = calculateSavings(usage, route.target, catalog)
-    if (this.#hasBreakpoints && savedUsd !== undefined) pauses.note(this.#pair, { written, savedUsd }, of)
+    if (this.#hasBreakpoints && savedUsd !== undefined)
+      pauses.note(this.#pair, { written: writtenTokens, savedUsd }, subject)
     return {
       by: this.#hasBreakpoints ? 'gateway' : this.#skipReason === 'client' ? 'client' : 'provider',
-      read,
-      written,
+      read: readTokens,
+      written: writtenTokens,
       ...(savedUsd !== undefined && { savedUsd }),
       ...(this.#skipReason && { stoodDown: this.#skipReason }),
       ...(this.#isMoved && { moved: true as const }),
@@ -279,7 +280,8 @@ const BREAKPOINT_FIELDS = ['cache_control', 'cachePoint', 'prompt_cache_breakpoi
 
 /** Lists the paths of everything with a breakpoint: `tools[3]`, `messages[4].content[0]`, and `cache_control` for the entire request. */
 function listBreakpointPaths(value: unknown, path = ''): string[] {
-  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => listBreakpointPaths(item, `${path}[${at}]`))
+  if (Array.isArray(value))
+    return value.flatMap((item: unknown, index) => listBreakpointPaths(item, `${path}[${index}]`))
   if (!isObject(value)) return []
   return Object.entries(value).flatMap(([name, inner]) => {
     if (BREAKPOINT_FIELDS.includes(name)) return [path || name]

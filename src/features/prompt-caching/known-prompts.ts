@@ -25,8 +25,8 @@ export class KnownPrompts {
 
   /** Returns whether the same instructions were sent before, within their lifetime. */
   isKnown(owner: string, instructions: unknown, ttlMs: number): boolean {
-    const before = this.#lastUses.get(getCacheKey(owner, instructions))
-    return before !== undefined && before > this.#clock.now() - ttlMs
+    const lastUse = this.#lastUses.get(getCacheKey(owner, instructions))
+    return lastUse !== undefined && lastUse > this.#clock.now() - ttlMs
   }
 }
 

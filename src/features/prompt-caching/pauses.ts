@@ -28,7 +28,11 @@ export interface Pauses {
   /** Returns the same, but doesn't make the session the one that tries again after a pause. */
   wouldPause(pair: string, session: string): boolean
   /** Counts a request with breakpoints. */
-  note(pair: string, spent: { written: number; savedUsd: number }, of: { caller: string; target: RouteTarget }): void
+  note(
+    pair: string,
+    spent: { written: number; savedUsd: number },
+    subject: { caller: string; target: RouteTarget },
+  ): void
   /** Returns the current pauses. */
   list(): CachingPause[]
 }
@@ -38,8 +42,8 @@ export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; log
   const pairs = new Map<string, Pair>()
 
   function getPair(name: string): Pair {
-    const known = pairs.get(name)
-    if (known) return known
+    const existing = pairs.get(name)
+    if (existing) return existing
     const created: Pair = { events: [], pausedUntil: 0, stops: 0, probe: undefined }
     evictOldest(pairs, MAX_PAIRS)
     pairs.set(name, created)
@@ -69,13 +73,13 @@ export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; log
       const now = clock.now()
       pair.events = pair.events.filter(({ at }) => at > now - HOUR).slice(-MAX_EVENTS)
       pair.events.push({ at: now, ...spent })
-      const written = pair.events.reduce((sum, one) => sum + one.written, 0)
-      const saved = pair.events.reduce((sum, one) => sum + one.savedUsd, 0)
+      const writtenTokens = pair.events.reduce((sum, event) => sum + event.written, 0)
+      const saved = pair.events.reduce((sum, event) => sum + event.savedUsd, 0)
       if (saved > 0) {
         pair.probe = undefined
         pair.stops = 0
       }
-      if (saved >= 0 || written < MIN_WRITTEN || pair.events.length < MIN_REQUESTS) return
+      if (saved >= 0 || writtenTokens < MIN_WRITTEN || pair.events.length < MIN_REQUESTS) return
       pair.stops++
       const hours = Math.min(24, pair.stops < 3 ? 1 : 2 ** (pair.stops - 2))
       const pausedUntil = now + hours * HOUR
@@ -84,7 +88,7 @@ export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; log
       Object.assign(pair, { events: [], pausedUntil, probe: '' })
       logger?.warn(
         `Prompt caching is paused for ${hours} h for one caller and target: cache breakpoints cost $${(-saved).toFixed(4)} more than they saved in the last hour.`,
-        { target: name.slice(name.indexOf(' ') + 1), written, savedUsd: saved },
+        { target: name.slice(name.indexOf(' ') + 1), written: writtenTokens, savedUsd: saved },
       )
     },
   }

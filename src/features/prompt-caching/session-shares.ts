@@ -29,17 +29,17 @@ export class SessionShares {
   note(
     key: string,
     { input, read }: { input: number; read: number },
-    of: { caller: string; target: RouteTarget },
+    subject: { caller: string; target: RouteTarget },
   ): void {
-    const { connection, provider, model } = of.target
-    const { requests, ...before } = this.#sessions.get(key) ?? { requests: 0, input: 0, read: 0 }
+    const { connection, provider, model } = subject.target
+    const { requests, ...previous } = this.#sessions.get(key) ?? { requests: 0, input: 0, read: 0 }
     const isCounted = requests >= IGNORED_REQUESTS
     if (!this.#sessions.delete(key)) evictOldest(this.#sessions, MAX_SESSIONS)
     this.#sessions.set(key, {
-      ...{ caller: of.caller, connectionId: connection.id, provider, model },
+      ...{ caller: subject.caller, connectionId: connection.id, provider, model },
       requests: requests + 1,
-      input: before.input + (isCounted ? input : 0),
-      read: before.read + (isCounted ? read : 0),
+      input: previous.input + (isCounted ? input : 0),
+      read: previous.read + (isCounted ? read : 0),
       at: this.#clock.now(), // now the newest
     })
   }
@@ -49,7 +49,7 @@ export class SessionShares {
     const from = this.#clock.now() - MAX_AGE_MS
     return [...this.#sessions.values()]
       .filter(({ input, read, at }) => at > from && input > 0 && read < input * COLD_SHARE)
-      .sort((one, other) => one.read / one.input - other.read / other.input || other.input - one.input)
+      .sort((a, b) => a.read / a.input - b.read / b.input || b.input - a.input)
       .slice(0, MAX_LISTED)
       .map(({ input, read, at, ...session }) => ({
         ...session,

@@ -13,20 +13,20 @@ export function mergeFields(body: JsonObject, fields: EditedFields): JsonObject 
 export function writeFields(text: string, fields: EditedFields): string {
   const names = Object.keys(fields)
   const added = new Set(names)
-  let written = ''
-  let at = 0
+  let output = ''
+  let position = 0
   for (const { start, end } of scanTopLevel(text, names).spans) {
     const nameEnd = text.lastIndexOf('"', start - 1)
     const name: string = JSON.parse(text.slice(text.lastIndexOf('"', nameEnd - 1), nameEnd + 1)) // none of the names contains a quote
     added.delete(name)
     if (fields[name] === undefined) continue
-    written += text.slice(at, start) + JSON.stringify(fields[name])
-    at = end
+    output += text.slice(position, start) + JSON.stringify(fields[name])
+    position = end
   }
-  const whole = [...added].reduce(
+  const updatedBody = [...added].reduce(
     (body, name) =>
       fields[name] === undefined ? body : insertFirstMember(body, `"${name}":${JSON.stringify(fields[name])}`),
-    written + text.slice(at),
+    output + text.slice(position),
   )
-  return names.reduce((body, name) => (fields[name] === undefined ? withoutMember(body, name) : body), whole)
+  return names.reduce((body, name) => (fields[name] === undefined ? withoutMember(body, name) : body), updatedBody)
 }

@@ -29,18 +29,18 @@ export async function readGatewayOptions({
   const { endpoint, body } = call
   const options = isObject(body.providerOptions) ? body.providerOptions.gateway : undefined
   if (!isObject(options)) return undefined
-  const own = log.caller.account?.id
-  if ((options.quotaEntityId ?? own) !== own) throw gatewayError('ACCOUNT_NOT_ALLOWED')
+  const accountId = log.caller.account?.id
+  if ((options.quotaEntityId ?? accountId) !== accountId) throw gatewayError('ACCOUNT_NOT_ALLOWED')
   if (endpoint.format !== 'ai-sdk') return undefined
   if ((options.byok ?? undefined) !== undefined) throw invalid('byok', NO_CREDENTIALS)
 
   addPolicies(listPolicies(options), log)
   const only = readNames(options, 'only')
   if (only.length > 0) {
-    const known = new Set([...table.byName.keys(), ...table.connections.map(({ id }) => id)])
+    const providerNames = new Set([...table.byName.keys(), ...table.connections.map(({ id }) => id)])
     for (const provider of Object.keys(catalog))
-      for (const name of Object.values(getProviderNames(catalog, { provider }))) known.add(name)
-    const unknown = only.findIndex((name) => !known.has(name))
+      for (const name of Object.values(getProviderNames(catalog, { provider }))) providerNames.add(name)
+    const unknown = only.findIndex((name) => !providerNames.has(name))
     if (unknown >= 0) throw invalid(`only[${unknown}]`, `"${only[unknown]}" is not a provider. ${PROVIDER_NAME}`)
     log.targetRules.push((_, target) =>
       only.some((name) => isNamed(target, name, catalog))
@@ -95,10 +95,10 @@ function readSort({ sort = null }: JsonObject): (typeof SORTS)[keyof typeof SORT
 function readNames(options: JsonObject, name: string): string[] {
   const value = options[name] ?? []
   if (!Array.isArray(value)) throw invalid(name, 'must be an array of strings.')
-  return value.map((one: unknown, index) => {
-    if (typeof one !== 'string' || one.trim() === '' || one.length > MAX_NAME)
+  return value.map((item: unknown, index) => {
+    if (typeof item !== 'string' || item.trim() === '' || item.length > MAX_NAME)
       throw invalid(`${name}[${index}]`, `must be a string of 1 to ${MAX_NAME} characters.`)
-    return one.trim()
+    return item.trim()
   })
 }
 

@@ -64,14 +64,14 @@ export function readCallOptions({
   endpoint,
   body: { providerOptions },
 }: RequestSettingsSource['call']): SignalboxCallOptions {
-  const given = endpoint.format === 'ai-sdk' && isObject(providerOptions) ? providerOptions.signalbox : undefined
-  return given === undefined || given === null ? {} : parseCallOptions(given)
+  const rawOptions = endpoint.format === 'ai-sdk' && isObject(providerOptions) ? providerOptions.signalbox : undefined
+  return rawOptions === undefined || rawOptions === null ? {} : parseCallOptions(rawOptions)
 }
 
-/** Rejects fields that only chat supports. `at` is the prefix of a field's path. */
+/** Rejects fields that only chat supports. `path` is the prefix of a field's path. */
 export function rejectForOtherKinds(
   kind: Kind,
-  at: string,
+  path: string,
   { models = [], ...others }: { models: readonly ComboModel[] | undefined; params?: unknown; reasoning?: unknown },
 ): void {
   if (kind === 'llm') return
@@ -79,7 +79,7 @@ export function rejectForOtherKinds(
   const member = entry >= 0 ? `models[${entry}].params` : Object.keys(omitUndefined(others))[0]
   if (member === undefined) return
   throw gatewayError('INVALID_REQUEST', {
-    message: `${at}${member}" is only for chat. Remove it for models of kind "${kind}".`,
+    message: `${path}${member}" is only for chat. Remove it for models of kind "${kind}".`,
   })
 }
 
@@ -88,15 +88,15 @@ export const addEntryParams = (params: EntryParams, entry: ComboModel): ComboMod
   typeof entry === 'string' ? { model: entry, params } : { ...entry, params: { ...params, ...entry.params } }
 
 /** Returns the smaller of two optional limits. */
-const getMin = (one: number | undefined, other: number | undefined) =>
-  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+const getMin = (a: number | undefined, b: number | undefined) =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
 
-function getMinTimes(one: RequestModels['timeouts'], other: RequestModels['timeouts']): RequestModels['timeouts'] {
-  if (!one || !other) return one ?? other
+function getMinTimes(a: RequestModels['timeouts'], b: RequestModels['timeouts']): RequestModels['timeouts'] {
+  if (!a || !b) return a ?? b
   return omitUndefined({
-    headersMs: getMin(one.headersMs, other.headersMs),
-    idleMs: getMin(one.idleMs, other.idleMs),
-    totalMs: getMin(one.totalMs, other.totalMs),
+    headersMs: getMin(a.headersMs, b.headersMs),
+    idleMs: getMin(a.idleMs, b.idleMs),
+    totalMs: getMin(a.totalMs, b.totalMs),
   })
 }
 
@@ -117,10 +117,10 @@ export function createListGroup(
   { name, limits, arrangement, call, table, log }: RequestListOptions,
 ): Group {
   const { kind } = call.endpoint.operation
-  const { strategy = 'fallback', maxAttempts: _, timeouts: __, ...given } = list
+  const { strategy = 'fallback', maxAttempts: _, timeouts: __, ...rest } = list
   const time = new Date(0).toISOString()
   const group = {
-    ...toGroup({ ...given, id: '', name, kind, strategy, createdAt: time, updatedAt: time }),
+    ...toGroup({ ...rest, id: '', name, kind, strategy, createdAt: time, updatedAt: time }),
     label: 'list',
     edition: JSON.stringify(list),
     rules: createListRules(list, limits),
@@ -133,9 +133,9 @@ export function createListGroup(
       if (rejection) throw rejection
     }
   }
-  const whole = { ...group, entries, ...(arrangement && { arrangement }) }
-  if (kind === 'embedding') requireOneModel(whole, table)
-  return whole
+  const arranged = { ...group, entries, ...(arrangement && { arrangement }) }
+  if (kind === 'embedding') requireOneModel(arranged, table)
+  return arranged
 }
 
 /** Creates the rules of a list. They can only tighten the rules that would apply without them. */
@@ -144,7 +144,7 @@ function createListRules(
   limits: PipelineContext['limits'],
 ): Group['rules'] {
   const { headersMs, idleMs, totalMs } = timeouts
-  const limitTo = (given: number | undefined, limit: number) => Math.min(given ?? limit, limit)
+  const limitTo = (value: number | undefined, limit: number) => Math.min(value ?? limit, limit)
   return {
     maxAttempts: limitTo(maxAttempts, limits.maxAttempts),
     timeouts: {

@@ -62,11 +62,11 @@ function listCandidates(request: RoutableRequest, models?: string | readonly str
   for (const requested of typeof names === 'string' ? [names] : names)
     for (const target of listTargets(toEntry(requested))) {
       const { provider, model, connection } = target
-      const place = JSON.stringify([connection.id, model])
-      if (found.has(place) || !request.isAllowed(target, requested)) continue
+      const targetKey = JSON.stringify([connection.id, model])
+      if (found.has(targetKey) || !request.isAllowed(target, requested)) continue
       const price = getPrice(catalog, target)
       const latencyMs = targetStats.getAverage(target, call.stream)
-      found.set(place, {
+      found.set(targetKey, {
         name: `${getCallableName(target, table)}/${model}`,
         ...{ provider, model, connectionId: connection.id },
         ...(connection.tags && { tags: connection.tags }),
@@ -99,8 +99,9 @@ function chooseGroup(chosen: RequestModels, request: RoutableRequest): RoutedMod
   const { operation, service } = call.endpoint
   const names = chosen.models.map((entry) => (typeof entry === 'string' ? entry : entry.model))
   const resolutions = names.map((name) => table.resolveModel(name, undefined, service))
-  for (const one of resolutions) if (one && 'strategy' in one) requireComboKind(one, call.endpoint)
-  const unknown = names.find((name, at) => !resolutions[at] && findMissingProviders(name, table).length === 0)
+  for (const resolution of resolutions)
+    if (resolution && 'strategy' in resolution) requireComboKind(resolution, call.endpoint)
+  const unknown = names.find((name, index) => !resolutions[index] && findMissingProviders(name, table).length === 0)
   if (unknown !== undefined) throw createInputError(`It returned the model "${unknown}", which does not exist.`)
   const { listTargets } = getGroupReach(table)
   const isAvailable = (name: string) => [...listTargets(toEntry(name))].length > 0
@@ -128,9 +129,9 @@ async function serveRoutedCall(
 ): Promise<Reply> {
   const { request, caller, id, signal } = call
   const rules = request.log.targetRules
-  const { list: _, ...plain } = request
+  const { list: _, ...requestFields } = request
   const isAllowed = (target: RouteTarget, model: string) =>
-    rules.every((rule) => !applyRule(rule, { request: plain, route: { target }, model }))
+    rules.every((rule) => !applyRule(rule, { request: requestFields, route: { target }, model }))
   const routed = await choose({ ...request, caller, id, signal, isAllowed })
   if (!routed) return next()
   const { group, getName } = routed

@@ -7,11 +7,11 @@ import type { VerifyToken } from './verify.ts'
 /** Creates a function that adds a token's account to a caller. `getAccount` rejects with the error that the client gets, such as `ACCOUNT_PAUSED`. */
 export const createAddToken =
   (verify: VerifyToken, getAccount: (identity: Identity) => Promise<CallerAccount>): AddToken =>
-  async ({ key, account: named }, text, exchange) => {
+  async ({ key, account: requestedAccount }, text, exchange) => {
     const token = await verify(text, exchange)
     const { ref, account: id, plan, metadata } = token
-    const isOther = named ? named.ref !== ref : key !== undefined && key.account !== ref
+    const isOther = requestedAccount ? requestedAccount.ref !== ref : key !== undefined && key.account !== ref
     if (isOther) throw gatewayError('IDENTITY_CONFLICT')
-    const account = named ?? (await getAccount({ account: id, plan, metadata }))
+    const account = requestedAccount ?? (await getAccount({ account: id, plan, metadata }))
     return { owner: account.ref, key, account, token }
   }

@@ -31,7 +31,7 @@ export function createTokenKeys({
       if (!first) throw gatewayError('INVALID_REQUEST', { message: NO_SECRET })
       return first
     },
-    find: async (version) => (await load()).find((one) => one.version === version)?.key,
+    find: async (version) => (await load()).find((entry) => entry.version === version)?.key,
   }
 }
 

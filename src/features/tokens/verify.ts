@@ -35,7 +35,7 @@ export interface VerifyDependencies {
 
 /** Creates the function that verifies tokens. It caches the 20,000 most recently used tokens by SHA-256 digest. */
 export function createVerify({ keys, audience, clock, revocations, findRef }: VerifyDependencies): VerifyToken {
-  const known = new Map<string, VerifiedToken>()
+  const verifiedTokens = new Map<string, VerifiedToken>()
 
   async function read(token: string): Promise<VerifiedToken> {
     const { payload } = await jwtVerify(token.slice(TOKEN_PREFIX.length), findKey, {
@@ -73,12 +73,12 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
   return async (token, exchange) => {
     if (token.length > MAX_TOKEN_LENGTH || !SHAPE.test(token)) throw createTokenError('TOKEN_INVALID')
     const digest = await sha256Hex(token)
-    const found = known.get(digest)
-    known.delete(digest) // so it becomes the last entry
+    const found = verifiedTokens.get(digest)
+    verifiedTokens.delete(digest) // so it becomes the last entry
     const verified = found ?? (await readSafely(token))
     checkTimes(verified)
-    evictOldest(known, MAX_KNOWN)
-    known.set(digest, verified)
+    evictOldest(verifiedTokens, MAX_KNOWN)
+    verifiedTokens.set(digest, verified)
     const { id, ref, issuedAt, origins } = verified
     if (issuedAt <= (await revocations.getRevokedUntil(ref))) throw createTokenError('TOKEN_REVOKED', { id })
     if (origins && !hasAllowedOrigin(origins, exchange))
