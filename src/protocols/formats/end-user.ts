@@ -14,8 +14,8 @@ export function getEndUser(format: ClientFormat, body: JsonObject): string | und
 export const USERS = ['signalbox', 'gateway', 'openai']
 
 export function readUserOption(options: unknown, provider: string): unknown {
-  const own = isObject(options) ? options[provider] : undefined
-  return isObject(own) ? own.user : undefined
+  const providerOptions = isObject(options) ? options[provider] : undefined
+  return isObject(providerOptions) ? providerOptions.user : undefined
 }
 
 function readUser(format: ClientFormat, body: JsonObject): unknown {

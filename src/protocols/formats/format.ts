@@ -353,7 +353,11 @@ export interface OutputLimit {
 export const createFixedEndpoint = (
   format: WireFormat,
   path: string,
-  { operation = operations.generate, streams = 'requested', ...more }: Partial<Omit<Endpoint, 'path' | 'format'>> = {},
+  {
+    operation = operations.generate,
+    streams = 'requested',
+    ...overrides
+  }: Partial<Omit<Endpoint, 'path' | 'format'>> = {},
 ): Endpoint => ({
   path: `/v1${path}`,
   format,
@@ -361,5 +365,5 @@ export const createFixedEndpoint = (
   bodyType: 'json',
   streams,
   upstreamPath: () => path,
-  ...more,
+  ...overrides,
 })

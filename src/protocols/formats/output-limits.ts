@@ -14,8 +14,8 @@ const createOutputLimit = (...names: readonly [string, ...string[]]): OutputLimi
   get: (body) => getHighestLimit(names.map((name) => body[name])),
   set({ text, body }, tokens, field) {
     const present = names.filter((name) => (body[name] ?? null) !== null)
-    const written = present.length > 0 ? present : [names.includes(field) ? field : names[0]]
-    return written.reduce((result, name) => withMember(result, name, () => String(tokens)), text)
+    const fieldsToWrite = present.length > 0 ? present : [names.includes(field) ? field : names[0]]
+    return fieldsToWrite.reduce((result, name) => withMember(result, name, () => String(tokens)), text)
   },
   name: names[0],
 })

@@ -10,8 +10,8 @@ export function toStrictSchema(schema: JsonObject, changed: (change: Change) => 
   const hints: string[] = []
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword === '$schema' || keyword === 'additionalProperties' || keyword === 'description') continue
-    const known = translateKeyword(keyword, value, changed)
-    if (known) Object.assign(strict, known)
+    const translated = translateKeyword(keyword, value, changed)
+    if (translated) Object.assign(strict, translated)
     else hints.push(`${keyword}: ${JSON.stringify(value)}`)
   }
   if ([schema.type].flat().includes('object') || isObject(schema.properties)) {

@@ -17,8 +17,8 @@ export function withEndUser(format: ClientFormat, body: JsonObject, user: string
       return body
     case 'ai-sdk': {
       const options = isObject(body.providerOptions) ? body.providerOptions : {}
-      const named = USERS.filter((name) => name === 'signalbox' || readUserOption(options, name) !== undefined)
-      const replaced = named.map((name) => [name, { ...(isObject(options[name]) && options[name]), user }])
+      const userFields = USERS.filter((name) => name === 'signalbox' || readUserOption(options, name) !== undefined)
+      const replaced = userFields.map((name) => [name, { ...(isObject(options[name]) && options[name]), user }])
       return { ...body, providerOptions: { ...options, ...Object.fromEntries(replaced) } }
     }
     default:

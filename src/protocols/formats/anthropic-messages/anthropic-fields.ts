@@ -55,12 +55,12 @@ export function writeStop({ reason, stopSequence, explanation }: Finish, hasRefu
 /** Writes the counts in the last delta of a stream. Clients add up the three input counts. */
 export function writeTokenCounts(usage: TokenUsage): WireCounts {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens } = usage
-  const read = Math.min(cacheReadTokens, inputTokens)
-  const written = Math.min(cacheWriteTokens, inputTokens - read) // some providers count cache reads as writes too
+  const cacheReads = Math.min(cacheReadTokens, inputTokens)
+  const cacheWrites = Math.min(cacheWriteTokens, inputTokens - cacheReads) // some providers count cache reads as writes too
   return {
-    input_tokens: inputTokens - read - written,
-    cache_creation_input_tokens: written,
-    cache_read_input_tokens: read,
+    input_tokens: inputTokens - cacheReads - cacheWrites,
+    cache_creation_input_tokens: cacheWrites,
+    cache_read_input_tokens: cacheReads,
     output_tokens: outputTokens,
     output_tokens_details: reasoningTokens === undefined ? null : { thinking_tokens: reasoningTokens },
     server_tool_use: null,

@@ -15,18 +15,18 @@ import { parseMessageUsage } from './anthropic-response.ts'
  */
 export function mergeCounts(counts: JsonObject, usage: unknown): void {
   if (!isObject(usage)) return
-  const before = sumInput(counts)
-  const isWhole = CACHED.some((name) => typeof usage[name] === 'number') && sumInput(usage) >= before
+  const previousInput = sumInput(counts)
+  const isWhole = CACHED.some((name) => typeof usage[name] === 'number') && sumInput(usage) >= previousInput
   for (const name in usage) {
     const value = usage[name]
     if (value !== null && ((value !== 0 && value !== '0') || !counts[name] || (isWhole && INPUT.includes(name))))
       counts[name] = value
   }
-  if (isWhole && sumInput(usage) === before)
+  if (isWhole && sumInput(usage) === previousInput)
     for (const name of INPUT) if (!Object.hasOwn(usage, name)) delete counts[name]
   if (isWhole || usage.input_tokens !== 0) return
   const uncached = readTokenCount(counts.input_tokens)
-  counts.input_tokens = Math.max(0, Math.min(uncached, before - sumInput(counts) + uncached)) // keeps the total
+  counts.input_tokens = Math.max(0, Math.min(uncached, previousInput - sumInput(counts) + uncached)) // keeps the total
 }
 
 const CACHED = ['cache_read_input_tokens', 'cache_creation_input_tokens']

@@ -29,10 +29,10 @@ export const eventStreamFraming: StreamFraming = (onEvent) => {
           frame = new Uint8Array(readLength(prelude))
           frame.set(prelude)
         } else {
-          const whole = frame
+          const completeFrame = frame
           frame = prelude
           filled = 0
-          onEvent(readEvent(whole))
+          onEvent(readEvent(completeFrame))
         }
       }
     },

@@ -38,9 +38,11 @@ export function readConverseUsage(usage: unknown): TokenUsage | undefined {
   const cacheReadTokens = readTokenCount(usage.cacheReadInputTokens)
   const cacheWriteTokens = readTokenCount(usage.cacheWriteInputTokens)
   const details: unknown[] = Array.isArray(usage.cacheDetails) ? usage.cacheDetails : []
-  const written = details.map((one) => (isObject(one) && one.ttl === '1h' ? readTokenCount(one.inputTokens) : 0))
+  const longWrites = details.map((detail) =>
+    isObject(detail) && detail.ttl === '1h' ? readTokenCount(detail.inputTokens) : 0,
+  )
   const cacheWriteLongTokens = Math.min(
-    written.reduce((sum, count) => sum + count, 0),
+    longWrites.reduce((sum, count) => sum + count, 0),
     cacheWriteTokens,
   )
   return {

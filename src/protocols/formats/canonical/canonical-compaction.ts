@@ -32,21 +32,21 @@ const KEPT_TOKENS = 64_000
 /** Keeps the last entries that fit into `budget` estimated tokens. Uncounted entries and the last counted entry are always kept. */
 export function keepLast<T extends object>(list: readonly T[], budget: number, isCounted: (item: T) => boolean): T[] {
   const last = list.findLast(isCounted)
-  let left = budget
+  let remaining = budget
   return list
     .toReversed()
     .filter((item) => {
       if (!isCounted(item)) return true
-      left -= estimateTokens(item)
-      return left >= 0 || item === last
+      remaining -= estimateTokens(item)
+      return remaining >= 0 || item === last
     })
     .toReversed()
 }
 
 /** Replaces a conversation with its instructions, the last user messages, and the summary. */
 export function compactTurns(turns: readonly Turn[], summary: string, budget: number): Turn[] {
-  const kept = turns.filter((turn) => turn.role === 'system' || (turn.role === 'user' && !isSummary(turn)))
-  return [...keepLast(kept, budget, ({ role }) => role === 'user'), createSummaryTurn(summary)]
+  const retainedTurns = turns.filter((turn) => turn.role === 'system' || (turn.role === 'user' && !isSummary(turn)))
+  return [...keepLast(retainedTurns, budget, ({ role }) => role === 'user'), createSummaryTurn(summary)]
 }
 
 const createSummaryTurn = (summary: string): UserTurn => ({
@@ -107,10 +107,10 @@ function convertCall(part: AssistantPart, names: Map<string, string>): Assistant
 
 function convertResults({ results }: ToolTurn, names: ReadonlyMap<string, string>): UserTurn {
   const content = results.flatMap(({ callId, name, isError, content }): UserPart[] => {
-    const what = `${isError ? 'Error' : 'Result'} of the tool ${name ?? names.get(callId) ?? callId}`
-    const [first, ...more] = content
-    if (first?.type === 'text') return [{ ...first, text: `[${what}] ${first.text}` }, ...more]
-    return [{ type: 'text', text: `[${what}]` }, ...content]
+    const heading = `${isError ? 'Error' : 'Result'} of the tool ${name ?? names.get(callId) ?? callId}`
+    const [first, ...rest] = content
+    if (first?.type === 'text') return [{ ...first, text: `[${heading}] ${first.text}` }, ...rest]
+    return [{ type: 'text', text: `[${heading}]` }, ...content]
   })
   return { role: 'user', content }
 }

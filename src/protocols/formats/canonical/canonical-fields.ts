@@ -34,31 +34,31 @@ export interface Fields {
 }
 
 export function readFields(object: JsonObject, path: string, warnings: Warnings): Fields {
-  const known = new Set<string>()
+  const knownNames = new Set<string>()
   const getPath = (name: string) => (path === '' ? name : `${path}.${name}`)
 
   function any(name: string): unknown {
-    known.add(name)
+    knownNames.add(name)
     return object[name] ?? undefined
   }
 
-  function read<T>(name: string, is: (value: unknown) => value is T, what: string): T | undefined {
+  function read<T>(name: string, is: (value: unknown) => value is T, expected: string): T | undefined {
     const value = any(name)
     if (value === undefined || is(value)) return value
-    return warnings.reject(getPath(name), `must be ${what}.`)
+    return warnings.reject(getPath(name), `must be ${expected}.`)
   }
 
   function readByName<T>(
     name: string,
     is: (value: unknown) => value is T,
-    what: string,
+    expected: string,
   ): Record<string, T> | undefined {
     const inner = read(name, isObject, 'an object')
     if (!inner) return undefined
     const found: Record<string, T> = {}
     for (const [key, value] of Object.entries(inner)) {
       if (is(value)) found[key] = value
-      else warnings.reject(`${getPath(name)}.${key}`, `must be ${what}.`)
+      else warnings.reject(`${getPath(name)}.${key}`, `must be ${expected}.`)
     }
     return found
   }
@@ -89,22 +89,22 @@ export function readFields(object: JsonObject, path: string, warnings: Warnings)
     },
     oneOf(name, words) {
       const value = fields.string(name)
-      const word = words.find((known) => known === value)
+      const word = words.find((candidate) => candidate === value)
       if (value !== undefined && word === undefined)
         warnings.reject(getPath(name), `must be one of ${words.join(', ')}.`)
       return word
     },
     oneOfOrDrop(name, words) {
       const value = fields.string(name)
-      const word = words.find((known) => known === value)
+      const word = words.find((candidate) => candidate === value)
       if (value !== undefined && word === undefined) warnings.noteDropped(getPath(name))
       return word
     },
     ignore(...names) {
-      for (const name of names) known.add(name)
+      for (const name of names) knownNames.add(name)
     },
     drop() {
-      for (const name in object) if (!known.has(name) && object[name] !== null) warnings.noteDropped(getPath(name))
+      for (const name in object) if (!knownNames.has(name) && object[name] !== null) warnings.noteDropped(getPath(name))
     },
   }
   return fields

@@ -71,9 +71,9 @@ function readObjectSchema(original: JsonObject, search: Search, depth: number): 
   if (type !== undefined && type !== 'object' && !(Array.isArray(type) && type.includes('object'))) return undefined
   const readAll = (list: unknown) =>
     (Array.isArray(list) ? list : []).flatMap(
-      (one) => (isObject(one) && readObjectSchema(one, search, depth - 1)) || [],
+      (schema) => (isObject(schema) && readObjectSchema(schema, search, depth - 1)) || [],
     )
-  const own: ObjectSchema = {
+  const objectSchema: ObjectSchema = {
     annotations,
     properties: isObject(properties) ? properties : {},
     required: Array.isArray(required) ? required.map(String) : [],
@@ -81,34 +81,34 @@ function readObjectSchema(original: JsonObject, search: Search, depth: number): 
     isBroader: values !== undefined || not !== undefined,
   }
   const combined = [...readAll(allOf), ...joinShapes(readAll(mergeAlternatives)), ...joinShapes(readAll(oneOf))]
-  const isBare = type === undefined && !isObject(properties) && own.required.length === 0
+  const isBare = type === undefined && !isObject(properties) && objectSchema.required.length === 0
   if (isBare && combined.length === 0) return undefined
-  return combined.reduce(intersect, own)
+  return combined.reduce(intersect, objectSchema)
 }
 
 /** Resolves the references of a schema, keeping the keywords next to each reference. */
 function followReferences(schema: JsonObject, root: JsonObject): JsonObject | undefined {
   let found = schema
   for (let depth = 0; typeof found.$ref === 'string'; depth++) {
-    const { $ref, ...beside } = found
+    const { $ref, ...siblings } = found
     const target = depth < MAX_DEPTH ? resolveReference(root, $ref) : undefined
     if (!target) return undefined
-    found = { ...target, ...beside }
+    found = { ...target, ...siblings }
   }
   return found
 }
 
 /** Combines two schemas that the same object must satisfy. */
-function intersect(one: ObjectSchema, other: ObjectSchema): ObjectSchema {
-  const properties = new Map(Object.entries(one.properties))
-  for (const [name, schema] of Object.entries(other.properties))
+function intersect(a: ObjectSchema, b: ObjectSchema): ObjectSchema {
+  const properties = new Map(Object.entries(a.properties))
+  for (const [name, schema] of Object.entries(b.properties))
     properties.set(name, properties.has(name) ? intersectProperties(properties.get(name), schema) : schema)
   return {
-    annotations: one.annotations,
+    annotations: a.annotations,
     properties: Object.fromEntries(properties),
-    required: [...new Set([...one.required, ...other.required])],
-    isClosed: one.isClosed || other.isClosed,
-    isBroader: one.isBroader || other.isBroader,
+    required: [...new Set([...a.required, ...b.required])],
+    isClosed: a.isClosed || b.isClosed,
+    isBroader: a.isBroader || b.isBroader,
   }
 }
 
@@ -130,17 +130,17 @@ function joinShapes(shapes: readonly ObjectSchema[]): ObjectSchema[] {
   ]
 }
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-function intersectProperties(one: unknown, other: unknown): unknown {
-  if (!isObject(one) || !isObject(other)) return one === true ? other : one
-  const agree = Object.keys(other).every((keyword) => !(keyword in one) || isSame(one[keyword], other[keyword]))
-  return agree ? { ...one, ...other } : { allOf: [one, other] }
+function intersectProperties(a: unknown, b: unknown): unknown {
+  if (!isObject(a) || !isObject(b)) return a === true ? b : a
+  const agree = Object.keys(b).every((keyword) => !(keyword in a) || isSame(a[keyword], b[keyword]))
+  return agree ? { ...a, ...b } : { allOf: [a, b] }
 }
 
 /** Creates a schema for values that satisfy any of the schemas. Constants, which distinguish the alternatives, become an `enum`. */
 function mergeAlternatives(schemas: readonly unknown[]): unknown {
-  const all = schemas.filter((one, index) => schemas.findIndex((other) => isSame(one, other)) === index)
+  const all = schemas.filter((schema, index) => schemas.findIndex((other) => isSame(schema, other)) === index)
   const [first] = all
   if (all.length === 1) return first
   const values = all.map((schema) =>
@@ -165,8 +165,8 @@ export function isEnforceable(schema: unknown): boolean {
     additionalProperties === false &&
     isObject(properties) &&
     Object.keys(properties).every((name) => Array.isArray(required) && required.includes(name))
-  const inner = [properties, schema.$defs, schema.definitions].flatMap((named) =>
-    isObject(named) ? Object.values(named) : [],
+  const inner = [properties, schema.$defs, schema.definitions].flatMap((members) =>
+    isObject(members) ? Object.values(members) : [],
   )
   return (
     (!isObjectSchema || isClosed) &&

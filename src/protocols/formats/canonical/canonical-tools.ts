@@ -102,14 +102,14 @@ export function dropTools<T extends object, L extends T>(
   tools: readonly T[],
   { choice, warnings, isLacking, isForced, reject }: DropRules<T, L>,
 ): Exclude<T, L>[] {
-  const kept = tools.filter((tool): tool is Exclude<T, L> => !isLacking(tool))
-  if (kept.length === tools.length || choice?.type === 'none') return kept
+  const supportedTools = tools.filter((tool): tool is Exclude<T, L> => !isLacking(tool))
+  if (supportedTools.length === tools.length || choice?.type === 'none') return supportedTools
   for (const tool of tools) {
     if (!isLacking(tool)) continue
-    if (kept.length === 0 || isForced(tool)) reject(tool)
+    if (supportedTools.length === 0 || isForced(tool)) reject(tool)
     warnings.noteDropped(warnings.getPath(tool, 'tools'))
   }
-  return kept
+  return supportedTools
 }
 
 /** Reads the declared tools in a list of the request. `labelTool` labels each of them. */

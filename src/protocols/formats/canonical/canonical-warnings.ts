@@ -109,8 +109,8 @@ function getPath(part: object, fallback: string, field?: string): string {
 /** Returns whether an object that contains the field was dropped as a whole. */
 function isWithin(loss: string, found: ReadonlySet<string>): boolean {
   if (!loss.startsWith('dropped:')) return false
-  for (let at = loss.indexOf('.'); at !== -1; at = loss.indexOf('.', at + 1))
-    if (found.has(loss.slice(0, at))) return true
+  for (let index = loss.indexOf('.'); index !== -1; index = loss.indexOf('.', index + 1))
+    if (found.has(loss.slice(0, index))) return true
   return false
 }
 

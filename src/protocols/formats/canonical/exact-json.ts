@@ -58,10 +58,10 @@ const isSame = (value: number, source: string): boolean =>
 
 /** Reduces a number to its significant digits and its exponent. */
 function normalize(source: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+  const [, sign = '', integer = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? []
-  const digits = withoutTrailing(whole + fraction, '0')
-  const zeros = whole.length + fraction.length - digits.length
+  const digits = withoutTrailing(integer + fraction, '0')
+  const zeros = integer.length + fraction.length - digits.length
   return `${sign}${digits.replace(/^0+/, '')}e${digits === '' ? 0 : Number(exponent) - fraction.length + zeros}`
 }
 

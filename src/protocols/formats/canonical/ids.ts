@@ -1,8 +1,8 @@
 import { fnv } from '../../../lib/hash.ts'
 
-/** Makes each ID unique, including among `taken`: `a`, then `a_2`. Takes linear time, because clients choose the IDs. */
-export function createUniqueIds(taken: Iterable<string> = []): (id: string) => string {
-  const used = new Set(taken)
+/** Makes each ID unique, including among `usedIds`: `a`, then `a_2`. Takes linear time, because clients choose the IDs. */
+export function createUniqueIds(usedIds: Iterable<string> = []): (id: string) => string {
+  const used = new Set(usedIds)
   const counts = new Map<string, number>() // by ID: where to start searching for a free suffix
   return (id) => {
     let found = id

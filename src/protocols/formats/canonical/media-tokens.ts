@@ -9,7 +9,7 @@ import { readTokenCount } from './canonical-values.ts'
 export function readMediaTokens(input: unknown, output: unknown): Partial<TokenUsage> {
   const tokens: Partial<TokenUsage> = {}
   const isTextOnly =
-    Array.isArray(output) && output.length > 0 && output.every((one) => isObject(one) && one.modality === 'TEXT')
+    Array.isArray(output) && output.length > 0 && output.every((item) => isObject(item) && item.modality === 'TEXT')
   for (const media of ['Image', 'Audio'] as const) {
     const inputTokens = countMediaTokens(input, media)
     const outputTokens = countMediaTokens(output, media)
@@ -30,8 +30,8 @@ export function assignToMedium(
 
 function countMediaTokens(details: unknown, media: string): number {
   if (!Array.isArray(details)) return isObject(details) ? readTokenCount(details[`${media.toLowerCase()}_tokens`]) : 0
-  const counts = details.map((one) =>
-    isObject(one) && one.modality === media.toUpperCase() ? readTokenCount(one.tokenCount) : 0,
+  const counts = details.map((detail) =>
+    isObject(detail) && detail.modality === media.toUpperCase() ? readTokenCount(detail.tokenCount) : 0,
   )
   return counts.reduce((sum, count) => sum + count, 0)
 }

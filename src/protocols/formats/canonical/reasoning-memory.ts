@@ -56,7 +56,7 @@ export function createReasoningMemory(): ReasoningMemory {
 
   function remember(key: string, { reasoning, state, phase }: Omit<Memory, 'size'>) {
     const sizes = reasoning.map((part) => part.text.length + getSize(part.state))
-    const size = sizes.reduce((sum, one) => sum + one, key.length + getSize(state))
+    const size = sizes.reduce((sum, size) => sum + size, key.length + getSize(state))
     if (size > MAX_ENTRY_CHARACTERS) return
     evict(key)
     memories.set(key, { reasoning, state, phase, size })
@@ -89,10 +89,10 @@ export function createReasoningMemory(): ReasoningMemory {
     let calls = 0
     const content = turn.content.flatMap((part): AssistantPart[] => {
       if (part.type !== 'tool-call') return [part]
-      const known = memories.get(toKey(owner, getPositionKey, part))
-      if (calls++ === 0 && known) first.push(...known.reasoning)
-      const reasoning = calls > 1 && known ? known.reasoning : []
-      return [...reasoning, known?.state ? { ...part, state: known.state } : part]
+      const entry = memories.get(toKey(owner, getPositionKey, part))
+      if (calls++ === 0 && entry) first.push(...entry.reasoning)
+      const reasoning = calls > 1 && entry ? entry.reasoning : []
+      return [...reasoning, entry?.state ? { ...part, state: entry.state } : part]
     })
     return { ...turn, content: [...first, ...content] }
   }
@@ -135,7 +135,7 @@ export function createReasoningMemory(): ReasoningMemory {
   }
 }
 
-const isSame = (one: Origin | undefined, other: Origin) => one?.format === other.format && one.account === other.account
+const isSame = (a: Origin | undefined, b: Origin) => a?.format === b.format && a.account === b.account
 
 /** A key for a position in the conversation, computed on demand for calls whose ID isn't random. */
 type LazyPositionKey = () => string
@@ -153,22 +153,22 @@ function locateResponse({ turns, ...answered }: ConversationWithResponse): Answe
   const first = turns.findIndex(({ role }) => role === 'user')
   const last = turns.findLast(({ role }) => role === 'user')
   if (!last) return { ...answered, getPositionKey: () => '' }
-  const before = turns.slice(0, first + 1).flatMap((turn) => getWords(turn) ?? [])
+  const precedingWords = turns.slice(0, first + 1).flatMap((turn) => getWords(turn) ?? [])
   const words = getWords(last) ?? ''
-  return { ...answered, getPositionKey: () => createPositionKey(hashText(before.join('\n')), words) }
+  return { ...answered, getPositionKey: () => createPositionKey(hashText(precedingWords.join('\n')), words) }
 }
 
 function locateTurns(turns: readonly Turn[]): string[] {
-  const before: string[] = []
+  const precedingWords: string[] = []
   let start: string | undefined
   let next = ''
   return turns.map((turn) => {
     const key = next
     const words = getWords(turn)
     if (words === undefined) return key
-    if (start === undefined) before.push(words)
+    if (start === undefined) precedingWords.push(words)
     if (turn.role === 'system') return key
-    start ??= hashText(before.join('\n'))
+    start ??= hashText(precedingWords.join('\n'))
     next = createPositionKey(start, words)
     return key
   })

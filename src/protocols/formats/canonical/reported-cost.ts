@@ -102,8 +102,8 @@ function readOuterCost(response: JsonObject, header: ((name: string) => string |
     const charge = isObject(source) ? readCost(source) : {}
     if (charge.costUsd !== undefined) return charge
   }
-  const own = isObject(costDollars) ? readTotal(costDollars) : readCost(response)
-  if (own.costUsd !== undefined) return own
+  const cost = isObject(costDollars) ? readTotal(costDollars) : readCost(response)
+  if (cost.costUsd !== undefined) return cost
   for (const name of header ? HEADERS : []) {
     const costUsd = readAmount(header?.(name))
     if (costUsd) return { costUsd } // 0 means that the cost isn't known yet

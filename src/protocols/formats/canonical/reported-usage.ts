@@ -11,8 +11,8 @@ export function readLongCacheWrites(
   { cache_write_tokens_details: details }: JsonObject,
   cacheWriteTokens: number,
 ): Pick<TokenUsage, 'cacheWriteLongTokens'> {
-  const written = isObject(details) ? Math.min(readTokenCount(details.ttl_12h_tokens), cacheWriteTokens) : 0
-  return written > 0 ? { cacheWriteLongTokens: written } : {}
+  const longWrites = isObject(details) ? Math.min(readTokenCount(details.ttl_12h_tokens), cacheWriteTokens) : 0
+  return longWrites > 0 ? { cacheWriteLongTokens: longWrites } : {}
 }
 
 const INPUT_COUNTS = [

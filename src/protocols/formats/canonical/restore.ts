@@ -74,7 +74,7 @@ function createStreamRestorer(
   emit: (event: StreamEvent) => void,
 ): (event: StreamEvent) => void {
   const restore = createRestorer(restoration)
-  const held = new Map<number, DeferredPart>()
+  const deferred = new Map<number, DeferredPart>()
   const calls = new Set<number>() // candidates that have called one of the client's tools
 
   function getReader(part: AssistantPart): DeferredPart['read'] | undefined {
@@ -87,19 +87,19 @@ function createStreamRestorer(
       case 'part-start': {
         const part = restore(event.part)
         if (part.type === 'tool-call') calls.add(event.candidate)
-        const read = getReader(part)
-        if (!read) return emit(part === event.part ? event : { ...event, part })
-        held.set(event.key, { text: '', read })
+        const reader = getReader(part)
+        if (!reader) return emit(part === event.part ? event : { ...event, part })
+        deferred.set(event.key, { text: '', read: reader })
         return emit({ ...event, part: part.type === 'tool-call' ? { ...part, arguments: '' } : part })
       }
       case 'part-delta': {
-        const open = held.get(event.key)
+        const open = deferred.get(event.key)
         if (!open) return emit(event)
         open.text += event.text
         return
       }
       case 'part-end': {
-        const { text, read } = held.get(event.key) ?? {}
+        const { text, read } = deferred.get(event.key) ?? {}
         if (text && read) emit({ type: 'part-delta', key: event.key, text: read(text) })
         return emit(event)
       }

@@ -31,21 +31,21 @@ function createPartNamer(): (part: AssistantPart) => string | undefined {
 
 /** Moves signatures back to their parts. A signature whose part is missing becomes an empty string. */
 export function returnStateToParts(parts: readonly AssistantPart[]): AssistantPart[] {
-  const whole: AssistantPart[] = []
-  const named = new Map<string, OpaqueState>()
+  const completeParts: AssistantPart[] = []
+  const statesByName = new Map<string, OpaqueState>()
   for (const part of parts) {
     const state = getSignature(part)
-    const last = whole.at(-1)
-    if (!state) whole.push(part)
+    const last = completeParts.at(-1)
+    if (!state) completeParts.push(part)
     else if (state.id !== undefined) {
       const { id, ...rest } = state
-      named.set(id, rest)
-    } else if (last?.type === 'text' && !last.state) whole.splice(-1, 1, { ...last, state })
-    else whole.push({ type: 'text', text: '', state })
+      statesByName.set(id, rest)
+    } else if (last?.type === 'text' && !last.state) completeParts.splice(-1, 1, { ...last, state })
+    else completeParts.push({ type: 'text', text: '', state })
   }
   const getName = createPartNamer()
-  return whole.map((part) => {
-    const state = named.get(getName(part) ?? '')
+  return completeParts.map((part) => {
+    const state = statesByName.get(getName(part) ?? '')
     return state && (part.type === 'tool-call' || part.type === 'image') ? { ...part, state } : part
   })
 }

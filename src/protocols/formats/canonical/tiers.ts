@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 export function findPremiumTier(tier: unknown, depth = 0): string | undefined {
   if (typeof tier === 'object' && tier !== null) {
     const inner = depth < MAX_DEPTH ? Object.values(tier) : []
-    return inner.map((one) => findPremiumTier(one, depth + 1)).find((name) => name !== undefined)
+    return inner.map((value) => findPremiumTier(value, depth + 1)).find((name) => name !== undefined)
   }
   if (typeof tier !== 'string') return tier ? String(tier) : undefined // Google also accepts the numbers of its enums, where 0 is unspecified
   const name = tier.trim().replace(PREFIX, '')
@@ -27,13 +27,13 @@ const STANDARD_PATTERN =
 /** Reads which more expensive or cheaper tier served a response. Returns no field if that is unknown. `answer`: the object with the usage. */
 export function readServedTier(response: JsonObject): { serviceTier?: string } {
   const { service_tier, serviceTier, performanceConfig, usage, usageMetadata } = response
-  const named = [service_tier, serviceTier, performanceConfig]
-  if (isObject(usage)) named.push(usage.service_tier, usage.serviceTier, usage.speed, usage.inference_geo)
+  const tierNames = [service_tier, serviceTier, performanceConfig]
+  if (isObject(usage)) tierNames.push(usage.service_tier, usage.serviceTier, usage.speed, usage.inference_geo)
   if (isObject(usageMetadata))
-    named.push(usageMetadata.serviceTier, usageMetadata.service_tier, usageMetadata.trafficType)
-  for (const tier of named) {
+    tierNames.push(usageMetadata.serviceTier, usageMetadata.service_tier, usageMetadata.trafficType)
+  for (const tier of tierNames) {
     const serviceTier = findPremiumTier(tier)
     if (serviceTier !== undefined) return { serviceTier }
   }
-  return named.some((tier) => typeof tier === 'string' && /flex$/i.test(tier)) ? { serviceTier: 'flex' } : {}
+  return tierNames.some((tier) => typeof tier === 'string' && /flex$/i.test(tier)) ? { serviceTier: 'flex' } : {}
 }

@@ -35,22 +35,26 @@ const statusByCode: Record<string, number> = {
 export function readEmbeddedError(error: unknown): EmbeddedError | undefined {
   if (!error) return undefined
   const fields = isObject(error) ? error : { message: typeof error === 'object' ? undefined : String(error) }
-  const read = readProviderError({ error })
-  const text = read.isSecondHand ? read.message : readString(fields.message)
+  const providerError = readProviderError({ error })
+  const text = providerError.isSecondHand ? providerError.message : readString(fields.message)
   const message = text ?? 'The provider reported an error without a message.'
-  const found = { message, status: resolveStatus(readStatus(fields), read), error }
+  const found = { message, status: resolveStatus(readStatus(fields), providerError), error }
   return hasReason(error) ? found : { ...found, isVague: true }
 }
 
 /**
- * Reads an error in other fields (`detail`, `errors`, `message`) of an object that isn't a response. Returns `named` unless it is about the request.
+ * Reads an error in other fields (`detail`, `errors`, `message`) of an object that isn't a response. Returns `namedError` unless it is about the request.
  */
-export function readUnnamedError(body: JsonObject, named?: EmbeddedError): EmbeddedError | undefined {
-  if (named && isAboutRequest(readProviderError({ error: named.error }))) return named
-  const read = readProviderError(body)
-  if (!isAboutRequest(read)) return named
-  const { message = NO_REASON } = read
-  return { message, status: 400, error: { ...body, message, ...(read.code !== undefined && { code: read.code }) } }
+export function readUnnamedError(body: JsonObject, namedError?: EmbeddedError): EmbeddedError | undefined {
+  if (namedError && isAboutRequest(readProviderError({ error: namedError.error }))) return namedError
+  const providerError = readProviderError(body)
+  if (!isAboutRequest(providerError)) return namedError
+  const { message = NO_REASON } = providerError
+  return {
+    message,
+    status: 400,
+    error: { ...body, message, ...(providerError.code !== undefined && { code: providerError.code }) },
+  }
 }
 
 function readStatus(error: { [name: string]: unknown }): number {

@@ -9,8 +9,8 @@ import { readProviderError } from './read-error.ts'
 /** Parses an error response in any form that vendors send: JSON, an array of JSON, plain text, HTML, or an empty body. */
 export function parseProviderError(response: ErrorResponse): CanonicalError {
   const { body } = response
-  const { kind, status, error: read, retryAfterMs: wait } = readErrorResponse(response)
-  const { message = `The provider returned status ${response.status}.`, code } = read
+  const { kind, status, error: providerError, retryAfterMs: wait } = readErrorResponse(response)
+  const { message = `The provider returned status ${response.status}.`, code } = providerError
   const error: CanonicalError = { kind: getErrorMeaning(kind).error, status, message }
   const fields = isObject(body) && isObject(body.error) ? body.error : {}
   if (code !== undefined) error.code = code
@@ -23,7 +23,12 @@ export function parseProviderError(response: ErrorResponse): CanonicalError {
 export function parseEmbeddedError(error: unknown): CanonicalError {
   const source = readEmbeddedError(error) ?? { message: NO_REASON, status: 502, isVague: true }
   const { message, status } = source
-  const read = readProviderError({ error })
-  const found: CanonicalError = { kind: getErrorMeaning(classifyError(status, read)).error, status, message, source }
-  return read.code === undefined ? found : { ...found, code: read.code }
+  const providerError = readProviderError({ error })
+  const found: CanonicalError = {
+    kind: getErrorMeaning(classifyError(status, providerError)).error,
+    status,
+    message,
+    source,
+  }
+  return providerError.code === undefined ? found : { ...found, code: providerError.code }
 }

@@ -45,7 +45,7 @@ function readBody(body: unknown): ProviderError {
       text: removeQuotes(message),
       quotas: [],
     }))
-    .filter(({ codes, ...one }) => isAboutRequest({ ...one, codes }))
+    .filter(({ codes, ...rest }) => isAboutRequest({ ...rest, codes }))
   const reason = nested.find(isContextOverflow) ?? nested[0]
   if (!reason) return error
   const code = isContextOverflow(reason) ? 'context_length_exceeded' : 'content_filter'
@@ -54,7 +54,10 @@ function readBody(body: unknown): ProviderError {
     text: `${text}\n${reason.text}`,
     codes: [...codes, ...reason.codes, code],
     isSecondHand: true,
-    message: joinReason(message, reason.message || (nested.find((one) => one.message !== '')?.message ?? '')),
+    message: joinReason(
+      message,
+      reason.message || (nested.find((nestedError) => nestedError.message !== '')?.message ?? ''),
+    ),
   }
 }
 
@@ -189,11 +192,11 @@ export function findHiddenReason(
   error: unknown,
   saysOverflow: (error: JsonObject) => boolean,
 ): HiddenReason | undefined {
-  const read = readBody({ error })
-  const isOverflow = isContextOverflow(read)
-  const message = read.message ?? ''
+  const parsed = readBody({ error })
+  const isOverflow = isContextOverflow(parsed)
+  const message = parsed.message ?? ''
   const isReadable = isObject(error) && message === error.message && !(isOverflow && !saysOverflow(error))
-  return isReadable || !(isOverflow || read.isSecondHand) ? undefined : { message, isOverflow }
+  return isReadable || !(isOverflow || parsed.isSecondHand) ? undefined : { message, isOverflow }
 }
 
 /** Gets the `error` of an envelope `{ error: { message } }`, which all client formats share. Returns `undefined` for any other body. */

@@ -2,8 +2,8 @@ import { readProviderError } from './read-error.ts'
 
 /** Finds the fields that an error rejects because the provider doesn't know them. Ignores fields with rejected values. */
 export function findRejectedFields(body: unknown, fields: readonly string[]): string[] {
-  const { message: whole = '', param } = readProviderError(body)
-  const message = whole.slice(0, MAX_READ)
+  const { message: fullMessage = '', param } = readProviderError(body)
+  const message = fullMessage.slice(0, MAX_READ)
   if (ABOUT_VALUE.test(message)) return []
   return fields.filter((field) => {
     const last = field.slice(field.lastIndexOf('.') + 1) // some vendors name a nested field without its path

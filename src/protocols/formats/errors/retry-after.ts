@@ -44,8 +44,8 @@ function readRetryAfter(header: WaitSource['header'], now: number): number | und
 }
 
 /** Reads the longest wait in a header. A proxy may have joined several headers. */
-function readLongest(header: string | undefined, read: (text: string) => number | undefined): number | undefined {
-  const found = header?.match(JOINED)?.map((text) => read(text.trim())) ?? []
+function readLongest(header: string | undefined, parse: (text: string) => number | undefined): number | undefined {
+  const found = header?.match(JOINED)?.map((text) => parse(text.trim())) ?? []
   const waits = found.filter((wait) => wait !== undefined)
   return waits.length > 0 ? Math.max(...waits) : undefined
 }

@@ -79,10 +79,10 @@ function locate(
   { texts, last, offsets }: TextContext,
 ): { key: number; span: TextSpan | undefined } {
   const { text: quote, partIndex = 0 } = segment
-  const own = texts.find((text) => text.partIndex === partIndex)
-  const likely = own ? [own, ...texts.filter((text) => text !== own)] : texts
+  const citedText = texts.find((text) => text.partIndex === partIndex)
+  const likely = citedText ? [citedText, ...texts.filter((text) => text !== citedText)] : texts
   if (typeof quote !== 'string' || quote === '') {
-    const holder = own ?? last
+    const holder = citedText ?? last
     return { key: holder.key, span: findSpan(holder, segment, offsets) }
   }
   for (const holder of likely) {
@@ -93,14 +93,14 @@ function locate(
     const start = holder.text.indexOf(quote)
     if (start !== -1) return { key: holder.key, span: { start, end: start + quote.length } }
   }
-  return { key: (own ?? last).key, span: undefined }
+  return { key: (citedText ?? last).key, span: undefined }
 }
 
 /** Finds the span of a source in a text part. The start defaults to 0. Returns `undefined` if the end is missing. */
-function findSpan(holder: CitedText, { startIndex = 0, endIndex }: JsonObject, known: Map<CitedText, Offsets>) {
+function findSpan(holder: CitedText, { startIndex = 0, endIndex }: JsonObject, offsetsByText: Map<CitedText, Offsets>) {
   if (typeof startIndex !== 'number' || typeof endIndex !== 'number' || endIndex <= startIndex) return undefined
-  const offsets = known.get(holder) ?? createOffsets(holder.text)
-  known.set(holder, offsets)
+  const offsets = offsetsByText.get(holder) ?? createOffsets(holder.text)
+  offsetsByText.set(holder, offsets)
   return { start: offsets.toUnit(startIndex), end: offsets.toUnit(endIndex) }
 }
 
@@ -146,11 +146,11 @@ function writeSegment(
   { start, end }: Citation,
   { text, offsets, partIndex }: { text: string; offsets: Offsets; partIndex: number },
 ): Pick<WireSupport, 'segment'> {
-  const at = partIndex > 0 ? { partIndex } : {}
-  if (start === undefined || end === undefined || text === '') return partIndex > 0 ? { segment: at } : {}
+  const position = partIndex > 0 ? { partIndex } : {}
+  if (start === undefined || end === undefined || text === '') return partIndex > 0 ? { segment: position } : {}
   return {
     segment: {
-      ...at,
+      ...position,
       startIndex: offsets.toByte(start),
       endIndex: offsets.toByte(end),
       text: text.slice(start, end),

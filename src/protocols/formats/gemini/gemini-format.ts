@@ -29,13 +29,13 @@ export const gemini: SharedFormat = {
 function createEndpoints(version: string): Endpoint[] {
   const createEndpoint = (
     method: string,
-    more: Pick<Endpoint, 'operation' | 'streams' | 'replaceModel' | 'limitsOutput'>,
+    overrides: Pick<Endpoint, 'operation' | 'streams' | 'replaceModel' | 'limitsOutput'>,
   ): Endpoint => ({
     path: `/${version}/models/{model}:${method}`,
     format: 'gemini',
     bodyType: 'json',
-    upstreamPath: (model) => `${toModelPath(model)}:${method}${more.streams === 'always' ? '?alt=sse' : ''}`,
-    ...more,
+    upstreamPath: (model) => `${toModelPath(model)}:${method}${overrides.streams === 'always' ? '?alt=sse' : ''}`,
+    ...overrides,
   })
   return [
     createEndpoint('generateContent', { operation: operations.generate, streams: 'never', limitsOutput: true }),
@@ -54,9 +54,9 @@ function replaceCountModel(text: string, model: string): string {
   let body = ''
   let position = 0
   for (const { start, end } of spans) {
-    const within = text.slice(start, end)
-    const named = replaceSpans(within, scanTopLevel(within, ['model']).spans, JSON.stringify(`models/${model}`))
-    body += text.slice(position, start) + named
+    const nested = text.slice(start, end)
+    const updated = replaceSpans(nested, scanTopLevel(nested, ['model']).spans, JSON.stringify(`models/${model}`))
+    body += text.slice(position, start) + updated
     position = end
   }
   return body + text.slice(position)

@@ -33,19 +33,19 @@ export function createCallAssembler(onNameless: () => void): CallAssembler {
   function take({ functionCall, thoughtSignature }: JsonObject): WholeCall[] {
     if (!isObject(functionCall)) return []
     const { name, args, partialArgs, willContinue } = functionCall
-    const before = name ? flush() : []
-    const whole = { id: readString(functionCall.id), signature: readString(thoughtSignature) }
+    const flushed = name ? flush() : []
+    const call = { id: readString(functionCall.id), signature: readString(thoughtSignature) }
     if (typeof name === 'string' && name !== '') {
       if (willContinue !== true && partialArgs === undefined)
-        return [...before, { ...whole, name, arguments: stringifyArguments(args) }]
-      open = { ...whole, name, args: createPartialArgs() }
+        return [...flushed, { ...call, name, arguments: stringifyArguments(args) }]
+      open = { ...call, name, args: createPartialArgs() }
     } else if (!open) {
       if (Object.keys(functionCall).length > 0) onNameless()
-      return before
+      return flushed
     }
     open?.args.add(partialArgs)
-    if (open) open.signature ??= whole.signature
-    return willContinue === true ? before : [...before, ...flush()]
+    if (open) open.signature ??= call.signature
+    return willContinue === true ? flushed : [...flushed, ...flush()]
   }
 
   return { take, flush }
@@ -75,8 +75,8 @@ function createPartialArgs(): PartialArgs {
       root,
     )
     const name = toKey(holder, last)
-    const before = continued === jsonPath ? holder[name] : undefined
-    holder[name] = typeof before === 'string' && typeof value === 'string' ? before + value : value
+    const previous = continued === jsonPath ? holder[name] : undefined
+    holder[name] = typeof previous === 'string' && typeof value === 'string' ? previous + value : value
     continued = piece.willContinue === true ? jsonPath : undefined
   }
 

@@ -12,12 +12,12 @@ import type { WireLevel, WireThinking } from './gemini-wire.ts'
 export function parseThinking(config: Fields): ReasoningOptions | undefined {
   const budget = config.number('thinkingBudget')
   const level = config.string('thinkingLevel')?.toUpperCase()
-  const shown = config.boolean('includeThoughts')
+  const includeThoughts = config.boolean('includeThoughts')
   const effort = level === undefined ? undefined : getEntry(efforts, level)
   const reasoning = omitUndefined<ReasoningOptions>({
     effort: budget === 0 ? 'none' : effort,
     budget: budget === undefined || budget === 0 ? undefined : budget < 0 ? 'auto' : budget,
-    show: shown === undefined ? undefined : shown ? 'summary' : 'none',
+    show: includeThoughts === undefined ? undefined : includeThoughts ? 'summary' : 'none',
   })
   config.drop()
   return Object.keys(reasoning).length > 0 ? reasoning : undefined

@@ -36,7 +36,9 @@ export function readError(chunk: unknown) {
   if (!isObject(chunk)) return undefined
   if (!Array.isArray(chunk.candidates)) return toEmbeddedError(chunk.error)
   const candidates: JsonObject[] = chunk.candidates.filter(isObject)
-  return candidates.some(hasContent) ? undefined : candidates.map((one) => toMalformedError(one, false)).find(Boolean)
+  return candidates.some(hasContent)
+    ? undefined
+    : candidates.map((candidate) => toMalformedError(candidate, false)).find(Boolean)
 }
 
 /** Returns whether the candidate has content. An empty text without a signature doesn't count. */

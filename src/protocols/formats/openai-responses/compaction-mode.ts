@@ -8,6 +8,6 @@ export function readCompactionMode({ input, context_management: management }: Js
   const entries: unknown[] = Array.isArray(management) ? management : []
   const entry = entries.filter(isObject).find(({ type }) => type === 'compaction')
   if (!entry) return undefined
-  const { compact_threshold: above } = entry
-  return typeof above === 'number' ? { above } : {}
+  const { compact_threshold: threshold } = entry
+  return typeof threshold === 'number' ? { above: threshold } : {}
 }

@@ -117,9 +117,9 @@ function parseAssistant(message: Fields, context: PromptContext): AssistantPart[
     if (!parsed) return []
     const cache =
       parsed.type === 'text' || parsed.type === 'tool-call' ? readBreakpoint(part, message, warnings) : undefined
-    const whole = cache ? { ...parsed, cache } : parsed
-    warnings.setPath(whole, part.at)
-    return [whole]
+    const withCache = cache ? { ...parsed, cache } : parsed
+    warnings.setPath(withCache, part.at)
+    return [withCache]
   })
 }
 

@@ -21,16 +21,16 @@ export const writeWarnings = (droppedFields: readonly string[]): WireWarning[] =
   })
 
 /**
- * Writes metadata about a response: its target, the earlier attempts, the cost, and the fields dropped in translation. `more`:
+ * Writes metadata about a response: its target, the earlier attempts, the cost, and the fields dropped in translation. `extra`:
  * further fields.
  */
 export function writeSignalboxMetadata(
   { droppedFields, responseDroppedFields, usage, describe }: ResponseMetadata,
-  more: JsonObject = {},
+  extra: JsonObject = {},
 ): WireMetadata {
   return {
     providerMetadata: {
-      signalbox: { ...describe?.(usage), warnings: [...droppedFields, ...responseDroppedFields], ...more },
+      signalbox: { ...describe?.(usage), warnings: [...droppedFields, ...responseDroppedFields], ...extra },
     },
   }
 }

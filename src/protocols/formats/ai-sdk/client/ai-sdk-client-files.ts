@@ -169,13 +169,15 @@ function parseReference(
   path: string,
   { warnings, targetFormat }: SourceContext,
 ): MediaSource {
-  const known = Object.entries(ids).flatMap(([provider, id]): MediaSource[] => {
+  const sources = Object.entries(ids).flatMap(([provider, id]): MediaSource[] => {
     const format = vendors.find(([name]) => provider.startsWith(name))?.[1]
     if (!format) return []
     return [format === 'gemini' ? toUrlSource(id) : { type: 'file-id', id, format }]
   })
-  const own = known.find((source) => source.type === 'file-id' && supportsFormat(source.format, targetFormat))
-  return own ?? known[0] ?? warnings.reject(path, 'does not name a provider whose files are supported.')
+  const matchingSource = sources.find(
+    (source) => source.type === 'file-id' && supportsFormat(source.format, targetFormat),
+  )
+  return matchingSource ?? sources[0] ?? warnings.reject(path, 'does not name a provider whose files are supported.')
 }
 
 const supportsFormat = (format: ProviderFormat, target: ProviderFormat | undefined) =>

@@ -78,7 +78,7 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
   })
   const isStrict = openai.boolean('strictJsonSchema')
   const text = openai.string('instructions')
-  const own = parseOwnOptions({ openai, anthropic, google }, targetFormat)
+  const vendorOptions = parseOwnOptions({ openai, anthropic, google }, targetFormat)
   for (const name of ['sendReasoning', 'structuredOutputMode', 'toolStreaming', 'includePings']) anthropic.ignore(name) // only used by the client
   for (const name of ['forceReasoning', 'systemMessageMode', 'include']) openai.ignore(name) // only OpenAI uses them
   customer?.drop()
@@ -88,7 +88,7 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
   const instructions: SystemTurn | undefined = text
     ? { role: 'system', as: 'instructions', content: [{ type: 'text', text }] }
     : undefined
-  return { options, isStrict, instructions, own }
+  return { options, isStrict, instructions, own: vendorOptions }
 }
 
 type Providers = 'openai' | 'anthropic' | 'google' | 'gateway'

@@ -30,8 +30,8 @@ export function parseRequest(
 ): CanonicalRequest {
   const protocol = versions[version]
   if (!protocol) {
-    const known = Object.keys(versions).join(' or ')
-    return warnings.reject('ai-language-model-specification-version', `the version must be ${known}.`)
+    const supportedVersions = Object.keys(versions).join(' or ')
+    return warnings.reject('ai-language-model-specification-version', `the version must be ${supportedVersions}.`)
   }
   const body = readFields(json, '', warnings)
   const { tools, toolChoice, search, hosted } = parseTools(body, { warnings, targetFormat })

@@ -238,10 +238,15 @@ const finishes: Readonly<Record<FinishReason, WireFinish['unified']>> = {
 export function writeUsage(usage: TokenUsage | undefined): WireUsage {
   if (!usage) return { inputTokens: {}, outputTokens: {} }
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens } = usage
-  const read = Math.min(cacheReadTokens, inputTokens)
-  const written = Math.min(cacheWriteTokens, inputTokens - read) // some providers count cache reads as writes too
+  const cacheReads = Math.min(cacheReadTokens, inputTokens)
+  const cacheWrites = Math.min(cacheWriteTokens, inputTokens - cacheReads) // some providers count cache reads as writes too
   return {
-    inputTokens: { total: inputTokens, noCache: inputTokens - read - written, cacheRead: read, cacheWrite: written },
+    inputTokens: {
+      total: inputTokens,
+      noCache: inputTokens - cacheReads - cacheWrites,
+      cacheRead: cacheReads,
+      cacheWrite: cacheWrites,
+    },
     outputTokens: {
       total: outputTokens,
       ...(reasoningTokens !== undefined && {

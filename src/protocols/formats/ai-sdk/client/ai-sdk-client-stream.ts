@@ -84,7 +84,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
       case 'tool-call': {
         send({ type: 'tool-input-end', id: part.id })
         const call = { ...part, arguments: part.arguments + pieces.join(''), ...(state && { state }) }
-        for (const whole of writeWhole(call, { client, sources, context })) send(whole)
+        for (const streamPart of writeWhole(call, { client, sources, context })) send(streamPart)
         return
       }
       case 'audio':
@@ -93,15 +93,15 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
           sendDelta('text-delta', id, part.transcript)
           send({ type: 'text-end', id })
         }
-        for (const whole of writeWhole(part, { client, sources, context })) send(whole)
+        for (const streamPart of writeWhole(part, { client, sources, context })) send(streamPart)
         return
       default:
-        for (const whole of writeWhole(state && part.type === 'image' ? { ...part, state } : part, {
+        for (const streamPart of writeWhole(state && part.type === 'image' ? { ...part, state } : part, {
           client,
           sources,
           context,
         }))
-          send(whole)
+          send(streamPart)
     }
   }
 

@@ -56,11 +56,11 @@ function parseTool(tool: Fields, context: FileContext): OfferedTool {
   if (SEARCHES.test(id)) return parseSearch(tool)
   if (id === 'openai.custom') return parseCustom(tool, name)
   const args = tool.object('args') ?? {}
-  const own =
+  const parsedTool =
     parseAnthropicTool(id, name, args) ?? parseOpenAITool(id, name, args) ?? parseHostedTool(id, args, targetFormat)
   if (id.startsWith('anthropic.computer_') && targetFormat === 'anthropic-messages')
     return parseComputerTool(id, name, args)
-  if (own) return own
+  if (parsedTool) return parsedTool
   return { type: 'vendor', name, refusal: `the tool "${id}" only works with its own vendor.` }
 }
 
@@ -102,17 +102,17 @@ function parseCustom(tool: Fields, name: string): FreeFormTool {
 function parseAnthropicTool(id: string, name: string, args: JsonObject): FunctionTool | undefined {
   const [vendor, type = ''] = id.split('.', 2)
   const tool = vendor === 'anthropic' ? toClientTool({ type, name, ...snakeCaseKeys(args) }) : undefined
-  if (!tool || ownNames.some(([start, own]) => type.startsWith(start) && own === name)) return tool
-  const { own: _, ...plain } = tool
-  return plain
+  if (!tool || ownNames.some(([start, toolName]) => type.startsWith(start) && toolName === name)) return tool
+  const { own: _, ...fields } = tool
+  return fields
 }
 
 /** Parses Anthropic's tool for computer use, which only Anthropic's models can use. */
 function parseComputerTool(id: string, name: string, args: JsonObject): OfferedTool {
   const type = id.slice('anthropic.'.length)
-  const own = { format: 'anthropic-messages' as const, value: { type, name, ...snakeCaseKeys(args) } }
+  const nativeValue = { format: 'anthropic-messages' as const, value: { type, name, ...snakeCaseKeys(args) } }
   return name === 'computer' && getBeta(type) !== undefined
-    ? { type: 'function', name, description: 'Shows and controls the screen of the user.', own }
+    ? { type: 'function', name, description: 'Shows and controls the screen of the user.', own: nativeValue }
     : {
         type: 'vendor',
         name,

@@ -159,10 +159,10 @@ function createTextWriter(
       writeTextDelta('text_delta', 'text', text)
     },
     cite(citation) {
-      const written = writeCitation(citation, responseWarnings)
-      if (!written) return
+      const wireCitation = writeCitation(citation, responseWarnings)
+      if (!wireCitation) return
       open()
-      writeDelta({ type: 'citations_delta', citation: written })
+      writeDelta({ type: 'citations_delta', citation: wireCitation })
     },
     end() {
       if (isOpen) stop()
@@ -195,11 +195,13 @@ function createReasoningWriter(
     },
     end() {
       const text = hiddenTexts.join('')
-      const whole = isOpen ? undefined : writeReasoning(state ? { ...part, text, state } : { ...part, text }, isHidden)
-      if (whole?.type === 'redacted_thinking') start(whole)
-      else if (whole) open()
+      const reasoningBlock = isOpen
+        ? undefined
+        : writeReasoning(state ? { ...part, text, state } : { ...part, text }, isHidden)
+      if (reasoningBlock?.type === 'redacted_thinking') start(reasoningBlock)
+      else if (reasoningBlock) open()
       if (isOpen) writeDelta({ type: 'signature_delta', signature: state ? writeSignature(state, text) : UNSIGNED })
-      if (whole || isOpen) stop()
+      if (reasoningBlock || isOpen) stop()
     },
   }
 }

@@ -26,8 +26,8 @@ import { writeToolChoice, writeTools } from './anthropic-provider-tools.ts'
 
 /** Writes a Messages request. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
-  const whole = mergeOwnFields(writeBody(request, target), request, 'anthropic-messages')
-  const body = dropUnboundThinking(whole, target)
+  const requestBody = mergeOwnFields(writeBody(request, target), request, 'anthropic-messages')
+  const body = dropUnboundThinking(requestBody, target)
   return { path: '/messages', headers: writeBetas(body), body }
 }
 
@@ -80,8 +80,8 @@ const isFile = (block: object): boolean =>
 
 /** Writes a token-count request: the body of the request without fields that only concern the response. */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
-  const whole = writeBody(request, target)
-  const { model, system, messages, tools, tool_choice, thinking, output_config, cache_control } = whole
+  const requestBody = writeBody(request, target)
+  const { model, system, messages, tools, tool_choice, thinking, output_config, cache_control } = requestBody
   const body = omitUndefined<WireCountRequest>({
     model,
     system,

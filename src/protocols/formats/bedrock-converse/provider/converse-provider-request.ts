@@ -59,8 +59,8 @@ function resolveOptions(requested: RequestOptions, messages: readonly WireMessag
     warnings.noteDropped('reasoning') // the model requires the reasoning of the tool loop, which is missing
     delete options.reasoning
   }
-  const own: JsonObject = options.reasoning ? writeReasoning(options.reasoning, traits.reasoning) : {}
-  const isReasoning = Object.keys(own).length > 0 && options.reasoning?.effort !== 'none'
+  const fields: JsonObject = options.reasoning ? writeReasoning(options.reasoning, traits.reasoning) : {}
+  const isReasoning = Object.keys(fields).length > 0 && options.reasoning?.effort !== 'none'
   const isClaude = by === 'budget' || by === 'adaptive'
   if (isReasoning && isClaude) dropOptions(options, ['temperature', 'topP', 'topK'], target)
   if (isReasoning && by === 'level' && options.reasoning?.effort === 'high')
@@ -71,8 +71,8 @@ function resolveOptions(requested: RequestOptions, messages: readonly WireMessag
   if (isReasoning && by === 'budget' && typeof budget === 'number') options.maxOutputTokens ??= budget + ANSWER_TOKENS
   const { topK } = options
   if (topK !== undefined)
-    Object.assign(own, traits.topKField === 'top_k' ? { top_k: topK } : { inferenceConfig: { topK } })
-  return { options, own }
+    Object.assign(fields, traits.topKField === 'top_k' ? { top_k: topK } : { inferenceConfig: { topK } })
+  return { options, own: fields }
 }
 
 /** The tokens for the response if the client sets no limit. */

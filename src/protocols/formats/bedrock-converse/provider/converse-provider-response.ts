@@ -52,7 +52,7 @@ function parseCitedText({ content, citations }: JsonObject, responseWarnings: Re
   const pieces = Array.isArray(content) ? content : []
   const text = pieces.map((piece: unknown) => (isObject(piece) ? readStringOrEmpty(piece.text) : '')).join('')
   const found = Array.isArray(citations) ? citations : []
-  const known: Citation[] = found.flatMap((one: unknown) => (isObject(one) ? (parseCitation(one) ?? []) : []))
+  const known: Citation[] = found.flatMap((item: unknown) => (isObject(item) ? (parseCitation(item) ?? []) : []))
   if (known.length < found.length) responseWarnings.noteDropped('citations')
   if (text === '' && known.length === 0) return []
   return [{ type: 'text', text, ...(known.length > 0 && { citations: known }) }]

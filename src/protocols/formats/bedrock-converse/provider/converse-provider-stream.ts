@@ -118,8 +118,8 @@ function readCall(call: JsonObject, { start, emit, newId }: ConverseBlockContext
   const key = start({ type: 'tool-call', id, name: readStringOrEmpty(call.name), arguments: '' })
   return {
     add({ toolUse }) {
-      const more = isObject(toolUse) ? readStringOrEmpty(toolUse.input) : ''
-      if (more !== '') emit({ type: 'part-delta', key, text: more })
+      const delta = isObject(toolUse) ? readStringOrEmpty(toolUse.input) : ''
+      if (delta !== '') emit({ type: 'part-delta', key, text: delta })
     },
     end: () => emit({ type: 'part-end', key }),
   }

@@ -26,12 +26,12 @@ type CacheablePart = Extract<Part, { cache?: CacheBreakpoint }>
 export function moveBlankBreakpoints(turns: readonly Turn[], { traits, warnings }: TargetContext): readonly Turn[] {
   if (traits.cacheBreakpoints === 'none' || !hasBreakpoints({ tools: [], turns })) return turns
   const copy = copyItems({ tools: [], turns })
-  let before: BreakpointCandidate | undefined
+  let previous: BreakpointCandidate | undefined
   for (const candidate of listBreakpointCandidates(copy)) {
     const { item, part, result } = candidate
-    if (!isBlank(part, traits)) before = candidate
+    if (!isBlank(part, traits)) previous = candidate
     else if (item.cache) {
-      const receiver = result ?? before?.item
+      const receiver = result ?? previous?.item
       if (receiver) receiver.cache ??= item.cache
       else warnings.noteDropped(warnings.getPath(item.cache, 'cache'))
       delete item.cache
@@ -84,10 +84,11 @@ export function fitCacheBreakpoints(
   for (const candidate of rankBreakpoints(withBreakpoints).slice(slots)) drop(candidate)
   if (!hasLifetimes) return { ...copy, auto }
 
-  const whole: { cache?: CacheBreakpoint } = acceptsAuto && auto ? { cache: auto } : {}
-  fitLifetimes([...withBreakpoints.map(({ item }) => item), whole], target)
-  if (whole.cache && last?.item.cache && last.item.cache.ttl !== whole.cache.ttl) whole.cache = last.item.cache // both apply to the last block
-  return { ...copy, auto: whole.cache }
+  const autoBreakpoint: { cache?: CacheBreakpoint } = acceptsAuto && auto ? { cache: auto } : {}
+  fitLifetimes([...withBreakpoints.map(({ item }) => item), autoBreakpoint], target)
+  if (autoBreakpoint.cache && last?.item.cache && last.item.cache.ttl !== autoBreakpoint.cache.ttl)
+    autoBreakpoint.cache = last.item.cache // both apply to the last block
+  return { ...copy, auto: autoBreakpoint.cache }
 }
 
 /** Sorts breakpoints by importance: the last one of each part of the prefix, then the others from the back, which cover the longest prefixes. */
@@ -147,8 +148,8 @@ function listBreakpointCandidates({ tools, turns }: CacheableItems): BreakpointC
         candidates.push({ item: result, within: 'results' })
       }
     else {
-      const within = turn.role === 'user' ? 'input' : turn.role === 'system' ? 'instructions' : turn.role
-      for (const part of turn.content) add(part, { within })
+      const location = turn.role === 'user' ? 'input' : turn.role === 'system' ? 'instructions' : turn.role
+      for (const part of turn.content) add(part, { within: location })
     }
   }
   return candidates

@@ -62,8 +62,8 @@ const OUTPUT_TOOL = 'answer'
 
 function addInstruction(turns: readonly Turn[]): Turn[] {
   const first = turns.findIndex(({ role }) => role !== 'system')
-  const at = first === -1 ? turns.length : first
-  return [...turns.slice(0, at), JSON_ONLY, ...turns.slice(at)]
+  const index = first === -1 ? turns.length : first
+  return [...turns.slice(0, index), JSON_ONLY, ...turns.slice(index)]
 }
 
 const JSON_ONLY: SystemTurn = {

@@ -29,9 +29,9 @@ export function fitSystem(turns: readonly Turn[], { traits, warnings }: TargetCo
   }
   turns.forEach((turn, index) => {
     if (turn.role === 'system') {
-      const known: SystemTurn = turn.as === 'developer' && !traits.developerRole ? { ...turn, as: 'system' } : turn
-      if (traits.lateSystem === true || first === -1 || index < first) fitted.push(known)
-      else waiting.push(known)
+      const systemTurn: SystemTurn = turn.as === 'developer' && !traits.developerRole ? { ...turn, as: 'system' } : turn
+      if (traits.lateSystem === true || first === -1 || index < first) fitted.push(systemTurn)
+      else waiting.push(systemTurn)
       return
     }
     if (traits.lateSystem === 'before-answer' && turn.role !== 'assistant') {
@@ -78,15 +78,15 @@ function wrapInstructions(turns: readonly SystemTurn[]): UserTurn {
  * model would otherwise continue its own text. If the target rejects empty text, the turn becomes a request to continue.
  */
 export function dropEmpty(turns: readonly Turn[], target: TargetContext): Turn[] {
-  const kept: Turn[] = []
+  const retained: Turn[] = []
   turns.forEach((turn, index) => {
     const rest = dropEmptyParts(turn, target)
-    const hasAdjacentUser = isUserTurn(kept.at(-1)) || isUserTurn(turns[index + 1])
+    const hasAdjacentUser = isUserTurn(retained.at(-1)) || isUserTurn(turns[index + 1])
     const { length } = rest.role === 'tool' ? rest.results : rest.content
-    if (length > 0) kept.push(rest)
-    else if (rest.role === 'user' && !hasAdjacentUser) kept.push(continueTurn(rest, target))
+    if (length > 0) retained.push(rest)
+    else if (rest.role === 'user' && !hasAdjacentUser) retained.push(continueTurn(rest, target))
   })
-  return kept
+  return retained
 }
 
 function dropEmptyParts(turn: Turn, { traits }: TargetContext): Turn {

@@ -50,8 +50,8 @@ export function prepareRequest(request: CanonicalRequest, target: PrepareContext
   const rename = createRenamer(names, traits.toolNames)
 
   const unbilled = ignoresBilling(origin.format, target.model) ? prepared.turns : dropBilling(prepared.turns)
-  const own = keepOwnState(fitServerTools(unbilled, warnings), origin, traits.reasoning.replay)
-  const readable = fitInputs(own, target)
+  const readableTurns = keepOwnState(fitServerTools(unbilled, warnings), origin, traits.reasoning.replay)
+  const readable = fitInputs(readableTurns, target)
   const paired = moveBlankBreakpoints(pairTools(readable, warnings), target)
   const unique = makeIdsUnique(dropEmpty(paired, target))
   const renameId = createRenamer(collectCalls(unique).ids, traits.toolIds)

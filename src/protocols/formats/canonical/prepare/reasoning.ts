@@ -114,11 +114,11 @@ export function toEffort(budget: number): Effort {
 
 function findNearestEffort(requested: Effort, efforts: readonly Effort[]): Effort {
   if (efforts.length === 0 || efforts.includes(requested)) return requested
-  const at = EFFORTS.indexOf(requested)
+  const index = EFFORTS.indexOf(requested)
   // `none` isn't near any other effort: a request for reasoning must get some.
   const others = requested === 'none' ? efforts : efforts.filter((effort) => effort !== 'none')
   const candidates = others.length > 0 ? others : efforts
-  const getDistance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - at)
+  const getDistance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - index)
   return candidates.reduce((best, effort) => (getDistance(effort) < getDistance(best) ? effort : best))
 }
 

@@ -58,28 +58,28 @@ export type Renamer = (name: string) => string
 /** Creates a renamer that keeps names the target accepts. A new name depends only on the old one, unless two would collide. */
 export function createRenamer(names: Iterable<string>, alphabet: Alphabet): Renamer {
   const fits = toPattern(alphabet)
-  const known = new Map<string, string>()
-  const taken = new Set<string>()
+  const newNames = new Map<string, string>()
+  const usedNames = new Set<string>()
   const all = new Set(names)
-  for (const name of all) if (fits.test(name)) taken.add(name)
-  for (const name of all) known.set(name, fits.test(name) ? name : createReplacement(name, alphabet, taken))
-  return (name) => known.get(name) ?? (fits.test(name) ? name : createReplacement(name, alphabet, taken))
+  for (const name of all) if (fits.test(name)) usedNames.add(name)
+  for (const name of all) newNames.set(name, fits.test(name) ? name : createReplacement(name, alphabet, usedNames))
+  return (name) => newNames.get(name) ?? (fits.test(name) ? name : createReplacement(name, alphabet, usedNames))
 }
 
-function createReplacement(name: string, alphabet: Alphabet, taken: Set<string>): string {
-  const plain = alphabet.isExact ? hashName(name, 0, alphabet) : cleanName(name, alphabet)
-  let found = plain
-  for (let seed = 1; taken.has(found); seed++) {
+function createReplacement(name: string, alphabet: Alphabet, usedNames: Set<string>): string {
+  const baseName = alphabet.isExact ? hashName(name, 0, alphabet) : cleanName(name, alphabet)
+  let found = baseName
+  for (let seed = 1; usedNames.has(found); seed++) {
     const hash = hashName(name, seed, alphabet)
-    found = alphabet.isExact ? hash : plain.slice(0, alphabet.maxLength - hash.length) + hash
+    found = alphabet.isExact ? hash : baseName.slice(0, alphabet.maxLength - hash.length) + hash
   }
-  taken.add(found)
+  usedNames.add(found)
   return found
 }
 
 function cleanName(name: string, { characters, first = characters, maxLength }: Alphabet): string {
-  const plain = name.replace(new RegExp(`[^${characters}]`, 'g'), '_')
-  const started = new RegExp(`^[${first}]`).test(plain) ? plain : `_${plain}`
+  const cleaned = name.replace(new RegExp(`[^${characters}]`, 'g'), '_')
+  const started = new RegExp(`^[${first}]`).test(cleaned) ? cleaned : `_${cleaned}`
   if (started.length <= maxLength) return started
   const hash = hashToHex(name, HASH_SEED)
   return `${started.slice(0, maxLength - hash.length)}${hash}`

@@ -17,9 +17,9 @@ export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
   let caller: AssistantTurn | undefined
   let pending: AssistantTurn[] = [] // assistant turns since the caller's, which join it if another call gets its first result
   const listOrphans = (turn: Turn) => {
-    const known = orphans.get(turn) ?? []
-    orphans.set(turn, known)
-    return known
+    const toolResults = orphans.get(turn) ?? []
+    orphans.set(turn, toolResults)
+    return toolResults
   }
 
   function join() {
@@ -48,8 +48,8 @@ export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
     for (const result of turn.results) {
       const calling = callers.get(result.callId)
       const results = calling && groups.get(calling)
-      const before = results?.get(result.callId)
-      if (before) warnings.noteDropped(warnings.getPath(before, 'turns'))
+      const previous = results?.get(result.callId)
+      if (previous) warnings.noteDropped(warnings.getPath(previous, 'turns'))
       else if (results) join()
       if (results) results.set(result.callId, result)
       else listOrphans(turn).push(result)
@@ -61,9 +61,9 @@ export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
     if (joined.has(turn)) return []
     const results = groups.get(turn)
     if (!results) return [turn]
-    const more = joining.get(turn)
-    const whole = more ? { ...turn, content: [...turn.content, ...more] } : turn
-    return addResults(whole, results, { isLast: index === turns.length - 1, warnings })
+    const addedResults = joining.get(turn)
+    const merged = addedResults ? { ...turn, content: [...turn.content, ...addedResults] } : turn
+    return addResults(merged, results, { isLast: index === turns.length - 1, warnings })
   })
 }
 

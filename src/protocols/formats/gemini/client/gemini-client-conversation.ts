@@ -35,7 +35,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
   addToAssistant(assembler.flush().map((call) => createCallPart(call, undefined)))
   return turns
 
-  function addUser(parts: readonly Fields[], at: string) {
+  function addUser(parts: readonly Fields[], path: string) {
     addToAssistant(assembler.flush().map((call) => createCallPart(call, undefined)))
     const results: ToolResult[] = []
     const content: UserPart[] = []
@@ -48,7 +48,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
     addResults(results)
     if (content.length === 0 && results.length > 0) return
     const turn: Turn = { role: 'user', content }
-    warnings.setPath(turn, at)
+    warnings.setPath(turn, path)
     turns.push(turn)
   }
 
@@ -58,8 +58,8 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
       const isCall = call !== undefined
       call?.ignore('id', 'name', 'args', 'partialArgs', 'willContinue')
       call?.drop()
-      const whole = isCall ? assembler.take(part.value) : assembler.flush()
-      addToAssistant(whole.map((call) => createCallPart(call, isCall ? part : undefined)))
+      const completeCall = isCall ? assembler.take(part.value) : assembler.flush()
+      addToAssistant(completeCall.map((call) => createCallPart(call, isCall ? part : undefined)))
       if (isCall) part.ignore('thought', 'thoughtSignature')
       else {
         const result = parseResult(part, calls, warnings) // a function that Google ran
@@ -70,11 +70,14 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
     }
   }
 
-  function createCallPart({ id, name, arguments: args, signature }: WholeCall, at: Fields | undefined): ToolCallPart {
+  function createCallPart(
+    { id, name, arguments: args, signature }: WholeCall,
+    location: Fields | undefined,
+  ): ToolCallPart {
     const part: ToolCallPart = { type: 'tool-call', id: calls.addCall(id, name), name, arguments: args }
     const state = parseSignature(signature)
     if (state) part.state = state
-    if (at) warnings.setPath(part, at.at)
+    if (location) warnings.setPath(part, location.at)
     return part
   }
 
@@ -224,8 +227,8 @@ function createCallRegistry(): CallRegistry {
   }
 
   function closeCall(id: string, name: string | undefined) {
-    const at = open.indexOf(id)
-    if (at !== -1) open.splice(at, 1)
+    const index = open.indexOf(id)
+    if (index !== -1) open.splice(index, 1)
     return { id, name: name ?? names.get(id) }
   }
 

@@ -82,8 +82,8 @@ const SYNONYMS = {
 
 /** Parses a client's `countTokens`: bare contents, or an entire request in a field. */
 export function parseCountRequest(json: JsonObject, context: ParseContext): CanonicalRequest {
-  const { generateContentRequest: whole } = toCamelCase(json)
-  return parseRequest(isObject(whole) ? whole : json, context)
+  const { generateContentRequest: fullRequest } = toCamelCase(json)
+  return parseRequest(isObject(fullRequest) ? fullRequest : json, context)
 }
 
 function parseOptions(body: Fields, config: Fields, warnings: Warnings): RequestOptions {

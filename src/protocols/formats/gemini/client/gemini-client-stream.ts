@@ -58,29 +58,29 @@ export function createWriter(wholeContext: WriteContext, write: (event: string) 
   const writePartChunk = ({ index }: CandidateState, part: WirePart) => writeChunk(index, JSON.stringify(part))
 
   function getCandidate(index: number): CandidateState {
-    const known = candidates[index] ?? createCandidate(index)
-    candidates[index] = known
-    return known
+    const candidate = candidates[index] ?? createCandidate(index)
+    candidates[index] = candidate
+    return candidate
   }
 
   function start({ key, candidate: index, part }: PartStartEvent) {
     const candidate = getCandidate(index)
     const state = 'state' in part ? part.state : undefined
     const buffer = createTextBuffer(part.type === 'text' ? MAX_CITED_CHARACTERS : undefined)
-    const begun = { candidate, buffer, citations: [], state }
+    const bufferedPart = { candidate, buffer, citations: [], state }
     if (part.type === 'tool-call') {
-      const call = { ...begun, part, isWhole: false, next: undefined }
+      const call = { ...bufferedPart, part, isWhole: false, next: undefined }
       if (candidate.lastCall) candidate.lastCall.next = call
       candidate.lastCall = call
       candidate.firstCall ??= call
       open.set(key, call)
       return
     }
-    open.set(key, { ...begun, part })
+    open.set(key, { ...bufferedPart, part })
     if (part.type === 'server-tool') candidate.queries.push(part.query)
     if (part.type === 'refusal') candidate.hasRefused = true
     if (part.type === 'image' || part.type === 'audio' || part.type === 'server-tool')
-      for (const whole of writePart(part, context)) writePartChunk(candidate, whole)
+      for (const wirePart of writePart(part, context)) writePartChunk(candidate, wirePart)
   }
 
   function add({ candidate, part, buffer }: BufferedPart, text: string, logprobs: TokenLogprob[] | undefined) {
@@ -118,7 +118,7 @@ export function createWriter(wholeContext: WriteContext, write: (event: string) 
   }
 
   function end({ finishes, usage }: EndEvent) {
-    const ended = finishes.map((finish, index): WireCandidate => {
+    const finalCandidates = finishes.map((finish, index): WireCandidate => {
       const { texts, queries, hasRefused } = getCandidate(index)
       const { finishReason, finishMessage } = writeFinish(finish, hasRefused, context)
       const groundingMetadata = writeGrounding(texts, queries)
@@ -131,7 +131,7 @@ export function createWriter(wholeContext: WriteContext, write: (event: string) 
       }
     })
     const tokens = usage ? `"usageMetadata":${JSON.stringify(writeUsage(usage))},` : ''
-    write(frame.chunk(`{"candidates":${JSON.stringify(ended)},${tokens}${tail}`) + frame.end())
+    write(frame.chunk(`{"candidates":${JSON.stringify(finalCandidates)},${tokens}${tail}`) + frame.end())
   }
 
   function push(event: StreamEvent) {
@@ -184,9 +184,9 @@ function createArrayFrame(): Frame {
   return {
     contentType: 'application/json',
     chunk(json) {
-      const before = isOpen ? ',\r\n' : '['
+      const opener = isOpen ? ',\r\n' : '['
       isOpen = true
-      return before + json
+      return opener + json
     },
     end: () => (isOpen ? ']' : '[]'),
     keepAlive: () => '\n',

@@ -71,11 +71,11 @@ function writeModel(content: readonly AssistantPart[], target: TargetContext): W
   const isSigned = (part: AssistantPart) =>
     part === firstCall || (target.traits.signsResponses && (part === first || part.type === 'image'))
   return content.flatMap((part) => {
-    const [written, ...others] = writeModelPart(part, target)
-    if (!written) return []
+    const [wirePart, ...others] = writeModelPart(part, target)
+    if (!wirePart) return []
     const state = 'state' in part ? part.state : undefined
     const signature = state?.kind === 'thought-signature' ? state.data : isSigned(part) ? NO_SIGNATURE : undefined
-    return signature === undefined ? [written, ...others] : [{ ...written, thoughtSignature: signature }, ...others]
+    return signature === undefined ? [wirePart, ...others] : [{ ...wirePart, thoughtSignature: signature }, ...others]
   })
 }
 

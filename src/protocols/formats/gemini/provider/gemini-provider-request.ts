@@ -38,9 +38,9 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
 /** Writes a request to count tokens: bare contents, or an entire request, which must also name its model. */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const path = toModelPath(target.model)
-  const whole = writeBody(request, target)
-  const isBare = Object.keys(whole).every((name) => name === 'contents')
-  const body = isBare ? whole : { generateContentRequest: { model: path.slice(1), ...whole } }
+  const requestBody = writeBody(request, target)
+  const isBare = Object.keys(requestBody).every((name) => name === 'contents')
+  const body = isBare ? requestBody : { generateContentRequest: { model: path.slice(1), ...requestBody } }
   return { path: `${path}:countTokens`, headers: {}, body }
 }
 

@@ -30,7 +30,7 @@ function writeSchema(original: unknown, context: SchemaContext): JsonObject {
     return { type: 'OBJECT' }
   }
   const { schema } = resolved
-  const written = {
+  const result = {
     ...copyCommonKeywords(schema),
     ...writeType(schema, context, noteDropped),
     ...writeEnum(schema, noteDropped),
@@ -40,14 +40,14 @@ function writeSchema(original: unknown, context: SchemaContext): JsonObject {
   for (const keyword in schema)
     if (!KNOWN_KEYWORDS.has(keyword) && !isHarmless(keyword, schema[keyword])) noteDropped(keyword)
   context.resolver.leave(resolved)
-  return written
+  return result
 }
 
 function copyCommonKeywords(schema: JsonObject): JsonObject {
-  const written: JsonObject = {}
-  for (const keyword of COMMON_KEYWORDS) if (schema[keyword] !== undefined) written[keyword] = schema[keyword]
+  const result: JsonObject = {}
+  for (const keyword of COMMON_KEYWORDS) if (schema[keyword] !== undefined) result[keyword] = schema[keyword]
   const [example] = Array.isArray(schema.examples) ? schema.examples : []
-  return example === undefined ? written : { ...written, example }
+  return example === undefined ? result : { ...result, example }
 }
 
 /** Writes the type, whether the value may be null, and alternatives. */
@@ -87,23 +87,23 @@ function writeMembers(
   { path, write }: SchemaContext,
   noteDropped: (keyword: string) => void,
 ): JsonObject {
-  const written: JsonObject = {}
+  const result: JsonObject = {}
   const { properties, required, items, prefixItems } = schema
   const names = isObject(properties) ? Object.keys(properties) : []
   if (isObject(properties) && names.length > 0) {
-    written.properties = Object.fromEntries(
+    result.properties = Object.fromEntries(
       names.map((name) => [name, write(properties[name], join(path, `properties.${name}`))]),
     )
-    const known = Array.isArray(required) ? required.filter((name) => names.includes(name)) : []
-    if (known.length > 0) written.required = known
+    const requiredNames = Array.isArray(required) ? required.filter((name) => names.includes(name)) : []
+    if (requiredNames.length > 0) result.required = requiredNames
   }
   const tuple: unknown = Array.isArray(items) ? items : prefixItems
   if (Array.isArray(tuple)) {
     noteDropped('prefixItems') // any item may be at any index
-    written.items = write(tuple.length === 1 ? tuple[0] : { anyOf: tuple }, join(path, 'items'))
-  } else if (items !== undefined) written.items = write(items, join(path, 'items'))
-  else if ([schema.type].flat().includes('array')) written.items = {}
-  return written
+    result.items = write(tuple.length === 1 ? tuple[0] : { anyOf: tuple }, join(path, 'items'))
+  } else if (items !== undefined) result.items = write(items, join(path, 'items'))
+  else if ([schema.type].flat().includes('array')) result.items = {}
+  return result
 }
 
 const join = (path: string, keyword: string) => (path === '' ? keyword : `${path}.${keyword}`)
@@ -160,20 +160,20 @@ function writeEnum(schema: JsonObject, noteDropped: NoteDropped): JsonObject {
 /** Writes formats and the limits of numbers, strings, and arrays. */
 function writeLimits(schema: JsonObject, noteDropped: NoteDropped): JsonObject {
   if (schema.enum !== undefined || schema.const !== undefined) return {}
-  const written: JsonObject = {}
-  for (const keyword of LIMITS) if (typeof schema[keyword] === 'number') written[keyword] = schema[keyword]
+  const result: JsonObject = {}
+  for (const keyword of LIMITS) if (typeof schema[keyword] === 'number') result[keyword] = schema[keyword]
   const isInteger = [schema.type].flat().includes('integer')
   const least = readExclusiveLimit(schema, 'exclusiveMinimum', { limit: 'minimum', step: 1, isInteger })
   const most = readExclusiveLimit(schema, 'exclusiveMaximum', { limit: 'maximum', step: -1, isInteger })
-  if (least) written.minimum = Math.max(least.value, Number(formatScalar(written.minimum ?? least.value)))
-  if (most) written.maximum = Math.min(most.value, Number(formatScalar(written.maximum ?? most.value)))
+  if (least) result.minimum = Math.max(least.value, Number(formatScalar(result.minimum ?? least.value)))
+  if (most) result.maximum = Math.min(most.value, Number(formatScalar(result.maximum ?? most.value)))
   if (least && !isInteger) noteDropped('exclusiveMinimum')
   if (most && !isInteger) noteDropped('exclusiveMaximum')
   if (typeof schema.format === 'string') {
-    if (FORMATS.has(schema.format)) written.format = schema.format
+    if (FORMATS.has(schema.format)) result.format = schema.format
     else noteDropped('format')
   }
-  return written
+  return result
 }
 
 /** Converts an exclusive limit to an inclusive one: the next integer, or the limit itself. */
@@ -223,7 +223,7 @@ function createResolver(root: JsonObject): Resolver {
       let schema = mergeAllOf(original, noteDropped)
       if (++size > MAX_SIZE) return undefined
       while (typeof schema.$ref === 'string') {
-        const { $ref, ...beside } = schema
+        const { $ref, ...siblings } = schema
         const target = entered.has($ref) ? undefined : resolveReference(root, $ref)
         if (!target) {
           for (const ref of refs) entered.delete(ref)
@@ -231,7 +231,7 @@ function createResolver(root: JsonObject): Resolver {
         }
         entered.add($ref)
         refs.push($ref)
-        schema = mergeAllOf({ ...target, ...beside }, noteDropped)
+        schema = mergeAllOf({ ...target, ...siblings }, noteDropped)
       }
       return { schema, refs }
     },
@@ -248,13 +248,13 @@ function mergeAllOf(schema: JsonObject, noteDropped: (keyword: string) => void):
   for (const part of allOf) {
     if (!isObject(part)) continue
     for (const keyword in part) {
-      const before = joined[keyword]
-      const more = part[keyword]
-      if (before === undefined) joined[keyword] = more
-      else if (isObject(before) && isObject(more)) joined[keyword] = { ...more, ...before }
-      else if (keyword === 'required' && Array.isArray(before) && Array.isArray(more))
-        joined.required = [...new Set([...before, ...more])]
-      else if (before !== more) noteDropped('allOf')
+      const previous = joined[keyword]
+      const next = part[keyword]
+      if (previous === undefined) joined[keyword] = next
+      else if (isObject(previous) && isObject(next)) joined[keyword] = { ...next, ...previous }
+      else if (keyword === 'required' && Array.isArray(previous) && Array.isArray(next))
+        joined.required = [...new Set([...previous, ...next])]
+      else if (previous !== next) noteDropped('allOf')
     }
   }
   return joined

@@ -15,12 +15,12 @@ import { toOpenApiSchema } from './gemini-provider-schema.ts'
 export function writeTools(tools: readonly Tool[], target: TargetContext): WireTool[] | undefined {
   const functions = tools.flatMap((tool) => (isFunction(tool) ? [writeFunction(tool, target)] : []))
   const search = tools.find((tool) => tool.type === 'web-search')
-  const written: WireTool[] = [
+  const wireTools: WireTool[] = [
     ...(functions.length > 0 ? [{ functionDeclarations: functions }] : []),
     ...(search ? [writeSearch(search, target)] : []),
     ...tools.flatMap((tool) => (isHosted(tool) && tool.own ? [tool.own.value as WireTool] : [])),
   ]
-  return written.length > 0 ? written : undefined
+  return wireTools.length > 0 ? wireTools : undefined
 }
 
 /** Returns whether the tool is a function that the client runs. */

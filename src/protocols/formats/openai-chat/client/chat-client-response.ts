@@ -96,8 +96,8 @@ function writeAnnotations(content: readonly AssistantPart[], responseWarnings: R
   return content.flatMap((part) => {
     if (part.type !== 'text') return []
     const { length } = part.text
-    const place = { offset, length }
-    const annotations = (part.citations ?? []).flatMap((citation) => writeAnnotation(citation, place, responseWarnings))
+    const range = { offset, length }
+    const annotations = (part.citations ?? []).flatMap((citation) => writeAnnotation(citation, range, responseWarnings))
     offset += length
     return annotations
   })

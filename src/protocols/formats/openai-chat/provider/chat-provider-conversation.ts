@@ -57,12 +57,12 @@ function writeTurn(turn: Turn, target: TargetContext): WireMessage[] {
 }
 
 /** Returns whether a message has content. A response that was only an image leaves an empty message, which providers reject. */
-const isNotEmpty = ({ role, name, content, ...more }: WireAssistantMessage): boolean =>
-  content !== null || Object.keys(more).length > 0
+const isNotEmpty = ({ role, name, content, ...rest }: WireAssistantMessage): boolean =>
+  content !== null || Object.keys(rest).length > 0
 
 /** Writes a tool's result. The format can't mark errors, so the text of an error begins with `Error: `. */
 function writeResult({ content, isError, cache }: ToolResult, target: TargetContext) {
-  const last = content.findLastIndex((one) => one.type !== 'video' && !isBlankText(one))
+  const last = content.findLastIndex((part) => part.type !== 'video' && !isBlankText(part))
   const part = content[last]
   const canHaveBreakpoint = cache && part && part.type !== 'video'
   if (cache && !canHaveBreakpoint) target.warnings.noteDropped(target.warnings.getPath(cache, 'cache'))

@@ -163,7 +163,7 @@ export function createToolCallReader(
     observe,
     closeComplete() {
       if (complete.size === 0) return
-      const inOrder = [...complete].sort((one, other) => one.order - other.order)
+      const inOrder = [...complete].sort((a, b) => a.order - b.order)
       complete.clear() // an incomplete call returns with its next `}`
       for (const call of inOrder) if (call.scan.isComplete()) close(call)
     },

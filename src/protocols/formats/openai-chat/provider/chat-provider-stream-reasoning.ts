@@ -56,8 +56,9 @@ export function createReasoningReader(
       const key = start(isSummary ? { type: 'reasoning', text: '', isSummary } : { type: 'reasoning', text: '' })
       open = { key, detail: { index: rest.index, rest: {} } }
     }
-    const known = open.detail?.rest
-    if (known) for (const name in rest) if (rest[name] !== '' && rest[name] !== null) known[name] = rest[name]
+    const previousRest = open.detail?.rest
+    if (previousRest)
+      for (const name in rest) if (rest[name] !== '' && rest[name] !== null) previousRest[name] = rest[name]
     if (typeof piece === 'string' && piece !== '') emit({ type: 'part-delta', key: open.key, text: piece })
   }
 

@@ -85,11 +85,11 @@ function parseInstructions(body: Fields): SystemTurn[] {
 
 /** Keeps the first declaration of each tool. Clients repeat declarations that they made in the input. */
 function removeRepeatedTools(tools: readonly OfferedTool[], warnings: Warnings): OfferedTool[] {
-  const known = new Map<string, OfferedTool>()
+  const toolsByName = new Map<string, OfferedTool>()
   return tools.filter((tool) => {
     if (tool.type === 'web-search' || tool.type === 'vendor') return true
-    const first = known.get(tool.name)
-    if (!first) known.set(tool.name, tool)
+    const first = toolsByName.get(tool.name)
+    if (!first) toolsByName.set(tool.name, tool)
     else if (JSON.stringify(first) !== JSON.stringify(tool)) warnings.noteDropped(warnings.getPath(tool, 'tools'))
     return !first
   })

@@ -87,14 +87,14 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
 
   /** Writes items that are complete when they begin. */
   function writeWhole(items: readonly WireOutputItem[], type: string) {
-    for (const whole of items) {
+    for (const wireItem of items) {
       close('completed')
-      const fields = { output_index: output.length, item_id: whole.id }
-      const startedItem = { ...whole, status: 'in_progress', ...('result' in whole && { result: null }) }
+      const fields = { output_index: output.length, item_id: wireItem.id }
+      const startedItem = { ...wireItem, status: 'in_progress', ...('result' in wireItem && { result: null }) }
       events.write('response.output_item.added', { output_index: output.length, item: startedItem })
       events.write(`response.${type}.in_progress`, fields)
       events.write(`response.${type}.completed`, fields)
-      writeDone(stringifyItem(whole))
+      writeDone(stringifyItem(wireItem))
     }
   }
 

@@ -154,9 +154,9 @@ export function createReasoningReader({ start, origin }: ItemContext, emit: (eve
 
   function complete(item: JsonObject) {
     if (isClosed) return
-    const whole = parseReasoningItem(item, origin)
-    if (!open && whole) {
-      const { state: _, ...part } = whole
+    const reasoning = parseReasoningItem(item, origin)
+    if (!open && reasoning) {
+      const { state: _, ...part } = reasoning
       open = { key: start({ ...part, text: '' }), isSummary: part.isSummary === true, partIndex: 0 }
       if (part.text !== '') emit({ type: 'part-delta', key: open.key, text: part.text })
     }

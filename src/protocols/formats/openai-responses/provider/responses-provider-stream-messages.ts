@@ -25,8 +25,8 @@ export function createMessageReader(
   let phase: TextPart['phase']
 
   function getText(partKey: unknown, type: StreamText['type']): StreamText {
-    const known = texts.get(partKey)
-    if (known) return known
+    const streamText = texts.get(partKey)
+    if (streamText) return streamText
     const part: TextPart = { type: 'text', text: '' }
     if (phase) part.phase = phase
     const key = start(type === 'text' ? part : { type, text: '' })
@@ -56,11 +56,11 @@ export function createMessageReader(
 
   /** Emits the rest of a complete text. */
   function complete(partKey: unknown, { type, text, refusal, annotations, logprobs }: JsonObject) {
-    const known = texts.get(partKey)
-    if (known?.isClosed) return
-    if (type === 'refusal') add(partKey, 'refusal', getRest(refusal, known))
-    else add(partKey, 'text', getRest(text, known), known?.length ? undefined : logprobs)
-    cite(partKey, parseAnnotations(annotations, responseWarnings).slice(known?.citations ?? 0))
+    const streamText = texts.get(partKey)
+    if (streamText?.isClosed) return
+    if (type === 'refusal') add(partKey, 'refusal', getRest(refusal, streamText))
+    else add(partKey, 'text', getRest(text, streamText), streamText?.length ? undefined : logprobs)
+    cite(partKey, parseAnnotations(annotations, responseWarnings).slice(streamText?.citations ?? 0))
   }
 
   function close(text: StreamText | undefined) {

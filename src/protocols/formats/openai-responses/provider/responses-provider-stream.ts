@@ -150,8 +150,8 @@ function createItemRegistry() {
 
   /** Returns the key of the last item of a kind if an event with unknown IDs may be about it. */
   function findLastItemKey(event: JsonObject, kind: unknown): unknown {
-    const known = lastByKind.get(kind)
-    return !known || known.isDone || known.reader.isPast?.(event) ? undefined : known.itemKey
+    const lastKey = lastByKind.get(kind)
+    return !lastKey || lastKey.isDone || lastKey.reader.isPast?.(event) ? undefined : lastKey.itemKey
   }
 
   return {
@@ -164,10 +164,10 @@ function createItemRegistry() {
       if (!item && index !== undefined) return index
       const isNew = type === 'response.output_item.added' // another call may have the same ID
       const ids = [event.item_id, item?.id, item?.call_id].filter(Boolean)
-      const known = keysById.get(isNew ? ids[0] : ids.find((id) => keysById.has(id)))
+      const existingKey = keysById.get(isNew ? ids[0] : ids.find((id) => keysById.has(id)))
       const itemKey =
         index ??
-        known ??
+        existingKey ??
         (isNew || ids.length === 0 ? undefined : findLastItemKey(event, getKind(type, item))) ??
         ids[0]
       for (const id of ids) keysById.set(id, itemKey)
@@ -175,8 +175,8 @@ function createItemRegistry() {
     },
 
     markDone(itemKey: unknown) {
-      const known = items.get(itemKey)
-      if (known) known.isDone = true
+      const item = items.get(itemKey)
+      if (item) item.isDone = true
     },
 
     getReader: (itemKey: unknown): ItemReader | undefined => items.get(itemKey)?.reader,
