@@ -21,15 +21,15 @@ export function readProviderOptions(body: Fields): readonly Fields[] {
 }
 
 /** Returns the first value that `read` finds. Reads the options of all providers, so none of them is reported as a loss. */
-export const findFirst = <T>(options: readonly Fields[], read: (one: Fields) => T | undefined): T | undefined =>
+export const findFirst = <T>(options: readonly Fields[], read: (fields: Fields) => T | undefined): T | undefined =>
   options.map(read).find((value) => value !== undefined)
 
 /** Reports unread fields as losses. */
 export function dropUnread(body: Fields, options: readonly Fields[], warnings: Warnings): void {
   body.ignore('model', 'headers')
-  for (const one of [...options, body]) {
-    if (one.at === 'providerOptions.gateway') noteGatewayOptions(one, warnings)
-    if (one.at !== 'providerOptions.signalbox') one.drop()
+  for (const fields of [...options, body]) {
+    if (fields.at === 'providerOptions.gateway') noteGatewayOptions(fields, warnings)
+    if (fields.at !== 'providerOptions.signalbox') fields.drop()
   }
 }
 
@@ -47,7 +47,7 @@ export function dropUnreadGatewayOptions(
   fields.drop()
 }
 
-/** Writes all response fields except the content: usage, time, model, warnings, and `providerMetadata.signalbox`, which includes `more`. */
+/** Writes all response fields except the content: usage, time, model, warnings, and `providerMetadata.signalbox`, which includes `extra`. */
 export function writeResponseFields(
   {
     listDroppedFields,
@@ -57,7 +57,7 @@ export function writeResponseFields(
     model,
   }: Omit<ClientWriteContext<unknown>, 'asked' | 'provider' | 'newId'>,
   usage: ResponseMetadata['usage'],
-  more: JsonObject = {},
+  extra: JsonObject = {},
 ): JsonObject {
   const { inputTokens = 0, outputTokens = 0, units = {} } = usage ?? {}
   const tokens = inputTokens + outputTokens
@@ -68,7 +68,7 @@ export function writeResponseFields(
     warnings: writeWarnings(listDroppedFields()),
     ...writeSignalboxMetadata(
       { droppedFields: listDroppedFields(), responseDroppedFields: warnings.list(), usage, describe },
-      more,
+      extra,
     ),
   }
 }

@@ -140,9 +140,9 @@ export function createKindAdapters<Req, Res extends KindResponse, Chunk = never>
   }
 
   function findVendor(target: ProviderTarget): VendorAdapter<Req, Res, Chunk> {
-    const named = target.vendorFormat && vendors.find(({ name }) => name === target.vendorFormat)
+    const configuredVendor = target.vendorFormat && vendors.find(({ name }) => name === target.vendorFormat)
     return (
-      named ||
+      configuredVendor ||
       vendors.find(({ matches, providers }) =>
         matches ? matches(target) : (providers?.includes(target.provider) ?? false),
       ) ||

@@ -54,5 +54,5 @@ export const createAiSdkEndpoints = (
  */
 export function getBase64Size(value: unknown): number {
   if (typeof value === 'string') return value.length < 64 ? 0 : (value.length - value.indexOf(',') - 1) * 0.75
-  return Object.values(value ?? {}).reduce<number>((size, one) => size + getBase64Size(one), 0)
+  return Object.values(value ?? {}).reduce<number>((size, item) => size + getBase64Size(item), 0)
 }

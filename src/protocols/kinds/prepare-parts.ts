@@ -81,9 +81,11 @@ function adaptForm(
   form: readonly FormPart[],
   { excludedFields, addedFields, model }: { excludedFields: readonly string[]; addedFields: JsonObject; model: string },
 ): FormPart[] {
-  const kept = form.filter(({ name }) => name !== 'model' && !excludedFields.includes(name.split('[', 1)[0] ?? name))
+  const retainedParts = form.filter(
+    ({ name }) => name !== 'model' && !excludedFields.includes(name.split('[', 1)[0] ?? name),
+  )
   const fields = Object.entries(addedFields).map(([name, value]) => ({ name, value: String(value) }))
-  return [{ name: 'model', value: model }, ...fields, ...kept]
+  return [{ name: 'model', value: model }, ...fields, ...retainedParts]
 }
 
 function encodeForm(form: readonly FormPart[]): { body: Uint8Array; headers: Record<string, string> } {

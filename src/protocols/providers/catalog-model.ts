@@ -43,15 +43,19 @@ export const getPrice = (catalog: Catalog, reference: ModelReference): Price | u
 /** Returns where a model's price comes from, or `undefined` without a price. */
 export function getPriceOrigin(catalog: Catalog, reference: ModelReference): PriceOrigin | undefined {
   const { provider, model, ownPrice, connection } = reference
-  const of = `${provider}/${model}`
+  const cacheKey = `${provider}/${model}`
   if (ownPrice) {
     const isOfConnection = Object.hasOwn(connection?.prices ?? {}, model)
     const { updatedAt = '' } = (isOfConnection && connection) || {}
-    return { by: isOfConnection ? 'connection' : 'custom', of, ...(updatedAt && { asOf: updatedAt.slice(0, 10) }) }
+    return {
+      by: isOfConnection ? 'connection' : 'custom',
+      of: cacheKey,
+      ...(updatedAt && { asOf: updatedAt.slice(0, 10) }),
+    }
   }
   const { isLive, asOf: date } = getDefinition(catalog, provider) ?? {}
   const { price, asOf = date } = getCatalogModel(catalog, reference) ?? {}
-  return price && { by: isLive ? 'live' : 'built-in', of, ...(asOf && { asOf }) }
+  return price && { by: isLive ? 'live' : 'built-in', of: cacheKey, ...(asOf && { asOf }) }
 }
 
 /** Finds another model that worked on a response, by the name that the provider reports. Returns `undefined` if its price is unknown. */
@@ -61,13 +65,17 @@ export function findAssistingModel(
   model: string,
 ): ModelReference | undefined {
   const { provider, connection } = target
-  const plain = simplifyName(model)
-  if (plain === simplifyName(target.model)) return target
+  const simpleName = simplifyName(model)
+  if (simpleName === simplifyName(target.model)) return target
   const { prices = {} } = connection ?? {}
-  const own = Object.hasOwn(prices, model) ? model : Object.keys(prices).find((name) => simplifyName(name) === plain)
-  if (own !== undefined) return { provider, model: own, ownPrice: prices[own] }
+  const pricedModel = Object.hasOwn(prices, model)
+    ? model
+    : Object.keys(prices).find((name) => simplifyName(name) === simpleName)
+  if (pricedModel !== undefined) return { provider, model: pricedModel, ownPrice: prices[pricedModel] }
   if (getCatalogModel(catalog, { provider, model })?.price) return { provider, model }
-  const known = getDefinition(catalog, provider)?.models?.find(({ id, price }) => price && simplifyName(id) === plain)
+  const known = getDefinition(catalog, provider)?.models?.find(
+    ({ id, price }) => price && simplifyName(id) === simpleName,
+  )
   return known && { provider, model: known.id }
 }
 

@@ -115,7 +115,7 @@ function findMisspelling(provider: object, path: string): string | undefined {
   const normalize = (name: string) => name.replace(/[_-]/g, '').toLowerCase()
   return findFirst(Object.keys(provider), (name) => {
     if (Object.hasOwn(providerRules, name)) return undefined
-    const suggestion = Object.keys(providerRules).find((known) => normalize(known) === normalize(name))
+    const suggestion = Object.keys(providerRules).find((ruleName) => normalize(ruleName) === normalize(name))
     return suggestion && `${path}.${name} is not a provider field. Did you mean "${suggestion}"?`
   })
 }

@@ -47,8 +47,8 @@ export function mergeCatalog(
   return Object.fromEntries(
     Object.entries(providers).map(([id, definition]) => {
       const listed = data[id] ?? []
-      const known = new Set(listed.map((model) => model.id))
-      const added = (extra[id] ?? []).filter((model) => !known.has(model.id))
+      const knownIds = new Set(listed.map((model) => model.id))
+      const added = (extra[id] ?? []).filter((model) => !knownIds.has(model.id))
       const asOf = sources[id]?.slice(-'YYYY-MM-DD'.length)
       return [id, { ...definition, models: [...listed, ...added], ...(asOf && { asOf }) }]
     }),

@@ -28,12 +28,12 @@ export function findPrefixConflict(
   const owner = Object.keys(catalog).find((id) => id !== provider && getBuiltInNames(catalog, id).includes(prefix))
   if (prefix && owner) return { prefix, owner }
 
-  const own = Object.values(getProviderNames(catalog, connection))
+  const names = Object.values(getProviderNames(catalog, connection))
   for (const other of others) {
     if (other.provider === provider) continue
     if (prefix && Object.values(getProviderNames(catalog, other)).includes(prefix)) return { prefix, owner: other }
     const theirs = getPrefix(other)
-    if (own.includes(theirs) && !other.providerSpecificData?.sharesPrefix)
+    if (names.includes(theirs) && !other.providerSpecificData?.sharesPrefix)
       return { prefix: theirs, owner: other, isOwners: true }
   }
   return undefined

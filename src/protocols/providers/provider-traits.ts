@@ -31,8 +31,10 @@ export function getTraits(
   const matches = ({ formats, providers, models }: TargetDifference) =>
     formats?.test(format) !== false && providers?.test(provider) !== false && models?.test(name) !== false
   const traits = rows.filter(matches).reduce(applyDifference, base)
-  const known = getDefinition(catalog, provider)?.models?.find(({ id }) => id === model)
-  return known?.maxOutputTokens === undefined ? traits : { ...traits, maxOutputTokens: known.maxOutputTokens }
+  const catalogModel = getDefinition(catalog, provider)?.models?.find(({ id }) => id === model)
+  return catalogModel?.maxOutputTokens === undefined
+    ? traits
+    : { ...traits, maxOutputTokens: catalogModel.maxOutputTokens }
 }
 
 /** Removes the prefixes and suffixes of hosts, as in `anthropic/claude-opus-4.8:free`, `us.anthropic.claude-…`, and `accounts/fireworks/models/…`. */

@@ -67,11 +67,11 @@ export function createTarget<C extends TargetConnection>(
   const { prices = {} } = connection
   const ownPrice = (Object.hasOwn(prices, model) ? prices[model] : undefined) ?? customPrice
   const definition = getDefinition(catalog, connection.provider)
-  const own = connection.providerSpecificData
-  const baseUrl = own?.baseUrl?.trim() || definition?.baseUrl
-  const vendorFormat = vendorFormats.find((name) => name === own?.format)
-  const format = wireFormats.find((name) => name === own?.format)
-  const usesDefaults = !own?.format && !own?.baseUrl?.trim()
+  const providerData = connection.providerSpecificData
+  const baseUrl = providerData?.baseUrl?.trim() || definition?.baseUrl
+  const vendorFormat = vendorFormats.find((name) => name === providerData?.format)
+  const format = wireFormats.find((name) => name === providerData?.format)
+  const usesDefaults = !providerData?.format && !providerData?.baseUrl?.trim()
   return {
     ...(usesDefaults && definition?.alsoSpeaks && { alsoSpeaks: definition.alsoSpeaks }),
     ...(vendorFormat && { vendorFormat }),

@@ -71,9 +71,9 @@ export const embeddingSplitter: RequestSplitter<EmbeddingRequest, EmbeddingRespo
   createCheck() {
     let dimensions: number | undefined
     return ({ vectors: [first] }) => {
-      const own = first === undefined ? undefined : getDimensions(first)
-      dimensions ??= own
-      return own === undefined || own === dimensions ? undefined : NO_DIMENSIONS
+      const vectorLength = first === undefined ? undefined : getDimensions(first)
+      dimensions ??= vectorLength
+      return vectorLength === undefined || vectorLength === dimensions ? undefined : NO_DIMENSIONS
     }
   },
 }

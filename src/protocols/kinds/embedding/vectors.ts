@@ -9,7 +9,7 @@ export type Vector = readonly number[] | string
  */
 export function isVector(value: unknown, as: 'float' | 'base64' | 'raw'): value is Vector {
   if (typeof value !== 'string')
-    return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number')
+    return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'number')
   if (value === '') return false
   return as === 'raw' || (Number.isInteger(getDimensions(value)) && (as === 'base64' || BASE64.test(value)))
 }

@@ -7,8 +7,8 @@ const readCount = ({ n }: JsonObject) => Math.min(10, Math.max(1, Math.ceil(Numb
 function boundOutputTokens(body: JsonObject): number {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(formatScalar(body.size ?? '')) ?? []
   const [tier] = /[24]k/i.exec(JSON.stringify([body.size, body.resolution, body.providerOptions])) ?? []
-  const named = tier === undefined ? 1.6 : tier.startsWith('4') ? 16 : 4.2
-  const megapixels = Math.max(named, width === undefined ? 0 : (Number(width) * Number(height)) / 1_000_000)
+  const tierMegapixels = tier === undefined ? 1.6 : tier.startsWith('4') ? 16 : 4.2
+  const megapixels = Math.max(tierMegapixels, width === undefined ? 0 : (Number(width) * Number(height)) / 1_000_000)
   const partial = Math.min(3, Math.max(0, Number(formatScalar(body.partial_images)) || 0))
   return Math.ceil(megapixels * TOKENS_PER_MEGAPIXEL) + partial * 100
 }
@@ -24,7 +24,7 @@ export const imageBound: RequestBound = {
   isBilledOnce: true,
   answers: readCount,
   inputTokens: ({ prompt, image, images, input_references: references, files: inJson }, _, files = []) => {
-    const inBody = [image, images, references, inJson].flat().filter((one) => (one ?? null) !== null).length
+    const inBody = [image, images, references, inJson].flat().filter((item) => (item ?? null) !== null).length
     const imageCount = Math.max(files.length, inBody)
     return (typeof prompt === 'string' ? prompt.length : 0) + 100 + imageCount * TOKENS_PER_INPUT_IMAGE
   },

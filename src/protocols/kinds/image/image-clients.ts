@@ -70,7 +70,7 @@ function readRequest(
     markup,
     isForm:
       files.length > 0 &&
-      [...inputImages, mask, markup].every((one) => one === undefined || ('bytes' in one && 'fileName' in one)),
+      [...inputImages, mask, markup].every((image) => image === undefined || ('bytes' in image && 'fileName' in image)),
     shouldReturnUrl: fields.oneOf('response_format', ['url', 'b64_json']) === 'url',
     options: { ...Object.fromEntries(others), ...(isStream && { [STREAM]: true }) },
   }
@@ -140,8 +140,8 @@ function readInputImages(
     })
   const response = names.flatMap((name) => {
     const value = fields.any(name)
-    return (Array.isArray(value) ? value : value === undefined ? [] : [value]).map((one, index) => ({
-      one,
+    return (Array.isArray(value) ? value : value === undefined ? [] : [value]).map((item, index) => ({
+      one: item,
       path: Array.isArray(value) ? `${name}[${index}]` : name,
     }))
   })

@@ -16,7 +16,7 @@ const getImageSize = ({ prompt: _, ...body }: JsonObject) => getBase64Size(body)
 
 const createImageEndpoint = (
   name: 'generations' | 'edits',
-  more: Pick<KindEndpoint, 'client' | 'bodyType'> & Partial<KindEndpoint>,
+  overrides: Pick<KindEndpoint, 'client' | 'bodyType'> & Partial<KindEndpoint>,
 ) =>
   createEndpoint({
     path: `/v1/images/${name}`,
@@ -26,7 +26,7 @@ const createImageEndpoint = (
     streams: 'requested',
     bodyLimit: 'maxImageBytes',
     getBase64Size: getImageSize,
-    ...more,
+    ...overrides,
   })
 
 /** The endpoints for images. */

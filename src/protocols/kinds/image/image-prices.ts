@@ -45,10 +45,10 @@ const readPriceAttributes = ({ quality, size }: JsonObject): PriceAttributes => 
 /** Lists the price names, the most specific first. */
 function listPriceNames({ quality, size, tier }: PriceAttributes): string[] {
   const sizes = [size && `${size.width}x${size.height}`, tier ?? (size && getTier(size))].filter(
-    (one) => one !== undefined,
+    (item) => item !== undefined,
   )
   if (quality === undefined) return sizes
-  return [...sizes.flatMap((one) => [`${quality}:${one}`, `${one}:${quality}`]), ...sizes, quality]
+  return [...sizes.flatMap((size) => [`${quality}:${size}`, `${size}:${quality}`]), ...sizes, quality]
 }
 
 const readText = (value: unknown): string | undefined =>

@@ -54,7 +54,7 @@ export function noteRatioConflict({ size, aspectRatio = '' }: ImageRequest, { wa
 }
 
 /** Whether two ratios are about the same; 1920x1088 is treated as 16:9. */
-const isNear = (one: number, other: number) => Math.abs(one / other - 1) < 0.02
+const isNear = (a: number, b: number) => Math.abs(a / b - 1) < 0.02
 
 /** Chooses a ratio and a tier for vendors that don't support pixels. Reports deviations from the request. */
 export function chooseShape(
@@ -68,11 +68,11 @@ export function chooseShape(
   const requested = size ? size.width / size.height : aspectRatio === undefined ? undefined : parseRatio(aspectRatio)
   const wantedTier = tier ?? (size && getTier(size))
   const ratio = requested === undefined ? undefined : findNearestRatio(requested, ratios)
-  const taken = wantedTier && findNearestTier(wantedTier, tiers)
+  const chosenTier = wantedTier && findNearestTier(wantedTier, tiers)
   const isExact = requested === undefined || isNear(parseRatio(ratio ?? '') ?? 0, requested)
   if (!isExact) warnings.noteChanged(size ? 'size' : 'aspect_ratio', 'replaced')
-  else if (taken !== wantedTier) warnings.noteChanged(size ? 'size' : 'resolution', 'replaced')
-  return { ...(ratio !== undefined && { ratio }), ...(taken && { tier: taken }) }
+  else if (chosenTier !== wantedTier) warnings.noteChanged(size ? 'size' : 'resolution', 'replaced')
+  return { ...(ratio !== undefined && { ratio }), ...(chosenTier && { tier: chosenTier }) }
 }
 
 /** Returns the largest tier up to the wanted one, or else the smallest. */
@@ -99,10 +99,11 @@ export function choosePixels(
   const requested = size ?? { width: edge * Math.sqrt(ratio ?? 1), height: edge / Math.sqrt(ratio ?? 1) }
   const scale = Math.min(1, max / Math.max(requested.width, requested.height))
   const roundToStep = (pixels: number) => Math.max(min, Math.round((pixels * scale) / step) * step)
-  const taken = { width: roundToStep(requested.width), height: roundToStep(requested.height) }
-  if (!size && tier && getTier(taken) !== tier) warnings.noteChanged('resolution', 'replaced')
-  if (size && (taken.width !== size.width || taken.height !== size.height)) warnings.noteChanged('size', 'replaced')
-  return taken
+  const chosenSize = { width: roundToStep(requested.width), height: roundToStep(requested.height) }
+  if (!size && tier && getTier(chosenSize) !== tier) warnings.noteChanged('resolution', 'replaced')
+  if (size && (chosenSize.width !== size.width || chosenSize.height !== size.height))
+    warnings.noteChanged('size', 'replaced')
+  return chosenSize
 }
 
 /** Writes a size such as `1536x1024`, for vendors that only support pixels. Returns `undefined` if the request has no size. */

@@ -113,9 +113,9 @@ export const FILTERED_ERROR: EmbeddedError = {
 
 /** Rejects masks, because a target without support for them would change the entire image. */
 export function rejectMask({ mask, markup }: ImageRequest, { warnings }: VendorContext): void {
-  const why = 'the target cannot edit only part of an image.'
-  if (mask) warnings.reject('mask', why)
-  if (markup) warnings.reject('markup', why)
+  const reason = 'the target cannot edit only part of an image.'
+  if (mask) warnings.reject('mask', reason)
+  if (markup) warnings.reject('markup', reason)
 }
 
 /** Rejects more input images than the target supports. */

@@ -55,7 +55,7 @@ function readInputs(input: unknown, warnings: Warnings): readonly ModerationInpu
   if (typeof input === 'string') return [{ text: input }]
   if (!Array.isArray(input) || input.length === 0)
     return warnings.reject('input', 'is required: a string, an array of strings, or an array of parts.')
-  if (input.every((one) => typeof one === 'string')) return input.map((text) => ({ text }))
+  if (input.every((item) => typeof item === 'string')) return input.map((text) => ({ text }))
   return [readParts(input, warnings)]
 }
 

@@ -37,9 +37,9 @@ function readResult(result: unknown, names: Readonly<Record<string, string>>): M
   const { category_scores: vendorScores } = result
   const categories: Record<string, boolean> = {}
   const scores: Record<string, number> = {}
-  for (const [own, flag] of Object.entries(result.categories)) {
-    const name = getEntry(names, own) ?? own
-    const score = isObject(vendorScores) ? vendorScores[own] : undefined
+  for (const [category, flag] of Object.entries(result.categories)) {
+    const name = getEntry(names, category) ?? category
+    const score = isObject(vendorScores) ? vendorScores[category] : undefined
     categories[name] = flag === true || (categories[name] ?? false)
     if (typeof score === 'number') scores[name] = Math.max(score, scores[name] ?? 0)
   }

@@ -74,8 +74,8 @@ const NUMBERS = ['max_tokens_per_doc', 'max_chunks_per_doc', 'priority']
 
 function readDocuments(list: unknown[] | undefined, warnings: Warnings): RankedDocument[] {
   if (!list?.length) return warnings.reject('documents', 'is required: at least one string or object.')
-  const isDocument = (one: unknown): one is RankedDocument => typeof one === 'string' || isObject(one)
-  const wrong = list.findIndex((one) => !isDocument(one))
+  const isDocument = (value: unknown): value is RankedDocument => typeof value === 'string' || isObject(value)
+  const wrong = list.findIndex((item) => !isDocument(item))
   if (wrong !== -1) warnings.reject(`documents[${wrong}]`, 'must be a string or an object.')
   return list.filter(isDocument)
 }

@@ -25,7 +25,7 @@ export interface RerankVendor
   /** Whether a document may be an image instead of a string (`alone`), or an image in addition to a string (`beside`); default: neither. */
   images?: 'alone' | 'beside'
   /** Writes the body; default: `writeCohereBody`. */
-  writeBody?(plain: VendorInput, context: VendorContext): JsonObject
+  writeBody?(input: VendorInput, context: VendorContext): JsonObject
   /** Returns the usage that the vendor charges for, if the response doesn't report it. */
   estimateUsage?(request: RerankRequest): TokenUsage
 }
@@ -46,9 +46,9 @@ export function createRerankAdapter(vendor: RerankVendor): RerankAdapter {
     ...rest,
     writeRequest(request, context) {
       const { target } = context
-      const plain = { ...request, model: target.model, vendorDocuments: writeDocuments(vendor, request, context) }
+      const input = { ...request, model: target.model, vendorDocuments: writeDocuments(vendor, request, context) }
       const options = pickOptions(vendor, request, context)
-      return { path, ...(service !== undefined && { service }), body: writeBody({ ...plain, options }, context) }
+      return { path, ...(service !== undefined && { service }), body: writeBody({ ...input, options }, context) }
     },
     readResponse(json, request) {
       const results = readResults(json, request)
@@ -118,7 +118,7 @@ function readResults(json: JsonObject, { documents, topN }: RerankRequest): Rank
   if (new Set(results.map((result) => result?.index)).size < results.length) return 'each document once'
   return results
     .filter((result) => result !== undefined)
-    .sort((one, other) => other.score - one.score) // stable
+    .sort((a, b) => b.score - a.score) // stable
     .slice(0, topN)
 }
 

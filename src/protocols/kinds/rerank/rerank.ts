@@ -58,7 +58,7 @@ function joinFields(document: JsonObject, fields?: readonly string[]): string {
 function writeLines(path: string, value: unknown): string[] {
   if ((value ?? null) === null) return []
   if (typeof value !== 'object') return [`${path}: ${value}`]
-  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return [`${path}: ${value.join(', ')}`]
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return [`${path}: ${value.join(', ')}`]
   return Object.entries(value as object).flatMap(([name, inner]) => writeLines(`${path}.${name}`, inner)) // not null
 }
 

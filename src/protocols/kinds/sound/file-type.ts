@@ -29,9 +29,9 @@ const FORMATS: Readonly<Record<string, { extensions: readonly string[]; types: r
 }
 
 const formatByExtension = new Map(
-  Object.entries(FORMATS).flatMap(([name, { extensions }]) => extensions.map((one) => [one, name])),
+  Object.entries(FORMATS).flatMap(([name, { extensions }]) => extensions.map((extension) => [extension, name])),
 )
-const formatByType = new Map(Object.entries(FORMATS).flatMap(([name, { types }]) => types.map((one) => [one, name])))
+const formatByType = new Map(Object.entries(FORMATS).flatMap(([name, { types }]) => types.map((type) => [type, name])))
 
 /** The bytes that identify a format, with their offset. */
 const SIGNATURES: ReadonlyArray<readonly [format: string, offset: number, signature: Uint8Array]> = [
@@ -58,24 +58,26 @@ const stripParameters = (type: string): string => (type.split(';', 1)[0] ?? '').
 export function nameRecording({ bytes, type, fileName }: Recording): Recording {
   const [, stem = '', fileExtension = ''] = /^(.*)\.(\w{2,5})$/s.exec(fileName) ?? []
   const named = formatByExtension.get(fileExtension.toLowerCase())
-  const own = stripParameters(type)
-  const typed = formatByType.get(own.replace('/x-', '/'))
-  const isAudioType = /^(?:audio|video)\/[\w.+-]+$/.test(own)
+  const bareType = stripParameters(type)
+  const typed = formatByType.get(bareType.replace('/x-', '/'))
+  const isAudioType = /^(?:audio|video)\/[\w.+-]+$/.test(bareType)
   const format = detectFormat(bytes) ?? typed ?? named
   if (format === undefined) {
     // The format is unknown, so keep the type or extension that the client sent.
-    const extension = isAudioType ? own.slice(own.indexOf('/') + 1).replace(/^x-/, '') : fileExtension.toLowerCase()
+    const extension = isAudioType
+      ? bareType.slice(bareType.indexOf('/') + 1).replace(/^x-/, '')
+      : fileExtension.toLowerCase()
     const isExtension = /^[a-z\d]{2,5}$/.test(extension)
     return {
       bytes,
-      type: isAudioType ? own : isExtension ? `audio/${extension}` : 'audio/mpeg',
+      type: isAudioType ? bareType : isExtension ? `audio/${extension}` : 'audio/mpeg',
       fileName: fileExtension === '' ? `${replaceBlob(fileName)}.${isExtension ? extension : 'mp3'}` : fileName,
     }
   }
   const { extensions, types } = FORMATS[format] ?? { extensions: ['mp3'], types: ['audio/mpeg'] }
   return {
     bytes,
-    type: typed === format && isAudioType ? own : (types[0] ?? ''),
+    type: typed === format && isAudioType ? bareType : (types[0] ?? ''),
     fileName: named === format ? fileName : `${replaceBlob(named === undefined ? fileName : stem)}.${extensions[0]}`,
   }
 }

@@ -4,8 +4,8 @@ const BYTES_PER_SAMPLE = 2
 /** Writes the 44 bytes that turn raw samples into a WAV file. While streaming, the length is unknown, so the maximum is used, as in ffmpeg. */
 export function writeWavHeader(sampleRate: number, length = 0xffffffff - 36): Uint8Array {
   const header = new DataView(new ArrayBuffer(44))
-  const writeText = (at: number, name: string) => {
-    for (const [index, sign] of [...name].entries()) header.setUint8(at + index, sign.charCodeAt(0))
+  const writeText = (offset: number, name: string) => {
+    for (const [index, sign] of [...name].entries()) header.setUint8(offset + index, sign.charCodeAt(0))
   }
   writeText(0, 'RIFF')
   header.setUint32(4, length + 36, true)

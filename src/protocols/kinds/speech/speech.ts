@@ -59,16 +59,16 @@ const GOOGLE_VOICES: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Whether a voice belongs to another vendor. `own` is this vendor's default voice; a vendor without one supports OpenAI's voices. */
-export function isForeignVoice(voice: string, own: string | undefined): boolean {
-  if (own !== undefined && OPENAI_VOICES.has(voice.toLowerCase())) return true
-  return !GOOGLE_VOICES.has((own ?? '').toLowerCase()) && GOOGLE_VOICES.has(voice.toLowerCase())
+/** Whether a voice belongs to another vendor. `vendorVoice` is this vendor's default voice; a vendor without one supports OpenAI's voices. */
+export function isForeignVoice(voice: string, vendorVoice: string | undefined): boolean {
+  if (vendorVoice !== undefined && OPENAI_VOICES.has(voice.toLowerCase())) return true
+  return !GOOGLE_VOICES.has((vendorVoice ?? '').toLowerCase()) && GOOGLE_VOICES.has(voice.toLowerCase())
 }
 
 /** Returns the voice that the combo entry or the connection maps this voice to. */
 export function getMappedVoice(voice: string | undefined, target: ProviderTarget): string | undefined {
-  const own = getEntry(target.voices ?? {}, voice ?? '') ?? getEntry(getVoices(target) ?? {}, voice ?? '')
-  return typeof own === 'string' ? own : undefined
+  const mappedVoice = getEntry(target.voices ?? {}, voice ?? '') ?? getEntry(getVoices(target) ?? {}, voice ?? '')
+  return typeof mappedVoice === 'string' ? mappedVoice : undefined
 }
 
 const getVoices = ({ connection }: ProviderTarget) => connection.providerSpecificData?.voices
@@ -87,10 +87,10 @@ export interface SpeechVendor
   voice: string | undefined | ((model: string) => string | undefined)
   /** The supported optional fields. */
   supports: ReadonlyArray<'instructions' | 'speed' | 'language'>
-  /** Writes a request. `own` has the vendor's names for the voice and the format. */
+  /** Writes a request. `settings` has the vendor's names for the voice and the format. */
   writeRequest(
     request: SpeechRequest,
-    own: { voice: string | undefined; format: string; target: ProviderTarget; warnings: Warnings },
+    settings: { voice: string | undefined; format: string; target: ProviderTarget; warnings: Warnings },
   ): VendorRequest
   /** Reads an event of the vendor's stream. If absent, the vendor responds in bytes, or with the complete response (`readResponse`). */
   readEvent?(json: JsonObject): StreamContent<Uint8Array>
@@ -196,11 +196,11 @@ function chooseVoice(
 ): string | undefined {
   const mapped = getMappedVoice(voice, target)
   if (mapped !== undefined) return mapped
-  const own = typeof vendor.voice === 'function' ? vendor.voice(target.model) : vendor.voice
-  if (voice === undefined) return own
-  if (!isForeignVoice(voice, own)) return voice
+  const defaultVoice = typeof vendor.voice === 'function' ? vendor.voice(target.model) : vendor.voice
+  if (voice === undefined) return defaultVoice
+  if (!isForeignVoice(voice, defaultVoice)) return voice
   warnings.noteChanged('voice', 'replaced')
-  return own ?? 'alloy'
+  return defaultVoice ?? 'alloy'
 }
 
 /** Counts the characters that vendors charge for; they count code points. */

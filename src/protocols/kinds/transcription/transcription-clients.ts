@@ -19,7 +19,7 @@ const createClient = (
 ): ClientAdapter<TranscriptionRequest, Transcript, TranscriptChunk> => ({
   read(body, { files, warnings }) {
     const { response_format: format = 'json', stream } = body
-    const known = FORMATS.find((one) => one === format)
+    const known = FORMATS.find((candidate) => candidate === format)
     if (!known) return warnings.reject('response_format', `must be one of ${FORMATS.join(', ')}.`)
     const readText = (name: string): string | undefined => {
       const value = body[name] ?? undefined
@@ -172,7 +172,7 @@ function readFile(
 function readStrings(body: JsonObject, name: string, warnings: Warnings): string[] {
   const value = body[name] ?? []
   const list = Array.isArray(value) ? value : [value]
-  return list.map((one) => (typeof one === 'string' ? one : warnings.reject(name, 'must be an array of strings.')))
+  return list.map((item) => (typeof item === 'string' ? item : warnings.reject(name, 'must be an array of strings.')))
 }
 
 export function readTemperature(value: unknown, warnings: Warnings): number | undefined {

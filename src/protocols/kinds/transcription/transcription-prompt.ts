@@ -24,7 +24,7 @@ export function parseTranscript(text: string, request: TranscriptionRequest): Tr
   if (!isObject(json) || !segments) return 'timestamped segments'
   const { language } = json
   return {
-    text: segments.map((one) => one.text.trim()).join(' '),
+    text: segments.map((segment) => segment.text.trim()).join(' '),
     segments,
     language: typeof language === 'string' ? language : undefined,
   }

@@ -109,7 +109,7 @@ export function writeForm(
   const parts = Object.entries(fields).flatMap(([name, value]) => {
     if (value === undefined) return []
     const values = typeof value === 'object' ? value : [String(value)]
-    return values.map((one) => ({ name, value: one }))
+    return values.map((value) => ({ name, value }))
   })
   return [...parts, { name: 'file', bytes, type, fileName }]
 }
@@ -125,8 +125,8 @@ export const readSegments = (value: unknown): TranscriptSegment[] | undefined =>
 
 /** Reads words. `member` is the name of the field with the text. */
 export const readWords = (value: unknown, member = 'word'): Word[] | undefined =>
-  readList(value, ({ start, end, speaker, speaker_id: id, ...more }) => {
-    const { [member]: word } = more
+  readList(value, ({ start, end, speaker, speaker_id: id, ...rest }) => {
+    const { [member]: word } = rest
     const name = speaker ?? id
     return isNumber(start) && isNumber(end) && typeof word === 'string'
       ? { word, start, end, ...(name !== undefined && name !== null && { speaker: formatScalar(name) }) }
@@ -135,9 +135,9 @@ export const readWords = (value: unknown, member = 'word'): Word[] | undefined =
 
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
 
-function readList<T>(value: unknown, read: (item: Record<string, unknown>) => T | undefined): T[] | undefined {
+function readList<T>(value: unknown, readItem: (item: Record<string, unknown>) => T | undefined): T[] | undefined {
   if (!Array.isArray(value)) return undefined
-  return value.flatMap((item) => (isObject(item) ? (read(item) ?? []) : []))
+  return value.flatMap((item) => (isObject(item) ? (readItem(item) ?? []) : []))
 }
 
 /** Returns the usage for a number of seconds. */

@@ -54,12 +54,12 @@ export function readVendorOptions(
     else warnings.reject(path, 'has a value that the provider does not accept.')
   }
 
-  const own: Array<[string, JsonObject]> = []
+  const optionSets: Array<[string, JsonObject]> = []
   for (const [name, value] of Object.entries(clientOptions ?? {})) {
     if (!isObject(value) || !(VENDORS.has(name) || names.includes(name))) choose(name, value, `${PATH}.${name}`)
-    else if (names.includes(name)) own.push([name, value])
+    else if (names.includes(name)) optionSets.push([name, value])
   }
-  for (const [vendor, options] of own)
+  for (const [vendor, options] of optionSets)
     for (const [name, value] of Object.entries(options)) choose(name, value, `${PATH}.${vendor}.${name}`)
   return chosen
 }

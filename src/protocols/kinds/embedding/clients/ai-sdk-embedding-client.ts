@@ -45,7 +45,7 @@ const getProviderOptions = (options: unknown): JsonObject[] =>
   isObject(options) ? Object.values(options).filter(isObject) : []
 
 const findFirst = (options: readonly JsonObject[], names: readonly string[]): unknown =>
-  options.flatMap((one) => names.map((name) => one[name])).find((value) => value !== undefined && value !== null)
+  options.flatMap((option) => names.map((name) => option[name])).find((value) => value !== undefined && value !== null)
 
 const isStringArray = (values: unknown): values is string[] =>
   Array.isArray(values) && values.length > 0 && values.every((value) => typeof value === 'string')

@@ -14,11 +14,11 @@ export const cohere: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
   },
   read(body, { warnings }) {
     const { texts, images, inputs, embedding_types: types, output_dimension: dimensions, truncate } = body
-    const name = ['texts', 'images', 'inputs'].find((one) => body[one] !== undefined) ?? 'texts'
+    const name = ['texts', 'images', 'inputs'].find((field) => body[field] !== undefined) ?? 'texts'
     warnings.useName('inputs', name)
-    const read = readInputs(texts, readText) ?? readInputs(images, readImage) ?? readInputs(inputs, readInput)
-    if (!read) return warnings.reject('inputs', 'must be a non-empty array')
-    const request: EmbeddingRequest = { inputs: read, encoding: 'float' }
+    const parsedInputs = readInputs(texts, readText) ?? readInputs(images, readImage) ?? readInputs(inputs, readInput)
+    if (!parsedInputs) return warnings.reject('inputs', 'must be a non-empty array')
+    const request: EmbeddingRequest = { inputs: parsedInputs, encoding: 'float' }
     const task = parseTask(body.input_type)
     if (task) request.task = task
     else if (typeof body.input_type === 'string' && body.input_type !== 'image') request.otherTask = body.input_type
@@ -36,11 +36,11 @@ export const cohere: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
   },
   write({ vectors, vectorsByType, usage, id }, { request, newId }) {
     const { types = ['float'], inputs } = request
-    const written = types.map((type) => [type, getVectorsByType(type, vectors) ?? vectorsByType?.[type] ?? []])
+    const embeddings = types.map((type) => [type, getVectorsByType(type, vectors) ?? vectorsByType?.[type] ?? []])
     const texts = inputs.flatMap(({ text }) => text ?? [])
     return {
       id: id ?? newId(),
-      embeddings: Object.fromEntries(written),
+      embeddings: Object.fromEntries(embeddings),
       texts,
       meta: {
         api_version: { version: '2' },
@@ -56,9 +56,9 @@ function getVectorsByType(type: string, vectors: EmbeddingResponse['vectors']): 
   return type === 'base64' ? vectors.map(toBase64Vector) : undefined
 }
 
-function readInputs(list: unknown, read: (item: unknown) => Input | undefined): Input[] | undefined {
+function readInputs(list: unknown, readItem: (item: unknown) => Input | undefined): Input[] | undefined {
   if (!Array.isArray(list) || list.length === 0) return undefined
-  const inputs = list.map(read)
+  const inputs = list.map(readItem)
   return inputs.every((input) => input !== undefined) ? inputs : undefined
 }
 
@@ -69,4 +69,4 @@ const readInput = (input: unknown): Input | undefined =>
   isObject(input) && Array.isArray(input.content) ? readParts(input.content) : undefined
 
 const isStringArray = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string')
+  Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')

@@ -21,7 +21,7 @@ export const openai: ClientAdapter<EmbeddingRequest, EmbeddingResponse> = {
     const inputs = readInputs(body.input)
     if (!inputs) return warnings.reject('inputs', 'must be a string, tokens, or a non-empty array of either')
     const response = (field: string, names: readonly string[]) => {
-      const name = names.find((one) => (body[one] ?? null) !== null)
+      const name = names.find((name) => (body[name] ?? null) !== null)
       if (name !== undefined) warnings.useName(field, name)
       return name === undefined ? undefined : body[name]
     }
@@ -69,7 +69,7 @@ function readEncoding({
 function readInputs(input: unknown): Input[] | undefined {
   const list = Array.isArray(input) && !isTokens(input) ? input : [input]
   const inputs = list.map(readInput)
-  return inputs.length > 0 && inputs.every((one) => one !== undefined) ? inputs : undefined
+  return inputs.length > 0 && inputs.every((input) => input !== undefined) ? inputs : undefined
 }
 
 function readInput(value: unknown): Input | undefined {
@@ -83,7 +83,7 @@ function readInput(value: unknown): Input | undefined {
 }
 
 const isTokens = (value: unknown): value is number[] =>
-  Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number')
+  Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'number')
 
 /** Reads an input's parts as OpenRouter and Cohere define them. */
 export function readParts(content: readonly unknown[]): Input | undefined {

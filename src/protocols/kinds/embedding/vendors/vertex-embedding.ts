@@ -69,9 +69,9 @@ export const vertexOne: VendorAdapter<EmbeddingRequest, EmbeddingResponse> = {
   getMaxEntries: () => 1,
   writeRequest(request, context) {
     const [input = {}] = request.inputs
-    const { content, ...more } = writeGoogleInput(input, request, context)
+    const { content, ...rest } = writeGoogleInput(input, request, context)
     const config: JsonObject = {
-      ...more,
+      ...rest,
       ...(request.dimensions !== undefined && { outputDimensionality: request.dimensions }),
       ...writeTruncation(request, context),
     }

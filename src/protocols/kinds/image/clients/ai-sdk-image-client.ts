@@ -18,7 +18,7 @@ export const aiSdk: ImageClient = {
   read(body, { warnings }) {
     const fields = readFields(body, '', warnings)
     const options = readProviderOptions(fields)
-    const configs = options.flatMap((one) => one.fields('imageConfig') ?? [])
+    const configs = options.flatMap((option) => option.fields('imageConfig') ?? [])
     const inputImages = (fields.list('files') ?? []).map((file, index) =>
       readInputImage(file, `files[${index}]`, warnings),
     )
@@ -29,7 +29,10 @@ export const aiSdk: ImageClient = {
     const aspectRatio = fields.string('aspectRatio') ?? findFirst([...options, ...configs], readRatio)
     if (aspectRatio !== undefined && parseRatio(aspectRatio) === undefined)
       warnings.reject('aspect_ratio', 'must be two numbers, such as "16:9".')
-    const tier = findFirst([...options, ...configs], (one) => one.string('imageSize') ?? one.string('resolution'))
+    const tier = findFirst(
+      [...options, ...configs],
+      (option) => option.string('imageSize') ?? option.string('resolution'),
+    )
     const size = fields.string('size')
     const pixels = parsePixels(size)
     if (size !== undefined && !pixels) warnings.reject('size', 'must be a width and a height, such as "1536x1024".')
@@ -55,11 +58,11 @@ export const aiSdk: ImageClient = {
   },
   write(response, context) {
     noteMissing(response, context)
-    const shown = response.images.filter(({ base64 }) => base64 !== undefined)
+    const returnedImages = response.images.filter(({ base64 }) => base64 !== undefined)
     const others = response.images.filter(({ base64 }) => base64 === undefined)
     const { costUsd, ...metadata } = context.describe?.(response.usage) ?? {}
     const warnings = [...context.listDroppedFields(), ...context.warnings.list()]
-    const each = [...shown, ...others].map(({ url, revisedPrompt }, index) => ({
+    const each = [...returnedImages, ...others].map(({ url, revisedPrompt }, index) => ({
       ...metadata,
       ...(index === 0 && costUsd !== undefined && { costUsd }),
       warnings,
@@ -67,14 +70,14 @@ export const aiSdk: ImageClient = {
       ...(revisedPrompt !== undefined && { revisedPrompt }),
     }))
     return {
-      images: shown.map(({ base64 }) => base64),
-      ...(shown.length === 0 && { isRetryable: false }), // they are already paid for, and the metadata has their URLs
+      images: returnedImages.map(({ base64 }) => base64),
+      ...(returnedImages.length === 0 && { isRetryable: false }), // they are already paid for, and the metadata has their URLs
       ...writeResponseFields(context, response.usage, { images: each }),
     }
   },
 }
 
-const readRatio = (one: Fields) => one.string('aspectRatio') ?? one.string('aspect_ratio')
+const readRatio = (fields: Fields) => fields.string('aspectRatio') ?? fields.string('aspect_ratio')
 
 function readInputImage(file: unknown, path: string, warnings: Warnings): InputImage {
   const { type, data, url } = isObject(file) ? file : {}
@@ -98,13 +101,13 @@ function decodeBase64(data: string): Uint8Array | undefined {
 /** Converts all providers' options to OpenAI's names, except options that map to other fields. */
 function readOptions(given: readonly Fields[], warnings: Warnings): JsonObject {
   const options: JsonObject = {}
-  for (const one of given)
-    for (const [camel, value] of Object.entries(one.value)) {
+  for (const fields of given)
+    for (const [camel, value] of Object.entries(fields.value)) {
       const name = camel.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
       if (value === null || NON_OPTIONS.has(name) || Object.hasOwn(options, name)) continue
-      if (GATEWAY_OPTIONS.has(one.at) && name !== 'user') continue
-      one.ignore(camel)
-      warnings.useName(name, one.path(camel))
+      if (GATEWAY_OPTIONS.has(fields.at) && name !== 'user') continue
+      fields.ignore(camel)
+      warnings.useName(name, fields.path(camel))
       options[name] = value
     }
   return options

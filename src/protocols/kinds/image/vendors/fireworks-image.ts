@@ -63,9 +63,9 @@ const KONTEXT_OPTIONS = ['output_format', 'prompt_upsampling', 'safety_tolerance
 function readImages({ base64, type, result }: JsonObject): OutputImage[] {
   const { sample } = isObject(result) ? result : {}
   if (typeof sample === 'string' && sample.startsWith('https:')) return [{ url: sample }]
-  return [base64, sample].flat().flatMap((one) => {
-    if (typeof one !== 'string' || one === '') return []
-    const [, own = type, data = one] = /^data:([\w/.+-]+);base64,(.+)$/s.exec(one) ?? []
-    return [{ base64: data, ...(typeof own === 'string' && { type: own }) }]
+  return [base64, sample].flat().flatMap((image) => {
+    if (typeof image !== 'string' || image === '') return []
+    const [, mediaType = type, data = image] = /^data:([\w/.+-]+);base64,(.+)$/s.exec(image) ?? []
+    return [{ base64: data, ...(typeof mediaType === 'string' && { type: mediaType }) }]
   })
 }

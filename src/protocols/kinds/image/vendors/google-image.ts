@@ -106,8 +106,8 @@ function readUsage(metadata: unknown, images: number): TokenUsage {
 
 function countImageTokens(details: unknown): number | undefined {
   if (!Array.isArray(details)) return undefined
-  const counts = details.map((one) =>
-    isObject(one) && one.modality === 'IMAGE' ? readTokenCount(one.readTokenCount) : 0,
+  const counts = details.map((detail) =>
+    isObject(detail) && detail.modality === 'IMAGE' ? readTokenCount(detail.readTokenCount) : 0,
   )
   return counts.reduce((sum, count) => sum + count, 0)
 }

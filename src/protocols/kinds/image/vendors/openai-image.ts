@@ -36,9 +36,9 @@ const isPlainForm = ({ tier, aspectRatio, isForm }: ImageRequest) => isForm && !
 function normalizeForm(parts: readonly FormPart[], { inputImages }: ImageRequest): FormPart[] {
   return parts.map((part) => {
     if (!isFile(part)) return part
-    const [own = ''] = part.name.split('[', 1)
-    const single = own === 'image' ? part.name : 'image'
-    const name = IMAGE_FIELDS.has(own) ? (inputImages.length > 1 ? 'image[]' : single) : own
+    const [fieldName = ''] = part.name.split('[', 1)
+    const single = fieldName === 'image' ? part.name : 'image'
+    const name = IMAGE_FIELDS.has(fieldName) ? (inputImages.length > 1 ? 'image[]' : single) : fieldName
     const { type = part.type } = readImageHeader(part.bytes) ?? {}
     const isNamed = part.fileName !== undefined && /\.(?:png|jpe?g|webp|gif)$/i.test(part.fileName)
     return { ...part, name, type, fileName: isNamed ? part.fileName : undefined }
@@ -143,9 +143,9 @@ function chooseOldSize(request: ImageRequest, context: VendorContext): string | 
 export function readOpenaiResponse(json: JsonObject): ImageResponse | string {
   const { data, usage, model } = json
   if (!Array.isArray(data)) return 'images'
-  const images = data.flatMap((one) => {
-    if (!isObject(one)) return []
-    const { b64_json: base64, url, media_type: type, revised_prompt: revisedPrompt } = one
+  const images = data.flatMap((item) => {
+    if (!isObject(item)) return []
+    const { b64_json: base64, url, media_type: type, revised_prompt: revisedPrompt } = item
     const hasBase64 = typeof base64 === 'string' && base64 !== ''
     const hasUrl = typeof url === 'string' && url !== ''
     if (!hasBase64 && !hasUrl) return []

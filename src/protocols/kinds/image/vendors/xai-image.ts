@@ -33,7 +33,7 @@ export const xai: ImageVendor = {
   },
   readResponse(json) {
     const { data } = json
-    return readOpenaiResponse({ ...json, data: Array.isArray(data) ? data.filter((one) => !isRejected(one)) : data })
+    return readOpenaiResponse({ ...json, data: Array.isArray(data) ? data.filter((item) => !isRejected(item)) : data })
   },
   findError({ error, data }) {
     if (error) return readEmbeddedError(error)
@@ -41,4 +41,4 @@ export const xai: ImageVendor = {
   },
 }
 
-const isRejected = (one: unknown) => isObject(one) && one.respect_moderation === false
+const isRejected = (item: unknown) => isObject(item) && item.respect_moderation === false

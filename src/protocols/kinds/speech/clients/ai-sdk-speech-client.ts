@@ -13,7 +13,7 @@ export const aiSdk: ClientAdapter<SpeechRequest, SpeechResponse, AudioChunk> = {
     const options = readProviderOptions(fields)
     const input = fields.string('text') ?? ''
     if (input.trim() === '') return warnings.reject('input', 'is required: the text to speak.')
-    const speed = fields.number('speed') ?? findFirst(options, (one) => one.number('speed'))
+    const speed = fields.number('speed') ?? findFirst(options, (option) => option.number('speed'))
     if (speed !== undefined && !isSpeed(speed)) return warnings.reject('speed', SPEED_ERROR)
     const request: SpeechRequest = {
       input,
@@ -21,9 +21,9 @@ export const aiSdk: ClientAdapter<SpeechRequest, SpeechResponse, AudioChunk> = {
       format: fields.string('outputFormat') ?? 'mp3',
       isEvents: false,
       isWhole: true,
-      instructions: fields.string('instructions') ?? findFirst(options, (one) => one.string('instructions')),
+      instructions: fields.string('instructions') ?? findFirst(options, (option) => option.string('instructions')),
       speed,
-      language: fields.string('language') ?? findFirst(options, (one) => one.string('languageCode')),
+      language: fields.string('language') ?? findFirst(options, (option) => option.string('languageCode')),
       others: [],
     }
     dropUnread(fields, options, warnings)

@@ -45,14 +45,14 @@ export function readUsage(usage: unknown): StreamContent<unknown>['usage'] {
 }
 
 const createAdapter = (
-  own: Pick<SpeechVendor, 'name' | 'providers' | 'supports' | 'formats'>,
-  usual?: string,
+  vendor: Pick<SpeechVendor, 'name' | 'providers' | 'supports' | 'formats'>,
+  defaultVoice?: string,
 ): SpeechAdapter => ({
   ...createSpeechAdapter({
-    ...own,
+    ...vendor,
     fallbackFormat: 'mp3',
     voice: undefined,
-    writeRequest: (request, { voice = usual, format, target }) => ({
+    writeRequest: (request, { voice = defaultVoice, format, target }) => ({
       path: '/audio/speech',
       body: writeOpenaiBody(request, { voice, format, model: target.model }),
     }),

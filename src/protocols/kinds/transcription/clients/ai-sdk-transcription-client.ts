@@ -18,21 +18,21 @@ export const aiSdk: ClientAdapter<TranscriptionRequest, Transcript, TranscriptCh
     const options = readProviderOptions(fields)
     const granularities =
       fields.strings('timestampGranularities') ??
-      findFirst(options, (one) => one.strings('timestampGranularities')) ??
+      findFirst(options, (option) => option.strings('timestampGranularities')) ??
       []
-    const format = findFirst(options, (one) => one.oneOfOrDrop('responseFormat', FORMATS))
+    const format = findFirst(options, (option) => option.oneOfOrDrop('responseFormat', FORMATS))
     const request: TranscriptionRequest = {
       file: readFile(fields.string('audio') ?? '', { mediaType: fields.string('mediaType') ?? '', files, warnings }),
       task: 'transcribe',
       format: format === 'diarized_json' ? format : granularities.length > 0 ? 'verbose_json' : 'json',
       acceptsTimes: true,
       acceptsWordTimes: header(VERSION) !== '3',
-      language: findFirst(options, (one) => one.string('language') ?? one.string('languageCode')),
-      prompt: findFirst(options, (one) => one.string('prompt')),
-      keywords: findFirst(options, (one) => one.strings('keywords') ?? one.strings('keyterms')) ?? [],
+      language: findFirst(options, (option) => option.string('language') ?? option.string('languageCode')),
+      prompt: findFirst(options, (option) => option.string('prompt')),
+      keywords: findFirst(options, (option) => option.strings('keywords') ?? option.strings('keyterms')) ?? [],
       granularities,
       temperature: readTemperature(
-        findFirst(options, (one) => one.number('temperature')),
+        findFirst(options, (option) => option.number('temperature')),
         warnings,
       ),
       isStream: false,
@@ -49,8 +49,8 @@ export const aiSdk: ClientAdapter<TranscriptionRequest, Transcript, TranscriptCh
     const hasTimes = segments.length > 0 || words.length > 0
     return {
       text,
-      segments: hasTimes ? getSegments(response, seconds).map((one) => writeTimes(one.text, one)) : [],
-      ...(acceptsWordTimes && words.length > 0 && { words: words.map((one) => writeTimes(one.word, one)) }),
+      segments: hasTimes ? getSegments(response, seconds).map((segment) => writeTimes(segment.text, segment)) : [],
+      ...(acceptsWordTimes && words.length > 0 && { words: words.map((word) => writeTimes(word.word, word)) }),
       ...(language !== undefined && { language: getLanguageCode(language) }),
       ...(seconds !== undefined && { durationInSeconds: seconds }),
       ...writeResponseFields(context, usage),

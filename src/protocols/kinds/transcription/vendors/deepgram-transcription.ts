@@ -44,11 +44,13 @@ export const deepgram: TranscriptionAdapter = {
       ? first.words.map((word) => (isObject(word) ? { ...word, word: word.punctuated_word ?? word.word } : word))
       : undefined
     const utterances = Array.isArray(results.utterances)
-      ? results.utterances.map((one) => (isObject(one) ? { ...one, text: one.transcript } : one))
+      ? results.utterances.map((utterance) =>
+          isObject(utterance) ? { ...utterance, text: utterance.transcript } : utterance,
+        )
       : undefined
     const duration = isObject(metadata) ? metadata.duration : undefined
     return {
-      text: alternatives.map((one) => one?.transcript ?? '').join('\n'),
+      text: alternatives.map((alternative) => alternative?.transcript ?? '').join('\n'),
       language: typeof channel.detected_language === 'string' ? channel.detected_language : undefined,
       duration: typeof duration === 'number' ? duration : undefined,
       segments: readSegments(utterances),

@@ -54,12 +54,12 @@ const canAddTimes = ({ acceptsTimes, format }: TranscriptionRequest, model: stri
   acceptsTimes === true && format === 'json' && /whisper/i.test(model)
 
 const createAdapter = (
-  own: Pick<TranscriptionAdapter, 'name' | 'providers'>,
+  adapter: Pick<TranscriptionAdapter, 'name' | 'providers'>,
   { formats, streams }: { formats: readonly string[]; streams: boolean },
 ): TranscriptionAdapter => {
   const isOpen = ({ format, isStream }: TranscriptionRequest) => formats.includes(format) && (streams || !isStream)
   return {
-    ...own,
+    ...adapter,
     textField: 'text',
     passThrough: [
       createPassThrough('openai', 'transcribe', { isOpen, streams }),

@@ -33,8 +33,8 @@ export const openrouter: TranscriptionAdapter = {
         path: '/audio/transcriptions',
         form: writeForm({ ...fields, 'timestamp_granularities[]': granularities }, file),
       }
-    const named = file.fileName.slice(file.fileName.lastIndexOf('.') + 1).toLowerCase()
-    const format = /^[a-z\d]{2,5}$/.test(named) ? named : getFileExtension(file.type)
+    const extension = file.fileName.slice(file.fileName.lastIndexOf('.') + 1).toLowerCase()
+    const format = /^[a-z\d]{2,5}$/.test(extension) ? extension : getFileExtension(file.type)
     return {
       path: '/audio/transcriptions',
       body: {

@@ -25,8 +25,8 @@ export const fetchClient: ClientAdapter<FetchRequest, FetchResponse> = {
     )
     const base = { id: id ?? `fetch_${newId()}`, object: 'web.fetch', model: `${provider}/${model}` }
     if (!request.isList) return { ...base, ...all[0], usage }
-    const known = new Set([...pages, ...failed].map(({ url }) => url))
-    const warnings = request.urls.filter((url) => !known.has(url) && known.size < request.urls.length)
+    const knownUrls = new Set([...pages, ...failed].map(({ url }) => url))
+    const warnings = request.urls.filter((url) => !knownUrls.has(url) && knownUrls.size < request.urls.length)
     const failures = [...failed, ...warnings.map((url) => ({ url, error: 'The provider returned nothing for it.' }))]
     return {
       ...base,
@@ -40,7 +40,7 @@ export const fetchClient: ClientAdapter<FetchRequest, FetchResponse> = {
 /** Sorts pages in the order of the client's list. Pages with unknown URLs come last. */
 function sortPages(pages: readonly FetchedPage[], urls: readonly string[]): readonly FetchedPage[] {
   const getIndex = ({ url }: FetchedPage) => (urls.includes(url) ? urls.indexOf(url) : urls.length)
-  return [...pages].sort((one, other) => getIndex(one) - getIndex(other))
+  return [...pages].sort((a, b) => getIndex(a) - getIndex(b))
 }
 
 function writePage(
@@ -72,7 +72,7 @@ function readRequest(body: JsonObject, { warnings }: ClientReadContext): FetchRe
     ...readUrls(fields, warnings),
     format: fields.oneOf('format', ['markdown', 'html', 'text']) ?? 'markdown',
   }
-  const more = {
+  const extra = {
     maxCharacters: readInteger(fields, 'max_characters', [1, 1_000_000], warnings),
     timeoutMs: readInteger(fields, 'timeout_ms', [1, 180_000], warnings),
     maxAgeSeconds: readInteger(fields, 'fresh', [0, 315_360_000], warnings),
@@ -81,14 +81,14 @@ function readRequest(body: JsonObject, { warnings }: ClientReadContext): FetchRe
     options: fields.object('provider_options'),
   }
   fields.drop()
-  return { ...request, ...omitUndefined<Partial<FetchRequest>>(more) }
+  return { ...request, ...omitUndefined<Partial<FetchRequest>>(extra) }
 }
 
 function readUrls(fields: Fields, warnings: Warnings): Pick<FetchRequest, 'urls' | 'isList' | 'spellings'> {
-  const one = fields.string('url')
+  const url = fields.string('url')
   const several = fields.strings('urls')
-  if (one !== undefined && several) warnings.reject('urls', 'cannot be combined with "url". Send only one of them.')
-  const urls = several ?? (one === undefined ? [] : [one])
+  if (url !== undefined && several) warnings.reject('urls', 'cannot be combined with "url". Send only one of them.')
+  const urls = several ?? (url === undefined ? [] : [url])
   if (urls.length === 0 || urls.length > MAX_URLS)
     warnings.reject(several ? 'urls' : 'url', `is required: a page URL, or 1 to ${MAX_URLS} of them in "urls".`)
   const spelling = new Map<string, string>()

@@ -110,8 +110,8 @@ export const brave: VendorAdapter<SearchRequest, SearchResponse> = {
 function getLanguage(request: SearchRequest, warnings: Warnings): string | undefined {
   const language = chooseLanguage(request, warnings)
   if (language === undefined) return undefined
-  const own = LANGUAGE_NAMES[language] ?? LANGUAGE_NAMES[stripRegion(language)] ?? stripRegion(language)
-  if (LANGUAGES.has(own) || Object.values(LANGUAGE_NAMES).includes(own)) return own
+  const languageName = LANGUAGE_NAMES[language] ?? LANGUAGE_NAMES[stripRegion(language)] ?? stripRegion(language)
+  if (LANGUAGES.has(languageName) || Object.values(LANGUAGE_NAMES).includes(languageName)) return languageName
   warnings.noteDropped('languages')
   return undefined
 }

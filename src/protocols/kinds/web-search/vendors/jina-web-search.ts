@@ -71,7 +71,7 @@ export const jina: VendorAdapter<SearchRequest, SearchResponse> = {
 
 /** Reads the tokens of the entire search, or adds up its pages' tokens. */
 function countTokens(json: JsonObject, list: readonly unknown[]): number | undefined {
-  const whole = getAmount(getObject(getObject(json, 'meta'), 'usage').tokens)
+  const totalTokens = getAmount(getObject(getObject(json, 'meta'), 'usage').tokens)
   const pages = list.filter(isObject).flatMap((item) => getAmount(getObject(item, 'usage').tokens) ?? [])
-  return whole ?? (pages.length > 0 ? pages.reduce((sum, one) => sum + one, 0) : undefined)
+  return totalTokens ?? (pages.length > 0 ? pages.reduce((sum, page) => sum + page, 0) : undefined)
 }
