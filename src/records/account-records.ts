@@ -109,17 +109,17 @@ function parseAccount(key: string, { value, version }: { value: string; version:
   return record && { record, version }
 }
 
-/** Encrypts and signs with `keyring` all accounts that `former` can decrypt or verify. */
-export async function reencryptAccounts(storage: Storage, former: Keyring, keyring: Keyring): Promise<void> {
+/** Encrypts and signs with `keyring` all accounts that `previousKeyring` can decrypt or verify. */
+export async function reencryptAccounts(storage: Storage, previousKeyring: Keyring, keyring: Keyring): Promise<void> {
   const reencrypt = (ref: string) =>
     retryOnConflict(async () => {
       const found = await readAccount(storage, ref)
       if (!found) return true
       const { record, version } = found
-      const profile = await decryptProfile(former, record).catch(() => undefined)
+      const profile = await decryptProfile(previousKeyring, record).catch(() => undefined)
       if (!profile) return true
       const next = { ...record, sealedProfile: await encryptProfile(keyring, ref, profile) }
-      const signed = (await isSignedAccount(former, ref, record)) ? await signAccount(keyring, next) : next
+      const signed = (await isSignedAccount(previousKeyring, ref, record)) ? await signAccount(keyring, next) : next
       return writeAccount(storage, signed, { ifVersion: version, ttlMs: record.isManaged ? undefined : REENCRYPTED_MS })
     })
   for (let after: string | undefined; ; ) {

@@ -36,7 +36,7 @@ export function createCache<T>(
   read: () => Promise<T>,
   { clock, freshness, staleFallback }: { clock: Clock; freshness: FreshnessTracker; staleFallback: StaleFallback },
 ): Cached<T> {
-  let kept: CachedValue<T> | undefined
+  let cached: CachedValue<T> | undefined
   let reading: PendingRead<T> | undefined
   let epoch = 0 // counts changes: a value read during a change is reread
   let ownEpoch = 0 // counts this gateway's changes: a value read during such a change is dropped
@@ -44,14 +44,14 @@ export function createCache<T>(
   function begin(): PendingRead<T> {
     const [startEpoch, startOwnEpoch] = [epoch, ownEpoch]
     const startedAt = clock.now()
-    const begun: PendingRead<T> = { startedAt, work: trackValue(read()) }
-    begun.work
+    const pendingRead: PendingRead<T> = { startedAt, work: trackValue(read()) }
+    pendingRead.work
       .then(
         (value) => {
-          if (startEpoch === epoch || (startOwnEpoch === ownEpoch && !kept))
-            kept = {
+          if (startEpoch === epoch || (startOwnEpoch === ownEpoch && !cached))
+            cached = {
               value,
-              promised: begun.work,
+              promised: pendingRead.work,
               readAt: startedAt,
               isExpired: startEpoch !== epoch,
               retryAt: 0,
@@ -59,13 +59,13 @@ export function createCache<T>(
         },
         (error: unknown) => {
           if (!isStorageUnavailable(error)) drop()
-          else if (kept) kept.retryAt = clock.now() + RETRY_AFTER_MS
+          else if (cached) cached.retryAt = clock.now() + RETRY_AFTER_MS
         },
       )
       .finally(() => {
-        if (reading === begun) reading = undefined
+        if (reading === pendingRead) reading = undefined
       })
-    return begun
+    return pendingRead
   }
 
   function change(): void {
@@ -76,32 +76,32 @@ export function createCache<T>(
   function drop(): void {
     change()
     ownEpoch++
-    kept = undefined
+    cached = undefined
   }
 
   return {
     current() {
-      if (kept && !kept.isExpired && freshness.isFresh(kept.readAt)) return kept.promised
-      if (kept && clock.now() < kept.retryAt) return kept.promised
+      if (cached && !cached.isExpired && freshness.isFresh(cached.readAt)) return cached.promised
+      if (cached && clock.now() < cached.retryAt) return cached.promised
       reading ??= begin()
-      return kept ? staleFallback.readOrUseStale(reading, kept.value) : reading.work
+      return cached ? staleFallback.readOrUseStale(reading, cached.value) : reading.work
     },
     reread() {
       reading ??= begin()
       return reading.work
     },
     get kept() {
-      return kept
+      return cached
     },
     expire() {
       change()
-      if (kept) kept.isExpired = true
+      if (cached) cached.isExpired = true
     },
     drop,
     replace(value, isExpired) {
-      const readAt = kept?.readAt ?? clock.now()
+      const readAt = cached?.readAt ?? clock.now()
       drop()
-      kept = { value, promised: createResolvedPromise(value), readAt, isExpired, retryAt: 0 }
+      cached = { value, promised: createResolvedPromise(value), readAt, isExpired, retryAt: 0 }
     },
   }
 }

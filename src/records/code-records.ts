@@ -56,11 +56,11 @@ export function withCodeRecords(storage: Storage, code: CodeLayer): Storage {
     async list(prefix, options = {}) {
       const { after = '', limit } = options
       const { values } = code.records
-      const own = [...values].filter(([key]) => key.startsWith(prefix) && key > after)
+      const matching = [...values].filter(([key]) => key.startsWith(prefix) && key > after)
       const stored = await storage.list(prefix, options)
-      if (own.length === 0) return stored
+      if (matching.length === 0) return stored
       const others = stored.filter(({ key }) => !values.has(key))
-      const all = [...others, ...own.map(([key, value]) => ({ key, value, version: CODE_VERSION }))]
+      const all = [...others, ...matching.map(([key, value]) => ({ key, value, version: CODE_VERSION }))]
       all.sort((a, b) => (a.key < b.key ? -1 : 1))
       return all.slice(0, limit)
     },

@@ -121,8 +121,8 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
       await retryOnConflict(async () => {
         const record = (await finishRenames()).find(hasId(id))?.record
         if (!record || (removed && isSame(record, removed))) return true // already removed, or from an outdated list
-        const taken = await records.remove(record.name, (current) => isSame(current, record))
-        removed = taken?.record ?? removed
+        const isRemoved = await records.remove(record.name, (current) => isSame(current, record))
+        removed = isRemoved?.record ?? removed
         return false
       })
       return removed
@@ -142,5 +142,5 @@ const hasId =
 
 const withNewRevision = (record: ComboRecord): ComboRecord => ({ ...record, revision: crypto.randomUUID() })
 
-const isSame = (one: ComboRecord, other: ComboRecord) =>
-  one.id === other.id && one.revision === other.revision && one.updatedAt === other.updatedAt
+const isSame = (a: ComboRecord, b: ComboRecord) =>
+  a.id === b.id && a.revision === b.revision && a.updatedAt === b.updatedAt

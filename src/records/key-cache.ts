@@ -198,11 +198,11 @@ export class KeyCache {
 
   /** Lists the cached credentials of the key with this digest. */
   #listCredentials(digest: string): string[] {
-    const own = this.#credentials.get(digest) ?? []
-    if (this.#previousCredentials.size === 0) return [own].flat()
-    return [own, ...this.#previousCredentials.values()]
+    const credentials = this.#credentials.get(digest) ?? []
+    if (this.#previousCredentials.size === 0) return [credentials].flat()
+    return [credentials, ...this.#previousCredentials.values()]
       .flat()
-      .filter((one) => this.#entries.get(one)?.digest === digest)
+      .filter((entryKey) => this.#entries.get(entryKey)?.digest === digest)
   }
 }
 

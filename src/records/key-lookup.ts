@@ -176,13 +176,13 @@ export class KeyLookup {
 
   /** Adds the group to a key that has one. Throws `CALLER_UNUSABLE` if the group doesn't exist. */
   async #addGroup(key: CachedKey, finding?: Promise<ClientGroup | undefined>): Promise<ClientKey> {
-    const { groupId, ...own } = key
+    const { groupId, ...keyFields } = key
     if (groupId === undefined) return key
     const group = await (finding ?? this.#deps.groups.find(groupId))
     if (!group) throw (await loadRejections()).createMissingGroupError(key, groupId)
     const created = this.#withGroups.get(key)
     if (created?.group === group) return created
-    const next = { ...own, group }
+    const next = { ...keyFields, group }
     this.#withGroups.set(key, next)
     return next
   }

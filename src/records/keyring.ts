@@ -19,7 +19,7 @@ export interface Keyring {
   /** Returns the HMAC-SHA-256 of a string with the lookup key, which stays the same when the secret or the data key changes. */
   hashForLookup(text: string): Promise<Uint8Array>
   /** Encrypts with AES-256-GCM. `context` (collection, id, field) is authenticated, so that encrypted values can't be swapped. */
-  encrypt(context: string, plain: string): Promise<string>
+  encrypt(context: string, plaintext: string): Promise<string>
   /** Decrypts. Rejects with `STORAGE_FAILED` if the value was changed, moved, or encrypted with another key. */
   decrypt(context: string, encrypted: string): Promise<string>
   /** Returns the HMAC-SHA-256 of a string in a context, in base64. It proves that the string was written with the secret. */
@@ -81,7 +81,7 @@ export async function createKeyring(
     digest: digestsSha256 ? async (credential) => computeDigest(await sha256Hex(credential)) : computeDigest,
     digestBySha256: computeDigest,
     hashForLookup,
-    encrypt: (context, plain) => encryptBytes(dataKey, context, encodeUtf8(plain)),
+    encrypt: (context, plaintext) => encryptBytes(dataKey, context, encodeUtf8(plaintext)),
     decrypt: async (context, encrypted) => {
       try {
         return decodeUtf8(await decryptText(decryptData, context, encrypted))
@@ -118,12 +118,16 @@ async function deriveSigningKey(data: Uint8Array<ArrayBuffer>): Promise<Uint8Arr
 const getSignedBytes = (context: string, text: string) => encodeUtf8(JSON.stringify([context, text]))
 
 /** Encrypts in a context. The result is a random 12-byte IV in base64, a dot, and the ciphertext with its tag in base64. */
-export async function encryptBytes(key: CryptoKey, context: string, plain: Uint8Array<ArrayBuffer>): Promise<string> {
+export async function encryptBytes(
+  key: CryptoKey,
+  context: string,
+  plaintext: Uint8Array<ArrayBuffer>,
+): Promise<string> {
   const iv = randomBytes(12)
   const cipher = await crypto.subtle.encrypt(
     { name: 'AES-GCM', iv, additionalData: getAdditionalData(context) },
     key,
-    plain,
+    plaintext,
   )
   return `${toBase64(iv)}.${toBase64(new Uint8Array(cipher))}`
 }

@@ -27,10 +27,10 @@ export function withReadAhead(storage: Storage, clock: Clock): Storage {
   }
 
   function take<Work>(reads: Map<string, { uses: number; work: Work }> | undefined, key: string): Work | undefined {
-    const read = reads?.get(key)
-    if (!read || clock.now() - (startedAt ?? 0) >= MAX_AGE_MS) return undefined
-    if (++read.uses >= MAX_USES) reads?.delete(key)
-    return read.work
+    const pending = reads?.get(key)
+    if (!pending || clock.now() - (startedAt ?? 0) >= MAX_AGE_MS) return undefined
+    if (++pending.uses >= MAX_USES) reads?.delete(key)
+    return pending.work
   }
 
   return {

@@ -112,8 +112,8 @@ function readFields(
       const as = getFallback(field, stored, storageKey)
       if (as === undefined) delete record[name]
       else record[name] = as
-      const read = as === undefined ? 'is ignored' : `is read as ${JSON.stringify(as)}`
-      problems.push(`"${where}${name}" is ${describeValue(value)} and ${read}`)
+      const description = as === undefined ? 'is ignored' : `is read as ${JSON.stringify(as)}`
+      problems.push(`"${where}${name}" is ${describeValue(value)} and ${description}`)
     }
     const inner = readContents(field.shape, record[name], where + name)
     if (!inner) continue
@@ -157,11 +157,11 @@ function describeValue(value: unknown): string {
 /** Reads the contents of a list or an object; returns `undefined` if they are valid. */
 function readContents(shape: Shape, value: unknown, where: string): { value: unknown; problems: string[] } | undefined {
   if (shape.type === 'list' && Array.isArray(value)) {
-    const kept = value.filter((item) => matchesShape(shape.of, item))
-    const lost = value.length - kept.length
+    const matchingItems = value.filter((item) => matchesShape(shape.of, item))
+    const lost = value.length - matchingItems.length
     if (lost === 0) return undefined
     return {
-      value: kept,
+      value: matchingItems,
       problems: [`"${where}" contains ${lost} invalid items (not ${shape.of.type}), which are ignored`],
     }
   }
@@ -185,9 +185,9 @@ function createReader<T>(fields: RecordFields): Reader<T> {
 
 /** Reads signed records (keyring.ts). An unsigned one is listed and can be confirmed, but isn't accepted until then. */
 export function createSignedReader<T>(fields: RecordFields): Reader<T> {
-  const read = createReader<T>(fields)
+  const readFields = createReader<T>(fields)
   return (stored, storageKey) => {
-    const reading = read(stored, storageKey)
+    const reading = readFields(stored, storageKey)
     if (stored.mac === undefined && typeof reading !== 'string')
       reading.problems.push('"mac" is missing, so the record is rejected')
     return reading

@@ -88,11 +88,11 @@ export function createWritableRecords<T extends object>(records: Records<T>): Wr
   async function replaceDamaged(id: string, record: T): Promise<boolean> {
     if ((await read(id)) !== 'damaged') return false
     const key = getKey(id)
-    const before = await storage.get(key).catch(handleStorageError('read', key))
-    if (!before) return false
+    const current = await storage.get(key).catch(handleStorageError('read', key))
+    if (!current) return false
     const envelope = { order: ++lastOrder, record }
     const version = await applyWrite(
-      write(key, envelope, before.version),
+      write(key, envelope, current.version),
       (entries, version) => version !== false && insertEntry(entries, written(id, envelope, version)),
     )
     return version !== false
@@ -127,8 +127,8 @@ export function createWritableRecords<T extends object>(records: Records<T>): Wr
 
 /** Inserts or replaces an entry by its order. Returns whether the replaced entry had this version; without a version, whether none was replaced. */
 function insertEntry<T>(entries: StoredEntry<T>[], entry: StoredEntry<T>, version?: string): boolean {
-  const at = entries.findIndex(({ id }) => id === entry.id)
-  if (at >= 0) return entries.splice(at, 1, entry)[0]?.version === version
+  const index = entries.findIndex(({ id }) => id === entry.id)
+  if (index >= 0) return entries.splice(index, 1, entry)[0]?.version === version
   const after = entries.findLastIndex(({ order }) => order <= entry.order)
   entries.splice(after + 1, 0, entry)
   return version === undefined
@@ -136,6 +136,6 @@ function insertEntry<T>(entries: StoredEntry<T>[], entry: StoredEntry<T>, versio
 
 /** Removes an entry and returns its version. */
 function removeEntry<T>(entries: StoredEntry<T>[], id: string): string | undefined {
-  const at = entries.findIndex((entry) => entry.id === id)
-  return at < 0 ? undefined : entries.splice(at, 1)[0]?.version
+  const index = entries.findIndex((entry) => entry.id === id)
+  return index < 0 ? undefined : entries.splice(index, 1)[0]?.version
 }

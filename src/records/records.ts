@@ -104,10 +104,10 @@ function createRecordView<T>(
     },
     expire,
     applyChange(change) {
-      const before = cached.kept
-      if (!before) return cached.drop()
-      const isComplete = change(before.value.entries)
-      cached.replace({ entries: before.value.entries }, before.isExpired || !isComplete)
+      const previous = cached.kept
+      if (!previous) return cached.drop()
+      const isComplete = change(previous.value.entries)
+      cached.replace({ entries: previous.value.entries }, previous.isExpired || !isComplete)
     },
   }
 }

@@ -76,9 +76,9 @@ export function createRepair(deps: {
         })
         found.push(...(await Promise.all(problems)).flat())
       }
-      const known = damage.list()
-      const others = found.filter(({ key }) => !known.some((one) => one.key === key))
-      return [...known, ...others].sort((a, b) => (a.key < b.key ? -1 : 1))
+      const damagedRecords = damage.list()
+      const others = found.filter(({ key }) => !damagedRecords.some((item) => item.key === key))
+      return [...damagedRecords, ...others].sort((a, b) => (a.key < b.key ? -1 : 1))
     },
 
     read: async (key) => (await readStored(key))?.value,

@@ -37,28 +37,28 @@ import { parseSettings, toSettings } from './stored-settings.ts'
 export const createSettings = (storage: Storage, keyring: Keyring): Promise<void> =>
   rewrite(storage, SETTINGS, async (text) => (text === undefined ? serializeSettings(keyring, {}) : undefined))
 
-/** Encrypts and signs with `keyring` everything that `former` can decrypt or verify. Skips the rest, so it is safe to run again or concurrently. */
-export async function reencryptAll(storage: Storage, former: Keyring, keyring: Keyring): Promise<void> {
+/** Encrypts and signs with `keyring` everything that `previousKeyring` can decrypt or verify. Skips the rest, so it is safe to run again or concurrently. */
+export async function reencryptAll(storage: Storage, previousKeyring: Keyring, keyring: Keyring): Promise<void> {
   const reencrypt = async (context: string, encrypted: string) => {
-    const plain = await former.decrypt(context, encrypted).catch(() => undefined)
-    return plain === undefined ? undefined : keyring.encrypt(context, plain)
+    const plaintext = await previousKeyring.decrypt(context, encrypted).catch(() => undefined)
+    return plaintext === undefined ? undefined : keyring.encrypt(context, plaintext)
   }
-  await rewrite(storage, SETTINGS, (text) => resignSettings(text, former, keyring))
+  await rewrite(storage, SETTINGS, (text) => resignSettings(text, previousKeyring, keyring))
   await rewriteAll<KeyRecord>(storage, recordKinds.keys, async (record, digest) => {
     const sealedKey = await reencrypt(getKeyContext(record.id), record.sealedKey)
     const next = sealedKey === undefined ? undefined : { ...record, sealedKey }
-    return (await isSignedKey(former, digest, record)) ? signKey(keyring, digest, next ?? record) : next
+    return (await isSignedKey(previousKeyring, digest, record)) ? signKey(keyring, digest, next ?? record) : next
   })
   await rewriteAll<PreviousKeyRecord>(storage, recordKinds.previousKeys, async (record, digest) =>
-    (await isSignedPreviousKey(former, digest, record)) ? signPreviousKey(keyring, digest, record) : undefined,
+    (await isSignedPreviousKey(previousKeyring, digest, record)) ? signPreviousKey(keyring, digest, record) : undefined,
   )
   await rewriteAll<GroupRecord>(storage, recordKinds.groups, async (record, id) =>
-    (await isSignedGroup(former, id, record)) ? signGroup(keyring, id, record) : undefined,
+    (await isSignedGroup(previousKeyring, id, record)) ? signGroup(keyring, id, record) : undefined,
   )
   await rewriteAll<StoredGuard>(storage, recordKinds.guards, async (record, name) =>
-    (await isSignedGuard(former, name, record)) ? signGuard(keyring, name, record) : undefined,
+    (await isSignedGuard(previousKeyring, name, record)) ? signGuard(keyring, name, record) : undefined,
   )
-  await reencryptAccounts(storage, former, keyring)
+  await reencryptAccounts(storage, previousKeyring, keyring)
   await rewriteAll<ConnectionRecord>(storage, recordKinds.connections, async (record) => {
     if (typeof record.sealedApiKey !== 'string') return undefined
     const sealedApiKey = await reencrypt(getApiKeyContext(record), record.sealedApiKey)
@@ -114,13 +114,13 @@ async function rewrite(
 const serializeSettings = async (keyring: Keyring, members: JsonObject): Promise<string> =>
   JSON.stringify({ ...members, mac: await signSettings(keyring, toSettings(members)) })
 
-/** Signs serialized settings with `keyring` if `former` signed them; otherwise, resolves to `undefined`. */
+/** Signs serialized settings with `keyring` if `previousKeyring` signed them; otherwise, resolves to `undefined`. */
 async function resignSettings(
   text: string | undefined,
-  former: Keyring,
+  previousKeyring: Keyring,
   keyring: Keyring,
 ): Promise<string | undefined> {
   const members = text === undefined ? undefined : parseSettings(text)
-  if (!members || !(await areSignedSettings(former, toSettings(members), members.mac))) return undefined
+  if (!members || !(await areSignedSettings(previousKeyring, toSettings(members), members.mac))) return undefined
   return serializeSettings(keyring, members)
 }

@@ -92,12 +92,12 @@ async function replaceKeys(
   storage: Storage,
   { stored, record, current }: FoundKeyring & { current: VersionedSecret },
 ): Promise<void> {
-  const former = readUnencryptedKeys(record)
-  if (!record.isTakenOver) await createSettings(storage, await createKeyring(former))
+  const previousKeys = readUnencryptedKeys(record)
+  if (!record.isTakenOver) await createSettings(storage, await createKeyring(previousKeys))
   const keys = new Uint8Array(2 * KEYRING_BYTES)
-  keys.set(former)
+  keys.set(previousKeys)
   keys.set(randomBytes(KEYRING_BYTES / 2))
-  keys.set(former, KEYRING_BYTES)
+  keys.set(previousKeys, KEYRING_BYTES)
   const next = await wrap(keys, current, { schema: 3, isTakenOver: false })
   await storage
     .set(KEYRING, JSON.stringify(next), { ifVersion: stored.version })

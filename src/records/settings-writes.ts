@@ -30,11 +30,11 @@ export function createWritableSettings(settings: SettingsStore): WritableSetting
     update: (patchFor) =>
       retryOnConflict(async () => {
         const { version, members, isSigned } = await load()
-        const kept = isSigned ? members : undefined
-        const stored = kept ? toSettings(kept) : toLockedSettings(members ?? {})
+        const current = isSigned ? members : undefined
+        const stored = current ? toSettings(current) : toLockedSettings(members ?? {})
         const patch = patchFor(stored)
-        if (!kept && patch.requireApiKey === undefined) throw createSettingsError()
-        const { rules, ...next } = { ...kept, ...stored, ...patch }
+        if (!current && patch.requireApiKey === undefined) throw createSettingsError()
+        const { rules, ...next } = { ...current, ...stored, ...patch }
         const value = JSON.stringify({
           ...next,
           ...NO_RULES,

@@ -29,20 +29,20 @@ const UNREADABLE = /^STORAGE_(?:CORRUPT|MISSING|NEWER_VERSION|SECRET_INVALID|SEC
  * handler throws `STORAGE_UNAVAILABLE` if the storage can't be reached or has no room for a write, otherwise `STORAGE_FAILED`.
  */
 export const handleStorageError =
-  (what: 'read' | 'write' | 'list', key: string) =>
+  (operation: 'read' | 'write' | 'list', key: string) =>
   (cause: unknown): never => {
-    throw toStorageError(what, key, cause)
+    throw toStorageError(operation, key, cause)
   }
 
-function toStorageError(what: 'read' | 'write' | 'list', key: string, cause: unknown): GatewayError {
+function toStorageError(operation: 'read' | 'write' | 'list', key: string, cause: unknown): GatewayError {
   if (isGatewayError(cause)) return cause
   const isUnreachable =
-    UNREACHABLE.test(getErrorCode(cause)) || (what === 'write' && getErrorCode(cause) === 'STORAGE_UNWRITABLE')
+    UNREACHABLE.test(getErrorCode(cause)) || (operation === 'write' && getErrorCode(cause) === 'STORAGE_UNWRITABLE')
   const reason = findNetworkCode(cause)
   return gatewayError(isUnreachable ? 'STORAGE_UNAVAILABLE' : 'STORAGE_FAILED', {
-    message: `The gateway cannot ${what} its storage${reason && ` (${reason})`}.${isUnreachable ? ' Retry in a moment.' : ''}`,
+    message: `The gateway cannot ${operation} its storage${reason && ` (${reason})`}.${isUnreachable ? ' Retry in a moment.' : ''}`,
     cause,
-    data: { what, key, isAway: isUnreachable || !UNREADABLE.test(getErrorCode(cause)) },
+    data: { what: operation, key, isAway: isUnreachable || !UNREADABLE.test(getErrorCode(cause)) },
   })
 }
 
@@ -137,10 +137,10 @@ export function createStaleFallback(clock: Clock): StaleFallback {
 
   return {
     readOrUseStale({ work, startedAt, isChanged = false }, stale) {
-      const left = startedAt + (isChanged ? MAX_WAIT_IF_CHANGED_MS : MAX_WAIT_MS) - clock.now()
-      if (left <= 0 || (!isChanged && clock.now() < skipUntil)) return Promise.resolve(stale)
+      const remainingMs = startedAt + (isChanged ? MAX_WAIT_IF_CHANGED_MS : MAX_WAIT_MS) - clock.now()
+      if (remainingMs <= 0 || (!isChanged && clock.now() < skipUntil)) return Promise.resolve(stale)
       return new Promise((resolve, reject) => {
-        const cancel = startDeadline(clock, left, () => {
+        const cancel = startDeadline(clock, remainingMs, () => {
           skipUntil = clock.now() + RETRY_AFTER_MS
           resolve(stale)
         })

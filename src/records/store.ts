@@ -189,8 +189,8 @@ export function createCredentialCache(
   let ahead: readonly ConnectionRecord[] | undefined
 
   function decrypt(connection: ConnectionRecord): Promise<string | undefined> {
-    const known = credentials.get(connection)
-    if (known !== undefined) return known
+    const cached = credentials.get(connection)
+    if (cached !== undefined) return cached
     const decrypting = trackValue(decryptApiKey(store, connection))
     credentials.set(connection, decrypting)
     decrypting.catch(() => credentials.delete(connection))

@@ -119,7 +119,7 @@ export function parseRecord<T>(key: string, text: string, { prefix, read }: Reco
   return { entry: { id, order, record, stored: envelope.record }, problem: `is damaged: ${problems.join('; ')}` }
 }
 
-const skip = (why: string) => ({ problem: `${why}, so it is skipped` })
+const skip = (reason: string) => ({ problem: `${reason}, so it is skipped` })
 
 /** Decodes the id in a storage key; returns `undefined` if it is invalid. */
 export function decodeId(encoded: string): string | undefined {

@@ -68,8 +68,8 @@ export function createSettingsStore(deps: {
   function withCode({ rules, ...stored }: StoredSettings): StoredSettings {
     const { settings } = code.records
     const { rules: codeRules, ...codeSettings } = toSettings(settings)
-    const named = Object.entries(codeSettings).filter(([name]) => Object.hasOwn(settings, name))
-    return { ...stored, ...Object.fromEntries(named), rules: codeRules ? { ...rules, ...codeRules } : rules }
+    const overridden = Object.entries(codeSettings).filter(([name]) => Object.hasOwn(settings, name))
+    return { ...stored, ...Object.fromEntries(overridden), rules: codeRules ? { ...rules, ...codeRules } : rules }
   }
 
   async function load(): Promise<LoadedSettings> {
@@ -151,12 +151,12 @@ const mayHaveLimits = ({ mac, ...members }: JsonObject): boolean =>
   (typeof mac === 'string' && /^\d+:/.test(mac)) || Object.keys(members).some((name) => (fields[name]?.guard ?? 1) > 1)
 
 function buildSettings(members: JsonObject, read: JsonObject): StoredSettings {
-  const known: JsonObject = {}
+  const knownFields: JsonObject = {}
   for (const [name, { missingValue }] of Object.entries(fields)) {
     const value = read[name] ?? missingValue
-    if (value !== undefined && !Object.hasOwn(ruleShapes, name)) known[name] = value
+    if (value !== undefined && !Object.hasOwn(ruleShapes, name)) knownFields[name] = value
   }
-  return { ...known, rules: readRules(members) } as StoredSettings // created from these fields
+  return { ...knownFields, rules: readRules(members) } as StoredSettings // created from these fields
 }
 
 const SET_AGAIN = 'Set them again: PATCH /api/settings with "requireApiKey".'

@@ -55,9 +55,9 @@ const writableStores = new WeakMap<Store, WritableStore>()
 
 /** Returns the same object for the same store, so all of its writers share their state. */
 export function getWritableStore(store: Store, clock: Clock): WritableStore {
-  const known = writableStores.get(store) ?? buildWritableStore(store, clock)
-  writableStores.set(store, known)
-  return known
+  const writableStore = writableStores.get(store) ?? buildWritableStore(store, clock)
+  writableStores.set(store, writableStore)
+  return writableStore
 }
 
 function buildWritableStore(store: Store, clock: Clock): WritableStore {
@@ -244,8 +244,8 @@ function createExclusiveRunner({ storage, clock }: { storage: Storage; clock: Cl
 
   /** Acquires the lease. Returns its record's version, or `false`. This gateway may already hold it if the storage's response was lost. */
   async function acquireLease(key: string): Promise<string | false> {
-    const taken = await storage.set(key, owner, { ifVersion: null, ttlMs: LEASE_MS, durability: 'relaxed' })
-    if (taken !== false) return taken
+    const version = await storage.set(key, owner, { ifVersion: null, ttlMs: LEASE_MS, durability: 'relaxed' })
+    if (version !== false) return version
     const current = await storage.get(key)
     if (current?.value !== owner) return false
     return storage.set(key, owner, { ifVersion: current.version, ttlMs: LEASE_MS, durability: 'relaxed' })
@@ -278,8 +278,8 @@ function createExclusiveRunner({ storage, clock }: { storage: Storage; clock: Cl
   }
 }
 
-const createUnavailableError = (why: string) =>
-  gatewayError('STORAGE_UNAVAILABLE', { message: `${why} Nothing was written. Try again.` })
+const createUnavailableError = (reason: string) =>
+  gatewayError('STORAGE_UNAVAILABLE', { message: `${reason} Nothing was written. Try again.` })
 
 const pause = (clock: Clock) =>
   new Promise<void>((resolve) => void startDeadline(clock, PAUSE_MS * (0.5 + jitter() / 2), resolve))

@@ -13,12 +13,12 @@ export const stickyLimit = integer(1, 1_000)
 
 /** A provider's connections have equal weight and cost, and no conditions. */
 export const connectionStrategy: Shape<Strategy> = choice(
-  strategies.filter((one) => one !== 'conditional'),
+  strategies.filter((strategy) => strategy !== 'conditional'),
   { refused: ['conditional'] },
 )
 
 /** Any string here; checked separately, because the specification prescribes the messages. */
-const given = text()
+const plainText = text()
 
 /** The fields of a combo. */
 export const comboFields = {
@@ -32,9 +32,9 @@ export const comboFields = {
     shape: text({ max: 512, pattern: /^[a-zA-Z0-9_.-]+$/, form: 'comboName' }),
     isStorageKey: true,
     inputs: {
-      create: { as: 'required', shape: given },
-      update: { as: 'optional', shape: given },
-      put: { as: 'required', shape: given },
+      create: { as: 'required', shape: plainText },
+      update: { as: 'optional', shape: plainText },
+      put: { as: 'required', shape: plainText },
     },
   },
   /** Where the combo is listed; default `llm`. An unknown kind isn't listed anywhere. */

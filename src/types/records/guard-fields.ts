@@ -14,8 +14,8 @@ const optional = <T>(shape: Shape<T>) => ({ shape, isOptional: true }) as const
 const word = text({ isNonEmpty: true, max: 200 })
 const words = (max: number) => list(word, { items: 'texts', max, isNonEmpty: true })
 const count: Shape<number> = { type: 'number', min: 1, isWhole: true }
-const choices = <const T extends string>(of: readonly T[]) =>
-  list(choice(of), { items: 'texts', max: of.length, isNonEmpty: true })
+const choices = <const T extends string>(values: readonly T[]) =>
+  list(choice(values), { items: 'texts', max: values.length, isNonEmpty: true })
 
 /** The options of all guards. */
 export const sharedGuardFields = {
@@ -93,7 +93,9 @@ export type GuardKind = keyof typeof guardKinds
 
 /** The options of all kinds. */
 type KindOptions = Intersection<(typeof guardKinds)[GuardKind]>
-type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer All) => void ? All : never
+type Intersection<U> = (U extends unknown ? (argument: U) => void : never) extends (all: infer All) => void
+  ? All
+  : never
 
 type FieldsOf<Options> = {
   readonly [N in keyof Options]: {

@@ -5,11 +5,11 @@ import type { InputOf, RecordFields, ShownOf } from './record-fields.ts'
 import { choice, name } from './shapes.ts'
 
 /** Required by `create` and `put`; `update` can't set it. */
-const whole = { create: 'required', put: 'required' } as const
+const requiredFields = { create: 'required', put: 'required' } as const
 
 /** The fields of a custom model. */
 export const customModelFields = {
-  id: { shape: name(512, { isPathPart: true }), isEssential: true, inputs: whole },
+  id: { shape: name(512, { isPathPart: true }), isEssential: true, inputs: requiredFields },
   /** Default `llm`. */
   type: {
     shape: choice(kinds, { isOpen: true }),
@@ -18,7 +18,7 @@ export const customModelFields = {
   },
   /** Its prices; a connection's own prices take precedence. */
   prices: { shape: prices, isOptional: true, inputs: { create: 'optional', put: 'removable' } },
-  providerAlias: { shape: name(200, { isPathPart: true }), isEssential: true, inputs: whole },
+  providerAlias: { shape: name(200, { isPathPart: true }), isEssential: true, inputs: requiredFields },
   /** `code`: defined in the gateway's options, so it can't be changed here. Absent: stored. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false },
 } as const satisfies RecordFields

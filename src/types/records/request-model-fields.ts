@@ -13,7 +13,7 @@ export const requestModelsFields = {
   on: comboFields.on,
   strategy: {
     shape: choice(
-      strategies.filter((one) => one !== 'round-robin'),
+      strategies.filter((strategy) => strategy !== 'round-robin'),
       { refused: ['round-robin'] },
     ),
     inputs: settable,

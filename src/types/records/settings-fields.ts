@@ -8,7 +8,7 @@ const verdict = { shape: choice(['refuse', 'allow']), isOptional: true } as cons
 const whenAway = { usd: verdict, tokens: verdict, requests: verdict, parallel: verdict } as const
 
 const days = integer(1, 36_500)
-const kept = {
+const retentionFields = {
   /** How long to keep request records; default 30. */
   keepRequestsDays: { shape: days, isOptional: true },
   /** How long to keep hourly totals; default 400. */
@@ -85,7 +85,7 @@ export const settingsFields = {
   /** Whether the gateway asks providers to cache prompts. Keys, combo entries, and connections can differ. Default `off`. */
   promptCaching: { ...cachingField, inputs: { update: 'removable' } },
   /** How long usage is kept. */
-  usage: { shape: object(kept), isOptional: true, isSynced: false, inputs: { update: 'merged' } },
+  usage: { shape: object(retentionFields), isOptional: true, isSynced: false, inputs: { update: 'merged' } },
   /** Identifies the last call that set `requireApiKey`; each call writes a new ID. */
   edit: { shape: text(), isOptional: true, isShown: false },
 } as const satisfies RecordFields

@@ -181,13 +181,13 @@ export const integer = (min: number, max: number): Shape<number> & NumberShape =
 })
 
 export const choice = <const T extends string>(
-  of: readonly T[],
+  values: readonly T[],
   rules: Pick<ChoiceShape, 'refused' | 'isOpen' | 'orObject'> = {},
-): Shape<T> => ({ type: 'choice', of, ...rules })
+): Shape<T> => ({ type: 'choice', of: values, ...rules })
 
-export const list = <T>(of: Shape<T>, rules: Omit<ListShape, 'type' | 'of'>): Shape<T[]> => ({
+export const list = <T>(item: Shape<T>, rules: Omit<ListShape, 'type' | 'of'>): Shape<T[]> => ({
   type: 'list',
-  of,
+  of: item,
   ...rules,
 })
 
