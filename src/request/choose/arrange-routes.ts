@@ -36,7 +36,7 @@ async function arrange(
   { table, select }: { table: RouteTable; select: Select },
 ): Promise<readonly Route[]> {
   const sorted = strategy ? await sortRoutes(routes, strategy, { table, select }) : routes
-  return [...sorted].sort((one, other) => getRank(one.target) - getRank(other.target))
+  return [...sorted].sort((a, b) => getRank(a.target) - getRank(b.target))
 }
 
 /** Sorts routes by a strategy, as if they were the entries of a combo. */

@@ -60,7 +60,7 @@ export function shouldSkip(route: Route, progress: Progress): boolean {
     return true
   }
   if (includesTarget(tried, target)) {
-    const failed = failures.find((one) => isSame(one.route.target, target))
+    const failed = failures.find((failure) => isSame(failure.route.target, target))
     if (failed) log.recordSkip(route, failed.failure.class)
     return true
   }
@@ -87,7 +87,9 @@ export function pickCloserError(first: GatewayError | undefined, other: GatewayE
 }
 
 function addCooling({ route, dueAt, isMandatory }: CoolingTarget, cooling: CoolingTarget[]): void {
-  const later = cooling.findIndex((one) => (one.isMandatory === isMandatory ? one.dueAt > dueAt : one.isMandatory))
+  const later = cooling.findIndex((entry) =>
+    entry.isMandatory === isMandatory ? entry.dueAt > dueAt : entry.isMandatory,
+  )
   cooling.splice(later < 0 ? cooling.length : later, 0, { route, dueAt, isMandatory })
 }
 
@@ -97,7 +99,7 @@ function addCooling({ route, dueAt, isMandatory }: CoolingTarget, cooling: Cooli
  * size is unknown.
  */
 export function isTooSmall(target: RouteTarget, { request, failures }: Progress): boolean {
-  const getSize = (one: RouteTarget) => getContextWindow(request.context.catalog, one)
+  const getSize = (target: RouteTarget) => getContextWindow(request.context.catalog, target)
   return failures.some(({ route, failure }) => {
     if (failure.class !== 'context-overflow') return false
     const { window = Number.POSITIVE_INFINITY } = failure
@@ -117,8 +119,8 @@ export const wouldRepeatFailure = ({ provider, model }: RouteTarget, { failures 
 
 /** Records the failure of an attempt, replacing an earlier one of the same target. */
 export function recordFailure(failed: FailedAttempt, { failures }: Progress): void {
-  const at = failures.findIndex((one) => isSame(one.route.target, failed.route.target))
-  const [earlier] = at >= 0 ? failures.splice(at, 1) : []
+  const index = failures.findIndex((failure) => isSame(failure.route.target, failed.route.target))
+  const [earlier] = index >= 0 ? failures.splice(index, 1) : []
   earlier?.empty?.log.recordEmptyDropped(earlier.failure)
   failures.push(failed)
 }
@@ -128,10 +130,8 @@ export const includesTarget = (targets: readonly RouteTarget[], target: RouteTar
   targets.some((one) => isSame(one, target))
 
 /** The same model with different parameters is a different target, because it may then succeed. */
-const isSame = (one: RouteTarget, other: RouteTarget) =>
-  one.model === other.model &&
-  one.connection.id === other.connection.id &&
-  serializeParams(one) === serializeParams(other)
+const isSame = (a: RouteTarget, b: RouteTarget) =>
+  a.model === b.model && a.connection.id === b.connection.id && serializeParams(a) === serializeParams(b)
 
 /**
  * Returns the target to try when no other is left: the untried one in cooldown that recovers first. Ignores mandatory

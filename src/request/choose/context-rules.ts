@@ -18,18 +18,18 @@ const MAX_CONTEXTS = 1_000
 
 /** Creates a function that applies rules. If there are none, it returns the gateway's own context. */
 export function createRuleApplier(health: Health): PipelineContext['withRules'] {
-  const known = new Map<string, RuledContext>()
+  const contextsByRules = new Map<string, RuledContext>()
 
   return (gateway, settings, combo) => {
     if (!settings.rules && !combo) return gateway
     const key = combo?.name ?? ''
-    const last = known.get(key)
+    const last = contextsByRules.get(key)
     if (last && last.gateway === gateway && last.settings === settings && last.combo === combo) return last.context
     const rules = mergeRules(gateway.limits, settings.rules, combo?.rules)
     const options = { ...rules.health, combo: combo?.rules?.health && combo.name }
     const context = { ...gateway, limits: applyRules(gateway.limits, rules), health: health.withSettings(options) }
-    if (!last) evictOldest(known, MAX_CONTEXTS)
-    known.set(key, { gateway, settings, combo, context })
+    if (!last) evictOldest(contextsByRules, MAX_CONTEXTS)
+    contextsByRules.set(key, { gateway, settings, combo, context })
     return context
   }
 }

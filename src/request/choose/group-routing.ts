@@ -90,7 +90,7 @@ export function createGroupRoutes(
   let leftOut: Group | undefined
   const routes = walkRoutes(outermost, {
     groupReach: getGroupReach(table),
-    resolveEntry: (entry, within) => resolveEntry(table, entry, within),
+    resolveEntry: (entry, parent) => resolveEntry(table, entry, parent),
     select,
     onExcluded(entry, way) {
       leftOut ??= way.group
@@ -107,9 +107,9 @@ export function createGroupRoutes(
 }
 
 /** Loads the code that arranges routes, since few requests ask for it. */
-async function* arrangeLazily(...given: Parameters<typeof arrangeRoutes>): AsyncGenerator<Route, undefined> {
+async function* arrangeLazily(...args: Parameters<typeof arrangeRoutes>): AsyncGenerator<Route, undefined> {
   const { arrangeRoutes } = await import('./arrange-routes.ts')
-  return yield* arrangeRoutes(...given)
+  return yield* arrangeRoutes(...args)
 }
 
 const createConditionError = ({ name, label }: Group) =>

@@ -216,8 +216,8 @@ export class Targets {
   #exclude(route: Route, error: GatewayError): void {
     const { cooling } = this.#progress
     this.#progress.rejection ??= error
-    const at = cooling.findIndex((one) => one.route === route)
-    if (at >= 0) cooling.splice(at, 1)
+    const index = cooling.findIndex((entry) => entry.route === route)
+    if (index >= 0) cooling.splice(index, 1)
     this.#hasEnded ||= this.#choice === 'again'
   }
 

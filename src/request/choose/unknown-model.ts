@@ -120,10 +120,10 @@ const formatConnectHint = (provider: string, basePath: string) =>
 
 /** Finds the first provider without models in the catalog, which may serve any model. */
 function findOpenProvider(providers: readonly string[], catalog: Catalog): string | undefined {
-  const known = new Set<string>()
+  const knownNames = new Set<string>()
   for (const [provider, definition] of Object.entries(catalog))
-    if (definition.models?.length) known.add(provider).add(getCatalogAlias(provider, definition))
-  return providers.find((name) => !known.has(name))
+    if (definition.models?.length) knownNames.add(provider).add(getCatalogAlias(provider, definition))
+  return providers.find((name) => !knownNames.has(name))
 }
 
 /** Finds the provider whose name is most similar to the start of the model's. */

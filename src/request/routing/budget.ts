@@ -63,17 +63,17 @@ const MAX_SAVED_HEDGES = 10
 
 /** Creates the budget for hedges: 5% of the requests. At most ten are saved up. */
 export function createHedgeBudget(): HedgeBudget {
-  let left = 0 // in twentieths of a call, so nothing is rounded
+  let balance = 0 // in twentieths of a call, so nothing is rounded
 
   function add(shares: number) {
-    left = Math.min(MAX_SAVED_HEDGES * 20, left + shares)
+    balance = Math.min(MAX_SAVED_HEDGES * 20, balance + shares)
   }
 
   return {
     earn: () => add(1),
     spend() {
-      if (left < 20) return false
-      left -= 20
+      if (balance < 20) return false
+      balance -= 20
       return true
     },
     giveBack: () => add(20),

@@ -111,9 +111,9 @@ class CallWindow {
 
   record(now: number, { failed, isRecount }: CallOutcome): void {
     this.#slideTo(now)
-    const at = 2 * (this.#step % STEPS)
-    if (!isRecount) this.#counts[at] = Number(this.#counts[at]) + 1
-    if (failed) this.#counts[at + 1] = Number(this.#counts[at + 1]) + 1
+    const index = 2 * (this.#step % STEPS)
+    if (!isRecount) this.#counts[index] = Number(this.#counts[index]) + 1
+    if (failed) this.#counts[index + 1] = Number(this.#counts[index + 1]) + 1
     this.#consecutiveFailures = failed ? this.#consecutiveFailures + 1 : 0
   }
 
@@ -121,8 +121,8 @@ class CallWindow {
     this.#slideTo(now)
     let calls = 0
     let failures = 0
-    for (const [at, count] of this.#counts.entries()) {
-      if (at % 2 === 0) calls += count
+    for (const [index, count] of this.#counts.entries()) {
+      if (index % 2 === 0) calls += count
       else failures += count
     }
     return { calls, failures, consecutiveFailures: Math.min(this.#consecutiveFailures, failures) }
@@ -132,8 +132,8 @@ class CallWindow {
   #slideTo(now: number): void {
     const step = Math.floor((now * STEPS) / this.windowMs)
     for (let next = Math.max(this.#step + 1, step - STEPS + 1); next <= step; next++) {
-      const at = 2 * (next % STEPS)
-      this.#counts[at] = this.#counts[at + 1] = 0
+      const index = 2 * (next % STEPS)
+      this.#counts[index] = this.#counts[index + 1] = 0
     }
     this.#step = Math.max(this.#step, step)
   }

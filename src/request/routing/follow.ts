@@ -17,7 +17,7 @@ interface EnteredGroup {
 export interface FollowDependencies {
   select: Select
   groupReach: GroupReach
-  resolveEntry(entry: GroupEntry, within: Group): Resolution
+  resolveEntry(entry: GroupEntry, parent: Group): Resolution
   /** Called with each entry that the selection skips. */
   onExcluded?: EntryListener | undefined
   /** Called when an entry's turn comes, but its name has no target. */
@@ -113,10 +113,11 @@ class RouteWalk implements AsyncIterableIterator<Route, undefined> {
 
   #enterGroup(group: Group, order: GroupOrder): void {
     const { onExcluded } = this.#dependencies
-    const before = this.#before
+    const previous = this.#before
     if (onExcluded && order.entries.length < group.entries.length)
-      for (const entry of group.entries) if (!order.entries.includes(entry)) onExcluded(entry, { group, before })
-    this.#stages.push({ group, order, before, followed: 0 })
+      for (const entry of group.entries)
+        if (!order.entries.includes(entry)) onExcluded(entry, { group, before: previous })
+    this.#stages.push({ group, order, before: previous, followed: 0 })
   }
 }
 
@@ -151,8 +152,8 @@ function applyEntries(target: RouteTarget, via: GroupChoice): RouteTarget {
 }
 
 /** Finds the group that decides how connections are chosen: the innermost with a strategy for them. */
-function findDecidingGroup(group: Group, before: GroupChoice | undefined): Group {
+function findDecidingGroup(group: Group, previous: GroupChoice | undefined): Group {
   if (group.connectionStrategy) return group
-  for (let outer = before; outer; outer = outer.before) if (outer.group.connectionStrategy) return outer.group
+  for (let outer = previous; outer; outer = outer.before) if (outer.group.connectionStrategy) return outer.group
   return group
 }

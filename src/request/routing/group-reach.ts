@@ -67,16 +67,16 @@ const reaches = new WeakMap<RouteTable, GroupReach>()
 
 /** Returns the lookups for the entries of a table's groups. They cache, so each table has its own. */
 export function getGroupReach(table: RouteTable): GroupReach {
-  const known = reaches.get(table)
-  if (known) return known
+  const existing = reaches.get(table)
+  if (existing) return existing
   const created = createGroupReach(table)
   reaches.set(table, created)
   return created
 }
 
-/** Resolves an entry of a group; `within`: the group that decides how connections are chosen. */
-export const resolveEntry = (table: RouteTable, { target, name }: GroupEntry, within?: Group): Resolution =>
-  target ? [{ target }] : table.resolveModel(name, within)
+/** Resolves an entry of a group; `parent`: the group that decides how connections are chosen. */
+export const resolveEntry = (table: RouteTable, { target, name }: GroupEntry, parent?: Group): Resolution =>
+  target ? [{ target }] : table.resolveModel(name, parent)
 
 function createGroupReach(table: RouteTable): GroupReach {
   function* walkTargets(entry: GroupEntry, look = { left: MAX_REACH }): Generator<RouteTarget> {

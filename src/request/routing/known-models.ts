@@ -16,13 +16,13 @@ export const isKnownTarget = (
 
 /** Returns whether the name is a combo, an alias, or a known model. */
 export function isKnownName(name: string, table: RouteTable): boolean {
-  const known = knownNamesByTable.get(table) ?? new Set<string>()
-  if (known.has(name)) return true
+  const knownNames = knownNamesByTable.get(table) ?? new Set<string>()
+  if (knownNames.has(name)) return true
   const isKnown =
     table.combos.has(name) ||
     table.aliases.has(name) ||
     (table.findTargets(name) ?? []).some((target) => isKnownTarget(target, table))
-  if (isKnown && known.size < MAX_NAMES) knownNamesByTable.set(table, known.add(name))
+  if (isKnown && knownNames.size < MAX_NAMES) knownNamesByTable.set(table, knownNames.add(name))
   return isKnown
 }
 

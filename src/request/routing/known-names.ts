@@ -35,9 +35,9 @@ export function findMissingProviders(model: string, table: RouteTable, max = 3):
 function findMissingProvider(model: string, { catalog, connections, byName }: RouteTable) {
   const name = model.slice(0, Math.max(0, model.indexOf('/')))
   if (name === '' || byName.has(name)) return undefined
-  const known = [...Object.keys(catalog).map((provider) => ({ provider })), ...connections]
-  return known.find((one) => {
-    const { output, catalog: catalogAlias, id } = getProviderNames(catalog, one)
+  const providers = [...Object.keys(catalog).map((provider) => ({ provider })), ...connections]
+  return providers.find((connection) => {
+    const { output, catalog: catalogAlias, id } = getProviderNames(catalog, connection)
     return name === id || name === output || name === catalogAlias
   })?.provider
 }
@@ -65,8 +65,11 @@ function* walkNames(
     if (first && type === 'llm' && id.trim() !== '') yield `${getProviderNames(catalog, first).output}/${id.trim()}`
   }
   // The operator knows the models in aliases and combos, which may be the only source for a compatible provider.
-  const named = [...aliases.values(), ...[...combos.values()].flatMap(({ entries }) => entries.map(({ name }) => name))]
-  for (const model of named) if (resolveModel(model)) yield model
+  const referencedNames = [
+    ...aliases.values(),
+    ...[...combos.values()].flatMap(({ entries }) => entries.map(({ name }) => name)),
+  ]
+  for (const model of referencedNames) if (resolveModel(model)) yield model
 }
 
 function* walkCatalogNames(catalog: Catalog) {

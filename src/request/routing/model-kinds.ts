@@ -32,15 +32,15 @@ export type Model = Pick<RouteTarget, 'connection' | 'provider' | 'model'>
 export type KnownModels = Pick<RouteTable, 'catalog' | 'customModels'>
 
 export function findKind(target: Model, catalog: Catalog, custom: readonly CustomModel[]): Kind | undefined {
-  const known = findKindInCatalog(target, catalog)
-  if (known || custom.length === 0) return known
+  const catalogKind = findKindInCatalog(target, catalog)
+  if (catalogKind || custom.length === 0) return catalogKind
   const names: string[] = Object.values(getProviderNames(catalog, target.connection))
   return custom.find(({ id, providerAlias }) => id.trim() === target.model && names.includes(providerAlias))?.type
 }
 
 function findKindInCatalog(target: Model, catalog: RouteTable['catalog']): Kind | undefined {
-  const known = getCatalogModel(catalog, target)
-  if (known) return known.type ?? 'llm'
+  const catalogModel = getCatalogModel(catalog, target)
+  if (catalogModel) return catalogModel.type ?? 'llm'
   const { searchConfig, fetchConfig } = getDefinition(catalog, target.provider) ?? {}
   if (searchConfig && target.model === 'search') return 'webSearch'
   return fetchConfig && target.model === 'fetch' ? 'webFetch' : undefined

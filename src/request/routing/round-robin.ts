@@ -10,7 +10,7 @@ export interface RoundRobin {
   /** Returns the turn that `take` would return: the one after `after`, by default after the last turn taken. */
   peek(group: Group, isUsable: (entry: GroupEntry) => boolean, after?: GroupTurn): Promise<GroupTurn>
   /** Ends a turn: moves it to the entry that responded, or gives it back if none did, unless another request has taken a turn since. */
-  settle(group: Group, entry: GroupEntry | undefined, taken: GroupTurn): Promise<void>
+  settle(group: Group, entry: GroupEntry | undefined, turn: GroupTurn): Promise<void>
   /**
    * Joins two turns of one request, so both can be given back as one. Returns only the later one if another request has taken a turn in between.
    */
@@ -59,10 +59,10 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
       if (newest) latest.set(label, newest)
       retries = 0
       queue.splice(0, served.length)
-      for (const [at, turn] of turns.entries())
-        served[at]?.resolve(
-          at === turns.length - 1 && version
-            ? { ...turn, version, before: serializeTurn(turns[at - 1] ?? last) }
+      for (const [index, turn] of turns.entries())
+        served[index]?.resolve(
+          index === turns.length - 1 && version
+            ? { ...turn, version, before: serializeTurn(turns[index - 1] ?? last) }
             : turn,
         )
     }
@@ -91,7 +91,7 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
         queues.set(label, started)
         serve(label, started).catch((error: unknown) => {
           queues.delete(label)
-          for (const left of started) left.reject(error)
+          for (const request of started) request.reject(error)
         })
       }),
     peek: async (group, isUsable, after) => getNextTurn(after ?? (await readLast(group.label)).last, group, isUsable),

@@ -46,12 +46,12 @@ export const toGroup = (combo: ComboRecord): Group => ({
 const getService = (group: Pick<Group, 'kind'> | undefined): string | undefined =>
   group?.kind && findEndpoint(group.kind)?.service
 
-/** Completes names that consist only of a provider, such as `tavily` to `tavily/search`. `taken`: names that aren't providers. */
-function completeNames(group: Group, taken: ReadonlySet<string>): Group {
+/** Completes names that consist only of a provider, such as `tavily` to `tavily/search`. `usedNames`: names that aren't providers. */
+function completeNames(group: Group, usedNames: ReadonlySet<string>): Group {
   if (getService(group) === undefined) return group
   return {
     ...group,
-    entries: group.entries.map((entry) => ({ ...entry, name: completeName(entry.name, group, taken) })),
+    entries: group.entries.map((entry) => ({ ...entry, name: completeName(entry.name, group, usedNames) })),
   }
 }
 
@@ -59,10 +59,10 @@ function completeNames(group: Group, taken: ReadonlySet<string>): Group {
 export function completeName(
   name: string,
   { kind }: Pick<Group, 'kind'>,
-  taken: { has(name: string): boolean },
+  usedNames: { has(name: string): boolean },
 ): string {
   const service = kind && findEndpoint(kind)?.service
-  return service === undefined || name.includes('/') || taken.has(name) ? name : `${name}/${service}`
+  return service === undefined || name.includes('/') || usedNames.has(name) ? name : `${name}/${service}`
 }
 
 /** Creates the group of a provider's connections that serve one of its models. */
@@ -78,13 +78,13 @@ export function getConnectionStrategy(
   provider: string,
   { within, record }: { within: Group | undefined; record: ProviderRecord | undefined },
 ): ConnectionStrategy | undefined {
-  const own = within?.connectionStrategy
+  const groupStrategy = within?.connectionStrategy
   const chosen =
-    within && own
+    within && groupStrategy
       ? {
           label: `${within.label}/${provider}`,
           edition: within.edition,
-          strategy: own,
+          strategy: groupStrategy,
           stickyLimit: within.stickyLimit,
         }
       : record && { label: getProviderLabel(provider), strategy: record.strategy, stickyLimit: record.stickyLimit ?? 1 }
@@ -122,10 +122,10 @@ export interface RoutingRecords {
 export interface RouteTable {
   /**
    * Resolves a model name: a combo, else an alias, else `<alias>/<model_id>` by any of a provider's three names. Returns a group, or at least one
-   * route, in the order of attempts; `undefined` if the name is unknown. `within`: the group that decides how connections are chosen. `service`: the
+   * route, in the order of attempts; `undefined` if the name is unknown. `parent`: the group that decides how connections are chosen. `service`: the
    * model part for a name that is only a provider; default: that of the group's kind, if it has one.
    */
-  resolveModel(model: string, within?: Group, service?: string): Resolution
+  resolveModel(model: string, parent?: Group, service?: string): Resolution
   /**
    * Finds the targets that a request for this name may use, by priority; none for a combo, which chooses per request; `undefined` if the name doesn't
    * resolve.
@@ -173,41 +173,43 @@ export function createRouteTable(
   { catalog, basePath = '', customModels, code }: RouteTableDependencies,
 ): RouteTable {
   const aliases = new Map(routes.aliases.map(({ alias, model }) => [alias, model]))
-  const taken = new Set([...aliases.keys(), ...routes.combos.map(({ name }) => name)])
-  const combos = new Map(routes.combos.map((combo) => [combo.name, completeNames(toGroup(combo), taken)]))
+  const usedNames = new Set([...aliases.keys(), ...routes.combos.map(({ name }) => name)])
+  const combos = new Map(routes.combos.map((combo) => [combo.name, completeNames(toGroup(combo), usedNames)]))
   const providers = new Map(routes.providers.map((record) => [record.provider, record]))
   const connections = groupConnectionsByName(routes.connections, catalog)
-  const known = new Map<string, readonly Route[]>()
+  const routesByModel = new Map<string, readonly Route[]>()
   const priced = routes.customModels.filter(({ prices }) => prices)
   const areRuled = [...combos.values()].some(({ rules }) => rules)
 
-  function resolveModel(model: string, within?: Group, service = getService(within)): Resolution {
+  function resolveModel(model: string, parent?: Group, service = getService(parent)): Resolution {
     let name = model
     for (let hops = 0; hops <= aliases.size; hops++) {
       const combo = combos.get(name)
       if (combo) return combo
-      const meant = aliases.get(name)
-      if (meant === undefined || meant === name) return resolveDirectly(name, within, service)
-      name = meant
+      const aliasTarget = aliases.get(name)
+      if (aliasTarget === undefined || aliasTarget === name) return resolveDirectly(name, parent, service)
+      name = aliasTarget
     }
     return undefined // a cycle of aliases, which only two concurrent writers can create
   }
 
-  function resolveDirectly(model: string, within: Group | undefined, service: string | undefined): Resolution {
+  function resolveDirectly(model: string, parent: Group | undefined, service: string | undefined): Resolution {
     const found =
-      known.get(model) ?? cacheRoutes(model) ?? (service === undefined ? undefined : cacheRoutes(`${model}/${service}`))
+      routesByModel.get(model) ??
+      cacheRoutes(model) ??
+      (service === undefined ? undefined : cacheRoutes(`${model}/${service}`))
     const [first] = found ?? []
     if (!found || !first || found.length === 1) return found
     const { provider } = first.target
-    const strategy = getConnectionStrategy(provider, { within, record: providers.get(provider) })
+    const strategy = getConnectionStrategy(provider, { within: parent, record: providers.get(provider) })
     return strategy ? createConnectionGroup(found, strategy) : found
   }
 
   function cacheRoutes(model: string): readonly Route[] | undefined {
     const found = findRoutes(model)
     if (!found) return undefined
-    evictOldest(known, MAX_KNOWN)
-    known.set(model, found)
+    evictOldest(routesByModel, MAX_KNOWN)
+    routesByModel.set(model, found)
     return found
   }
 
@@ -286,7 +288,7 @@ function findCallableName(
   for (const name of [id, output, catalogAlias]) {
     const found = resolveModel(`${name}/${model}`) ?? []
     const targets = 'strategy' in found ? found.entries.map((entry) => entry.target) : found.map(({ target }) => target)
-    const reachesTarget = targets.some((one) => one?.connection.id === connection.id && one.model === model)
+    const reachesTarget = targets.some((target) => target?.connection.id === connection.id && target.model === model)
     if (!reachesTarget || targets.length >= fewest) continue
     best = name
     fewest = targets.length
@@ -339,4 +341,5 @@ export function createModelRouter({
 
 const NO_MODELS: readonly CustomModel[] = []
 
-const isSame = (some: readonly unknown[], others: readonly unknown[]) => some.every((one, at) => one === others[at])
+const isSame = (some: readonly unknown[], others: readonly unknown[]) =>
+  some.every((item, index) => item === others[index])

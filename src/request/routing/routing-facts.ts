@@ -57,7 +57,7 @@ function matches(value: string | undefined, pattern: Pattern): boolean {
   if (value === undefined) return false
   return typeof pattern === 'string'
     ? matchesPattern(value, pattern)
-    : pattern.some((one) => matchesPattern(value, one))
+    : pattern.some((part) => matchesPattern(value, part))
 }
 
 /**
@@ -69,13 +69,13 @@ export function matchesPattern(value: string, pattern: string): boolean {
   const end = pieces.pop()
   if (end === undefined) return value === start
   if (!value.startsWith(start)) return false
-  let at = start.length
+  let position = start.length
   for (const piece of pieces) {
-    const found = value.indexOf(piece, at)
+    const found = value.indexOf(piece, position)
     if (found < 0) return false
-    at = found + piece.length
+    position = found + piece.length
   }
-  return value.length - at >= end.length && value.endsWith(end)
+  return value.length - position >= end.length && value.endsWith(end)
 }
 
 function getText(metadata: Readonly<Record<string, unknown>>, name: string): string | undefined {

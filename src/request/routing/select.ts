@@ -14,5 +14,5 @@ export interface GroupReach extends Representatives {
   listTargets(entry: GroupEntry): Iterable<RouteTarget>
 }
 
-/** Orders the entries of a group for one request; `before`: the path to the group. */
-export type Select = (group: Group, groupReach: GroupReach, before?: GroupChoice) => Promise<GroupOrder>
+/** Orders the entries of a group for one request; `previous`: the path to the group. */
+export type Select = (group: Group, groupReach: GroupReach, previous?: GroupChoice) => Promise<GroupOrder>

@@ -41,8 +41,8 @@ export function createServedSessions(clock: Clock): ServedSessions {
   const sessions = new Map<string, { connectionId: string; until: number }>()
   return {
     isServedBy(group, session, connectionId) {
-      const known = sessions.get(getKey(group, session))
-      return known?.connectionId === connectionId && known.until > clock.now()
+      const existing = sessions.get(getKey(group, session))
+      return existing?.connectionId === connectionId && existing.until > clock.now()
     },
     record(group, session, connectionId) {
       const key = getKey(group, session)

@@ -52,11 +52,11 @@ export function createSharedMeasures(
   let reading: Promise<void> | undefined
 
   /** Starts publishing a measure of a target, since it is used for choosing. Returns the target's key. */
-  function share(target: RouteTarget, what: MeasureName): string {
+  function share(target: RouteTarget, measure: MeasureName): string {
     const key = getStatsKey(target)
-    if (picks[what].has(key)) return key
-    evictOldest(picks[what], MAX_TARGETS)
-    picks[what].set(key, target)
+    if (picks[measure].has(key)) return key
+    evictOldest(picks[measure], MAX_TARGETS)
+    picks[measure].set(key, target)
     return key
   }
 
@@ -82,13 +82,13 @@ export function createSharedMeasures(
     const target = picks[what].get(key)
     if (!target || what === 'load' || !published) return target !== undefined
     const { streams, answers } = measure(target)
-    const before = published.targets[key]
+    const previous = published.targets[key]
     const isOld = clock.now() - published.at > MAX_AVERAGE_AGE_MS
-    return isOld || hasChanged(before?.streams, streams) || hasChanged(before?.answers, answers)
+    return isOld || hasChanged(previous?.streams, streams) || hasChanged(previous?.answers, answers)
   }
 
-  stats.watch((key, what) => {
-    if (isUnpublished(key, what)) publisher.schedule()
+  stats.watch((key, measure) => {
+    if (isUnpublished(key, measure)) publisher.schedule()
   })
 
   async function read() {
@@ -126,25 +126,25 @@ export function createSharedMeasures(
   }
 }
 
-const hasChanged = (before: number | undefined, now: number | undefined) =>
-  now !== undefined && (before === undefined || Math.abs(now - before) > MIN_CHANGE * before)
+const hasChanged = (previous: number | undefined, now: number | undefined) =>
+  now !== undefined && (previous === undefined || Math.abs(now - previous) > MIN_CHANGE * previous)
 
 function getMean(values: ReadonlyArray<number | undefined>): number | undefined {
-  const known = values.filter((value) => value !== undefined)
-  return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0) / known.length
+  const numbers = values.filter((value) => value !== undefined)
+  return numbers.length === 0 ? undefined : numbers.reduce((sum, value) => sum + value, 0) / numbers.length
 }
 
 /** Parses the entry of another instance, which may run another version. Unreadable parts are dropped. */
 function parsePublished(text: string): Published[] {
-  const read = tryParseJson(text)
-  if (!isObject(read) || typeof read.at !== 'number' || !isObject(read.targets)) return []
+  const parsed = tryParseJson(text)
+  if (!isObject(parsed) || typeof parsed.at !== 'number' || !isObject(parsed.targets)) return []
   const targets: Published['targets'] = {}
-  for (const [key, target] of Object.entries(read.targets)) {
+  for (const [key, target] of Object.entries(parsed.targets)) {
     if (!isObject(target)) continue
     const { load, streams, answers } = target
     targets[key] = { load: getNumber(load) ?? 0, streams: getNumber(streams), answers: getNumber(answers) }
   }
-  return [{ at: read.at, targets }]
+  return [{ at: parsed.at, targets }]
 }
 
 const getNumber = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)

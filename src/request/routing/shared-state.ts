@@ -39,10 +39,10 @@ export function createLocalState(clock: Clock): SharedState {
       return version
     },
     async drop(key) {
-      for (const one of values.keys()) if (one === key || one.startsWith(`${key}/`)) values.delete(one)
+      for (const value of values.keys()) if (value === key || value.startsWith(`${key}/`)) values.delete(value)
     },
     async list(key) {
-      const below = [...values].filter(([one]) => one.startsWith(`${key}/`))
+      const below = [...values].filter(([entryKey]) => entryKey.startsWith(`${key}/`))
       return below.map(([key, { value }]) => ({ key, value }))
     },
   }
@@ -58,16 +58,16 @@ export function createStoredState(
   storage: Storage,
   { clock, onError }: { clock: Clock; onError(error: unknown): void },
 ): SharedState {
-  const own = createLocalState(clock)
+  const localState = createLocalState(clock)
   let pausedUntil = Number.NEGATIVE_INFINITY
 
-  async function attempt<T>(work: () => Promise<T>, instead: () => Promise<T>): Promise<T> {
+  async function attempt<T>(work: () => Promise<T>, fallback: () => Promise<T>): Promise<T> {
     try {
       return await limitWait(work(), clock)
     } catch (error) {
       pausedUntil = clock.now() + PAUSE_MS
       onError(error)
-      return instead()
+      return fallback()
     }
   }
 
@@ -75,17 +75,17 @@ export function createStoredState(
 
   return {
     read(key) {
-      const fallBack = () => own.read(key)
+      const fallBack = () => localState.read(key)
       return isPaused() ? fallBack() : attempt(() => storage.get(PREFIX + key), fallBack)
     },
     write(key, value, options) {
-      if (isPaused()) return own.write(key, value, options)
+      if (isPaused()) return localState.write(key, value, options)
       const { ttlMs } = options // no `ifVersion`, since the storage's versions have no meaning in memory
-      const fallBack = () => own.write(key, value, ttlMs === undefined ? {} : { ttlMs })
+      const fallBack = () => localState.write(key, value, ttlMs === undefined ? {} : { ttlMs })
       return attempt(() => storage.set(PREFIX + key, value, { ...options, durability: 'relaxed' }), fallBack)
     },
     async drop(key) {
-      await own.drop(key)
+      await localState.drop(key)
       await attempt(
         async () => {
           await storage.delete(PREFIX + key)
@@ -95,7 +95,7 @@ export function createStoredState(
       )
     },
     list(key) {
-      const fallBack = () => own.list(key)
+      const fallBack = () => localState.list(key)
       if (isPaused()) return fallBack()
       return attempt(async () => {
         const below = await storage.list(`${PREFIX}${key}/`)

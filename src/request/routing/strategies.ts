@@ -13,7 +13,7 @@ export interface StrategyDefinition {
   /** Whether a choice counts as load immediately. Otherwise all requests of a burst would find the same target idle. */
   reservesLoad?: true
   /** Explains the position of an entry in a few words. */
-  reason(entry: GroupEntry, place: number, chosen: GroupOrder): string
+  reason(entry: GroupEntry, position: number, chosen: GroupOrder): string
 }
 
 const keepOrder: Order = (entries) => entries
@@ -34,23 +34,23 @@ export const strategies: Readonly<Record<Strategy, StrategyDefinition>> = {
       ...entries.filter(({ index }) => index < turn),
     ],
     needs: 'turn',
-    reason: (_, place) => (place === 0 ? 'its turn' : `${place} after the entry whose turn it is`),
+    reason: (_, position) => (position === 0 ? 'its turn' : `${position} after the entry whose turn it is`),
   },
 
   /** Weighted random order; entries with weight 0 come last, as listed. */
   weighted: {
     order: orderByWeight,
-    reason: ({ weight }, place, { entries }) =>
-      `drawn ${toOrdinal(place)}, weight ${weight} of ${entries.reduce((sum, { weight }) => sum + weight, 0)}`,
+    reason: ({ weight }, position, { entries }) =>
+      `drawn ${toOrdinal(position)}, weight ${weight} of ${entries.reduce((sum, { weight }) => sum + weight, 0)}`,
   },
 
   /** Shuffled uniformly. */
   random: {
     order(entries, { random }) {
-      const left = [...entries]
-      return entries.flatMap(() => left.splice(Math.floor(random() * left.length), 1))
+      const remaining = [...entries]
+      return entries.flatMap(() => remaining.splice(Math.floor(random() * remaining.length), 1))
     },
-    reason: (_, place) => `drawn ${toOrdinal(place)}`,
+    reason: (_, position) => `drawn ${toOrdinal(position)}`,
   },
 
   /** Fastest first, ties as listed; unmeasured entries before all others. */
@@ -99,19 +99,19 @@ function sortByFigure(
 }
 
 function orderByWeight(entries: readonly GroupEntry[], { random }: StrategyInputs): readonly GroupEntry[] {
-  const left = entries.filter(({ weight }) => weight > 0)
+  const remaining = entries.filter(({ weight }) => weight > 0)
   const drawn: GroupEntry[] = []
-  while (left.length > 0) drawn.push(...left.splice(draw(left, random()), 1))
+  while (remaining.length > 0) drawn.push(...remaining.splice(draw(remaining, random()), 1))
   return [...drawn, ...entries.filter(({ weight }) => weight === 0)]
 }
 
 function draw(entries: readonly GroupEntry[], random: number): number {
   let point = random * entries.reduce((sum, { weight }) => sum + weight, 0)
-  const at = entries.findIndex(({ weight }) => {
+  const index = entries.findIndex(({ weight }) => {
     point -= weight
     return point < 0
   })
-  return at < 0 ? entries.length - 1 : at // sums of fractions aren't exact
+  return index < 0 ? entries.length - 1 : index // sums of fractions aren't exact
 }
 
 /** The fraction of requests that try another entry first, since it may have become faster. */
@@ -124,8 +124,8 @@ function orderByLatency(entries: readonly GroupEntry[], { getLatency, random }: 
   return other ? [other, ...ordered] : ordered
 }
 
-function explainLatency(entry: GroupEntry, place: number, { entries, inputs: { getLatency } }: GroupOrder): string {
-  const next = place === 0 ? entries[1] : undefined
+function explainLatency(entry: GroupEntry, position: number, { entries, inputs: { getLatency } }: GroupOrder): string {
+  const next = position === 0 ? entries[1] : undefined
   const ms = getLatency(entry)
   if (ms === undefined) return 'latency not measured yet'
   const isExplored = next && (getLatency(next) ?? -1) < ms
@@ -154,10 +154,14 @@ function getScore({ name, weight }: GroupEntry, seed: string): number {
   return weight / -Math.log(chance)
 }
 
-function explainSession({ name, index }: GroupEntry, place: number, { inputs: { session, pin } }: GroupOrder): string {
+function explainSession(
+  { name, index }: GroupEntry,
+  position: number,
+  { inputs: { session, pin } }: GroupOrder,
+): string {
   if (session === '') return `listed ${toOrdinal(index)}; the request has no session`
   if (name === pin) return 'the session was re-pinned here'
-  return place === 0 ? 'the session is assigned here' : `${toOrdinal(place)} for this session`
+  return position === 0 ? 'the session is assigned here' : `${toOrdinal(position)} for this session`
 }
 
 function toOrdinal(index: number): string {

@@ -12,7 +12,7 @@ export interface TargetStats {
   /** Returns the number of in-flight requests. */
   getLoad(target: RouteTarget): number
   /** Calls `onChange` with the key of each target with a new measurement. Replaces the previous listener. */
-  watch(onChange: (key: string, what: MeasureName) => void): void
+  watch(onChange: (key: string, measure: MeasureName) => void): void
 }
 
 /** A measured quantity: a target's load or its average latency. */
@@ -48,12 +48,12 @@ const MAX_RECORDS = 10_000
 /** Creates empty statistics for at most 10,000 targets. */
 export function createTargetStats(): TargetStats {
   const records = new Map<string, TargetRecord>()
-  let onChanged: (key: string, what: MeasureName) => void = () => {}
-  const report: typeof onChanged = (key, what) => onChanged(key, what)
+  let onChanged: (key: string, measure: MeasureName) => void = () => {}
+  const report: typeof onChanged = (key, measure) => onChanged(key, measure)
 
   function getRecord(key: string): TargetRecord {
-    const known = records.get(key)
-    if (known) return known
+    const existing = records.get(key)
+    if (existing) return existing
     evictOldest(records, MAX_RECORDS)
     const record = { load: 0, streams: measure(), answers: measure() }
     records.set(key, record)
@@ -84,7 +84,7 @@ export function createTargetStats(): TargetStats {
 interface Measuring {
   record: TargetRecord
   stream: boolean
-  report(key: string, what: MeasureName): void
+  report(key: string, measure: MeasureName): void
 }
 
 class MeasuredCall implements RunningCall {
