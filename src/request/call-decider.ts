@@ -34,8 +34,8 @@ export async function callDecider<T>(
     })
   } catch (cause) {
     if (signal?.aborted) throw signal.reason
-    const why = cause instanceof Error ? cause.message : String(cause)
-    const message = `${name} failed for a request for the model "${model}": ${why}`
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    const message = `${name} failed for a request for the model "${model}": ${reason}`
     onError(gatewayError('ROUTE_FAILED', { message, cause, data: { model } }))
     if (ignoresErrors) return undefined
     throw gatewayError('ROUTE_FAILED', { message: FAILED, headers: { 'retry-after': '1' } })

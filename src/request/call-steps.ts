@@ -44,9 +44,9 @@ export class CallRequest extends RouteRequest {
  * Returns the request with another model or body; whether it streams doesn't change. Throws `INVALID_REQUEST` for a model or body that a client
  * couldn't send either.
  */
-export function changeCall(request: ModelRequest, { model, body, text, list: given }: CallChange): ModelRequest {
+export function changeCall(request: ModelRequest, { model, body, text, list: modelList }: CallChange): ModelRequest {
   const { call, table, unruled, settings } = request
-  const list = given ?? (model === undefined ? request.list : undefined)
+  const list = modelList ?? (model === undefined ? request.list : undefined)
   const sent = text === undefined ? call : changeText(call, text)
   const changed = body ? changeBody(sent, body, model ?? call.model) : changeModel(sent, model ?? call.model)
   const context = unruled.withRules(unruled, settings, list ?? table.findRuledCombo(changed.model))

@@ -21,9 +21,9 @@ export class FollowedStream implements ByteStream {
       const chunk = await this.#log.client.scope.race(this.#stream.next())
       if (chunk === undefined) this.#end(this.#log.createEnding(this.#status))
       return chunk
-    } catch (thrown) {
-      if (!this.#hasEnded) this.#fail(thrown)
-      throw thrown
+    } catch (error) {
+      if (!this.#hasEnded) this.#fail(error)
+      throw error
     }
   }
 
@@ -32,10 +32,10 @@ export class FollowedStream implements ByteStream {
     this.#end({ status: 499, sentStatus: this.#status, end: 'aborted' })
   }
 
-  #fail(thrown: unknown): void {
-    this.#stream.cancel(thrown)
-    if (!isGatewayError(thrown)) this.#log.reportError(thrown)
-    const { code, status, message } = toGatewayError(thrown)
+  #fail(error: unknown): void {
+    this.#stream.cancel(error)
+    if (!isGatewayError(error)) this.#log.reportError(error)
+    const { code, status, message } = toGatewayError(error)
     this.#end({ status, sentStatus: this.#status, end: 'cut', error: code, reason: message })
   }
 

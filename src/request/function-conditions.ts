@@ -23,7 +23,7 @@ export async function excludeEntries(group: Group, excluded: Set<GroupEntry>, so
       const name = `The condition of "${entry.name}" in the combo "${group.name}"`
       const isMet =
         condition &&
-        (await callDecider(async (own) => readDecision(await condition(facts, { signal: own })), {
+        (await callDecider(async (deciderSignal) => readDecision(await condition(facts, { signal: deciderSignal })), {
           ...{ name, model: call.model, clock, ignoresErrors, onError, signal },
         }))
       if (isMet === false) excluded.add(entry)
@@ -57,7 +57,7 @@ export async function isResponseUnwanted(
     if (!group.on?.includes('function')) continue
     for (const isUnwanted of responseConditions.get(group.name) ?? []) {
       const decision = await callDecider(
-        async (own) => readDecision(await isUnwanted(response, facts, { signal: own })),
+        async (deciderSignal) => readDecision(await isUnwanted(response, facts, { signal: deciderSignal })),
         {
           ...{ name: `A function in "on" of the combo "${group.name}"`, model: call.model, clock, onError, signal },
           ignoresErrors: onRouteError === 'ignore',

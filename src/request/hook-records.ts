@@ -217,10 +217,10 @@ export function formatAttempts(steps: readonly StepRecord[]): string {
   let via: string | undefined
   let leftOut = 0
   for (const step of steps) {
-    const shown = formatStep(step, steps, via)
-    if (list.length + shown.length > MAX_LIST['outcome' in step ? 'attempts' : 'skips']) leftOut++
+    const formatted = formatStep(step, steps, via)
+    if (list.length + formatted.length > MAX_LIST['outcome' in step ? 'attempts' : 'skips']) leftOut++
     else {
-      list += list === '' ? shown : `, ${shown}`
+      list += list === '' ? formatted : `, ${formatted}`
       via = step.via
     }
   }

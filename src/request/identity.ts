@@ -122,16 +122,16 @@ const identityMembers = {
 
 /** Returns the fields that are set. Each is read once, since it may be a getter. */
 export function readMembers(value: JsonObject, members: MemberChecks): JsonObject {
-  const read: JsonObject = {}
+  const parsed: JsonObject = {}
   for (const key of Reflect.ownKeys(value)) {
     const member = String(key)
     if (!Object.hasOwn(members, member)) throw invalid(`It has an unknown member ${JSON.stringify(member)}.`)
-    const given = value[member]
-    if (given === undefined) continue
-    if (!members[member]?.(given)) throw invalid(`${JSON.stringify(member)} is not valid.`)
-    read[member] = given
+    const memberValue = value[member]
+    if (memberValue === undefined) continue
+    if (!members[member]?.(memberValue)) throw invalid(`${JSON.stringify(member)} is not valid.`)
+    parsed[member] = memberValue
   }
-  return read
+  return parsed
 }
 
 const describeType = (value: unknown) =>

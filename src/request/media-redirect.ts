@@ -18,8 +18,8 @@ export async function redirectMediaCall(call: ModelCall, query: string, table: R
   const combo = table.findCombo(call.model)
   const [target] = combo ? [] : (table.findTargets(call.model) ?? [])
   const isOwn = target && (target.format === 'gemini' || /(?:^|\/)gemini-/.test(target.model))
-  const known = combo ? combo.kind : target && !isOwn ? await getTargetKind(target, table) : undefined
-  return known === kind ? { ...call, endpoint: createMediaEndpoint(kind, call) } : call
+  const modelKind = combo ? combo.kind : target && !isOwn ? await getTargetKind(target, table) : undefined
+  return modelKind === kind ? { ...call, endpoint: createMediaEndpoint(kind, call) } : call
 }
 
 type MediaKind = keyof typeof MODALITIES
@@ -45,10 +45,10 @@ function getGenerationConfig({
 
 /** Creates an endpoint for models of this kind, at the path that the client called. */
 function createMediaEndpoint(kind: MediaKind, { endpoint, stream }: ModelCall): KindEndpoint {
-  const [own] = kind === 'image' ? imageEndpoints : speechEndpoints
-  if (!own) throw new TypeError(`There is no endpoint for ${kind}.`)
+  const [mediaEndpoint] = kind === 'image' ? imageEndpoints : speechEndpoints
+  if (!mediaEndpoint) throw new TypeError(`There is no endpoint for ${kind}.`)
   return createEndpoint({
-    ...own,
+    ...mediaEndpoint,
     path: endpoint.path,
     format: endpoint.format,
     client: stream ? 'gemini-stream' : 'gemini',

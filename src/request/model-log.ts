@@ -96,7 +96,7 @@ export class ModelLog extends RequestLog {
 
   /** Includes attempts without a response. */
   override get spending(): Spending | undefined {
-    return this.#attempts.reduce<Spending | undefined>((sum, one) => addSpending(sum, one.spending), undefined)
+    return this.#attempts.reduce<Spending | undefined>((sum, attempt) => addSpending(sum, attempt.spending), undefined)
   }
 
   /** Whether the requested model is a combo, an alias, or a known model. */
@@ -153,8 +153,8 @@ export class ModelLog extends RequestLog {
   }
 
   /** Records that a target is skipped because of an earlier failure of that class, because a step rejects it, or because its connection is draining. */
-  recordSkip(route: Route, why: Skip['skipped']): void {
-    this.#skip(createSkipRecord(route, why))
+  recordSkip(route: Route, reason: Skip['skipped']): void {
+    this.#skip(createSkipRecord(route, reason))
   }
 
   /** Records that a combo entry is excluded, by the part of its condition that doesn't match, such as `when.tools`. */
@@ -168,8 +168,8 @@ export class ModelLog extends RequestLog {
   }
 
   /** Records why no further target is tried, although there is one. */
-  recordStopReason(why: StopReason): void {
-    this.#stop = why
+  recordStopReason(reason: StopReason): void {
+    this.#stop = reason
   }
 
   /** Records that the client gets the response of a target. */
@@ -185,9 +185,9 @@ export class ModelLog extends RequestLog {
     status: number,
   ): void {
     const end = isCancelled ? 'aborted' : error ? 'cut' : 'complete'
-    const why = end === 'cut' && gatewayError && { error: gatewayError.code, reason: gatewayError.message }
+    const reason = end === 'cut' && gatewayError && { error: gatewayError.code, reason: gatewayError.message }
     const ending = isCancelled ? 499 : (error?.status ?? status)
-    this.reportEnd(stream, { status: ending, end, ...(ending !== status && { sentStatus: status }), ...why })
+    this.reportEnd(stream, { status: ending, end, ...(ending !== status && { sentStatus: status }), ...reason })
   }
 
   protected override release(): void {

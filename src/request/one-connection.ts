@@ -8,7 +8,9 @@ export async function createConnectionTable(
   { store, catalog, basePath }: { store: Store; catalog: Catalog; basePath: string },
 ): Promise<RouteTable> {
   const [all, customModels] = await Promise.all([store.connections.all(), store.customModels.all()])
-  const connections = all.filter((one) => one.id === id).map((one) => ({ ...one, isActive: true, draining: false }))
+  const connections = all
+    .filter((connection) => connection.id === id)
+    .map((connection) => ({ ...connection, isActive: true, draining: false }))
   return createRouteTable(
     { connections, customModels, combos: [], aliases: [], providers: [] },
     { catalog, basePath, customModels: async () => customModels, code: store.code.records },

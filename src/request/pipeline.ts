@@ -134,8 +134,12 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     const fetch = upstream(exchange)
     if (context.fetch !== fetch) context = { ...context, fetch }
     const { limits: operationLimits } = route.operation
-    const own = operationLimits ? { ...context, limits: { ...limits, ...operationLimits, ...ownLimits } } : context
-    return connectionId === undefined ? own : { ...own, routes: () => loadConnectionRoutes(connectionId) }
+    const operationContext = operationLimits
+      ? { ...context, limits: { ...limits, ...operationLimits, ...ownLimits } }
+      : context
+    return connectionId === undefined
+      ? operationContext
+      : { ...operationContext, routes: () => loadConnectionRoutes(connectionId) }
   }
 
   async function loadConnectionRoutes(connectionId: string): Promise<RouteTable> {

@@ -17,8 +17,8 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   const { client } = log
   client.checkTimeout()
   for (const check of context.headerChecks) check(exchange)
-  const read = await readBody(served, context)
-  log.recordRead(read)
+  const parsedRequest = await readBody(served, context)
+  log.recordRead(parsedRequest)
   context.retryBudget.earn()
   context.hedgeBudget.earn()
   const reading = context.routes()
@@ -26,17 +26,21 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   const readingSettings = context.settings()
   const settings = getSettledValue(readingSettings) ?? (await client.scope.race(readingSettings))
   log.setTable(table)
-  const isMedia = endpoint.format === 'gemini' && MEDIA.test(read.text)
-  const call = isMedia ? await (await loadMedia()).redirectMediaCall(read, exchange.query, table) : read
+  const isMedia = endpoint.format === 'gemini' && MEDIA.test(parsedRequest.text)
+  const call = isMedia
+    ? await (await loadMedia()).redirectMediaCall(parsedRequest, exchange.query, table)
+    : parsedRequest
   const format = getFormat(endpoint.format)
   const source = { call, exchange, context, table, settings, log }
-  const own = hasOwnSettings(source) ? await client.scope.race(context.readRequestSettings(source)) : undefined
-  if (own?.timeout) client.limitWait(own.timeout.ms, own.timeout.name)
-  const list = own?.list
+  const requestSettings = hasOwnSettings(source)
+    ? await client.scope.race(context.readRequestSettings(source))
+    : undefined
+  if (requestSettings?.timeout) client.limitWait(requestSettings.timeout.ms, requestSettings.timeout.name)
+  const list = requestSettings?.list
   for (const name of [call.model, ...(list?.entries ?? []).map((entry) => entry.name)])
     if (containsOwnKey(name)) throw gatewayError('MODEL_NOT_FOUND', { message: KEY_AS_MODEL }) // providers must not see it
   return {
-    exchange: own?.exchange ?? exchange,
+    exchange: requestSettings?.exchange ?? exchange,
     call,
     format,
     context: context.withRules(context, settings, list ?? table.findRuledCombo(call.model)),
@@ -69,9 +73,9 @@ async function readBody(served: ServedRequest, context: PipelineContext): Promis
   let bytes: Uint8Array
   try {
     bytes = await readTimedBody(exchange, { maxBytes, time: context.bodyTime, scope: log.client.scope })
-  } catch (thrown) {
-    if (bodyLimit === 'maxBodyBytes' || !isGatewayError(thrown, 'PAYLOAD_TOO_LARGE')) throw thrown
-    throw createTooLargeError(thrown.headers)
+  } catch (error) {
+    if (bodyLimit === 'maxBodyBytes' || !isGatewayError(error, 'PAYLOAD_TOO_LARGE')) throw error
+    throw createTooLargeError(error.headers)
   }
   const routeFields = readRouteFields(endpoint, pathModel, (name) => exchange.header(name))
   const call =

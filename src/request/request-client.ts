@@ -57,12 +57,12 @@ export class Client {
 
   /** Sets the timeout to `ms` from the start of the request, unless it is already shorter. `name`: the part of the request that sets it. */
   limitWait(ms: number, name: string): void {
-    const at = this.#startedAt + ms
-    if (at >= this.timeoutAt) return
+    const timeoutAt = this.#startedAt + ms
+    if (timeoutAt >= this.timeoutAt) return
     this.#cancelTimeout?.()
-    this.timeoutAt = at
-    const left = Math.max(0, at - this.#clock.now())
-    this.#cancelTimeout = startDeadline(this.#clock, left, () => this.cancel(createTimeoutError(ms, name)))
+    this.timeoutAt = timeoutAt
+    const remainingMs = Math.max(0, timeoutAt - this.#clock.now())
+    this.#cancelTimeout = startDeadline(this.#clock, remainingMs, () => this.cancel(createTimeoutError(ms, name)))
   }
 
   /** Throws `INVALID_REQUEST` unless the timeout is a whole number of ms, from 1 to a day. */

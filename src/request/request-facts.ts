@@ -49,11 +49,11 @@ const IMAGE_TYPES = new Set<unknown>(['image_url', 'input_image', 'image', 'imag
 
 function containsImage(value: unknown, depth: number): boolean {
   if (depth === 0) return false
-  if (Array.isArray(value)) return value.some((one) => containsImage(one, depth - 1))
+  if (Array.isArray(value)) return value.some((item) => containsImage(item, depth - 1))
   if (!isObject(value)) return false
   const { type, mimeType, mime_type, mediaType } = value
   if (IMAGE_TYPES.has(type) || [mimeType, mime_type, mediaType].some(isImageType)) return true
-  return Object.values(value).some((one) => typeof one === 'object' && containsImage(one, depth - 1))
+  return Object.values(value).some((item) => typeof item === 'object' && containsImage(item, depth - 1))
 }
 
 const isImageType = (value: unknown) => typeof value === 'string' && /^image(?:\/|$)/.test(value)
@@ -65,9 +65,9 @@ const isImageType = (value: unknown) => typeof value === 'string' && /^image(?:\
 function findSession(body: JsonObject, header: RequestFacts['header']): string {
   const metadata = isObject(body.metadata) ? body.metadata : {}
   const { prompt_cache_key, user, safety_identifier } = body // the last one is OpenAI's replacement for `user`
-  const named = [...SESSION_HEADERS.map(header), prompt_cache_key, user, safety_identifier, metadata.user_id]
+  const sessionIds = [...SESSION_HEADERS.map(header), prompt_cache_key, user, safety_identifier, metadata.user_id]
   return (
-    named.find((value): value is string => typeof value === 'string' && value.trim() !== '') ??
+    sessionIds.find((value): value is string => typeof value === 'string' && value.trim() !== '') ??
     getConversationStart(body)
   )
 }

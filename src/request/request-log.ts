@@ -244,8 +244,8 @@ export class RequestLog {
   }
 
   /** Creates the end of a request whose client gets a gateway error. */
-  createErrorEnding(thrown: unknown): RequestEnding {
-    const { code, status, message } = toGatewayError(thrown)
+  createErrorEnding(error: unknown): RequestEnding {
+    const { code, status, message } = toGatewayError(error)
     const isRefusal = this.attempts.length === 0 && code !== 'INTERNAL'
     const end = code === 'CLIENT_CLOSED_REQUEST' ? 'aborted' : isRefusal ? 'refused' : 'failed'
     return { status, end, error: code, reason: message }

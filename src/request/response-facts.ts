@@ -14,19 +14,24 @@ export const createResponseDescriber =
   (target) =>
   (usage) => {
     const name = formatTarget({ provider: getCallableName(target, table), model: target.model })
-    const before = log.steps.filter((step): step is AttemptRecord => 'outcome' in step && step.outcome !== 'answered')
+    const previousAttempts = log.steps.filter(
+      (step): step is AttemptRecord => 'outcome' in step && step.outcome !== 'answered',
+    )
     const isAmongBefore = log.attempts.every(({ record }) => record && record.outcome !== 'answered') // used because there was no better one
-    const own =
+    const responseCostUsd =
       usage && !isBlank(usage)
         ? calculateSpending(usage, { catalog: table.catalog, target, isEstimated: false }).costUsd
         : undefined
-    const costs = [...(isAmongBefore ? [] : [own]), ...before.flatMap((step) => (step.usage ? [step.costUsd] : []))]
+    const costs = [
+      ...(isAmongBefore ? [] : [responseCostUsd]),
+      ...previousAttempts.flatMap((step) => (step.usage ? [step.costUsd] : [])),
+    ]
     const costUsd = costs.reduce((sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost), 0)
     return {
       requestId: log.id,
       target: name,
       attempts: [
-        ...before.map((step) => ({ target: formatTarget(step), status: step.status, outcome: step.outcome })),
+        ...previousAttempts.map((step) => ({ target: formatTarget(step), status: step.status, outcome: step.outcome })),
         ...(isAmongBefore ? [] : [{ target: name, status: 200, outcome: 'answered' }]),
       ],
       ...(costUsd !== undefined && { costUsd }),

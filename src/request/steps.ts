@@ -204,9 +204,9 @@ export function runAttemptSteps(
       let rest: Promise<AttemptRecord> | undefined
       try {
         await step(attempt, () => (rest ??= runStepsFrom(index + 1)))
-      } catch (thrown) {
-        if (isDecided) onError(thrown)
-        else reject(thrown)
+      } catch (error) {
+        if (isDecided) onError(error)
+        else reject(error)
         isDecided = true
       }
       return rest ?? (isDecided ? settled() : runStepsFrom(index + 1)) // a step that rejects nothing need not call `next`

@@ -82,10 +82,10 @@ export class Attempt {
     this.#settings = settings
     try {
       await scope.race(runAttemptSteps(steps, settings, { settled: () => this.#log.waitUntilSettled(), onError }))
-    } catch (thrown) {
-      if (scope.hasEnded) throw thrown
-      if (!isGatewayError(thrown)) onError(thrown)
-      return this.#reject(toGatewayError(thrown), settings.rejectsRequest ? 'request' : 'target')
+    } catch (error) {
+      if (scope.hasEnded) throw error
+      if (!isGatewayError(error)) onError(error)
+      return this.#reject(toGatewayError(error), settings.rejectsRequest ? 'request' : 'target')
     }
     return this.#make()
   }
@@ -122,9 +122,9 @@ export class Attempt {
           isOwnCredential: this.#credentialFunctions?.belongsToCaller(this.#use) === true,
         })
       return outcome
-    } catch (thrown) {
+    } catch (error) {
       this.#log.release()
-      throw thrown
+      throw error
     } finally {
       client.scope.remove(stop)
     }
@@ -142,18 +142,18 @@ export class Attempt {
           ? encodeRequest(changed, target)
           : loadEncodeWithLimit().then((it) => it.encodeWithLimit(changed, target, outputLimit))
       codec = await encodeWithin(request.context.aroundEncode, { request, route: this.route, log: this.#log }, encode)
-    } catch (thrown) {
+    } catch (error) {
       this.#throwIfEnded()
-      const isUnsuitable = isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')
-      if (isUnsuitable) return this.#reject(thrown, 'format')
-      throw thrown
+      const isUnsuitable = isGatewayError(error, 'INVALID_REQUEST') || isGatewayError(error, 'FORMAT_MISMATCH')
+      if (isUnsuitable) return this.#reject(error, 'format')
+      throw error
     }
     this.#throwIfEnded()
     try {
       checkCall?.({ findSurcharge: (pricedTier) => findSurcharge(codec, request.call.body, pricedTier) })
       return codec
-    } catch (thrown) {
-      return this.#reject(toGatewayError(thrown), 'target')
+    } catch (error) {
+      return this.#reject(toGatewayError(error), 'target')
     }
   }
 
@@ -197,8 +197,8 @@ export class Attempt {
         if ('kind' in prepared) return this.#createFailedOutcome(prepared)
         call = prepared
       }
-    } catch (thrown) {
-      return this.#createFailedOutcome(createFailedResponse(thrown))
+    } catch (error) {
+      return this.#createFailedOutcome(createFailedResponse(error))
     }
   }
 
@@ -212,9 +212,9 @@ export class Attempt {
   async #checkFollowUp(check: NonNullable<AttemptSettings['checkFollowUp']>): Promise<void> {
     try {
       await this.#scope.race(check(this.#log.spending))
-    } catch (thrown) {
-      if (!this.#scope.hasEnded) this.#request.client.cancel(thrown)
-      throw thrown
+    } catch (error) {
+      if (!this.#scope.hasEnded) this.#request.client.cancel(error)
+      throw error
     }
   }
 
@@ -262,8 +262,8 @@ export class Attempt {
         : context.getApiKey(target.connection)
       apiKey = getSettledValue(opening) ?? (await this.#scope.race(opening))
       this.#apiKey = apiKey
-    } catch (thrown) {
-      if (!this.#scope.hasEnded) context.onError(thrown)
+    } catch (error) {
+      if (!this.#scope.hasEnded) context.onError(error)
       return {
         kind: 'failure',
         failure: this.#credentialFunctions?.createFailure(this.#use, 'failed') ?? unreadableCredentialFailure,
@@ -277,8 +277,8 @@ export class Attempt {
     try {
       if (!cloud) return createUpstreamCall(target, apiKey, request)
       return await this.#scope.race(context.cloudCall(request, { cloud, target, apiKey, fetch: context.fetch }))
-    } catch (thrown) {
-      return createFailedResponse(thrown)
+    } catch (error) {
+      return createFailedResponse(error)
     }
   }
 
@@ -388,7 +388,7 @@ export class Attempt {
 }
 
 /** Converts an error to the failure of a response. */
-const createFailedResponse = (thrown: unknown): FailedResponse => ({ kind: 'failure', failure: toFailure(thrown) })
+const createFailedResponse = (error: unknown): FailedResponse => ({ kind: 'failure', failure: toFailure(error) })
 
 /** Returns the usage of a response that has arrived completely, even if it is empty. */
 function getUsage(received: WholeResponse | FailedResponse): TokenUsage | undefined {

@@ -102,10 +102,10 @@ async function findFailure(
     const { isResponseUnwanted } = await import('../function-conditions.ts')
     const isUnwanted = await isResponseUnwanted({ choice, usage: response?.usage }, request, route)
     return isUnwanted ? createUnwantedFailure('unwanted', 'A function of the combo rejected the response.') : undefined
-  } catch (thrown) {
+  } catch (error) {
     await recordUsage()
-    request.client.cancel(thrown) // the request ends, because the guard or the function would fail for the next target as well
-    return toFailure(thrown)
+    request.client.cancel(error) // the request ends, because the guard or the function would fail for the next target as well
+    return toFailure(error)
   }
 }
 
@@ -167,7 +167,7 @@ async function judgeStream(stream: StreamedResponse, options: JudgeOptions & Con
   }
   if (!state.ended)
     throw gatewayError('UPSTREAM_CUT', { message: 'The provider ended the stream before the response was complete.' })
-  const held: StreamedResponse = { ...stream, body: replay(rest) }
+  const replayed: StreamedResponse = { ...stream, body: replay(rest) }
   const { readAnswer } = await request.context.translation()
   async function recordUsage() {
     const { usage, hasPreliminaryUsage } = state
@@ -178,9 +178,9 @@ async function judgeStream(stream: StreamedResponse, options: JudgeOptions & Con
   }
   const response = await readAnswer({ json: {}, bytes: NOTHING, events }, options)
   const broken = await findFailure(response, { ...options, recordUsage })
-  if (!broken) return held
+  if (!broken) return replayed
   await recordUsage()
-  return { kind: 'failure', failure: broken, empty: held }
+  return { kind: 'failure', failure: broken, empty: replayed }
 }
 
 const NOTHING = new Uint8Array(0)

@@ -42,9 +42,9 @@ export function readResponse(
   const header = (name: string) => head.header(name)
   const usage = addCharges(answers.getUsage(json, header), json, header)
   if (answers.getError(json) || !answers.isAnswer(json)) return readFailedResponse(json, head, { expected, usage })
-  const whole: WholeResponse = { kind: 'whole', head, bytes, json, usage }
+  const response: WholeResponse = { kind: 'whole', head, bytes, json, usage }
   const isEmpty = answers.isEmpty !== undefined && !hasText(text) && answers.isEmpty(json)
-  return isEmpty ? { kind: 'failure', failure: emptyResponseFailure, empty: whole } : whole
+  return isEmpty ? { kind: 'failure', failure: emptyResponseFailure, empty: response } : response
 }
 
 /** Reads a JSON object that is an error, or isn't a response. */

@@ -26,9 +26,9 @@ export async function runConcurrently<Part>(
 
   async function work(): Promise<void> {
     for (let part = queue.next(); !part.done && !failed && !scope.hasEnded; part = queue.next()) {
-      const [at, call] = part.value
+      const [index, call] = part.value
       const response = await receive(call, scope)
-      if (response.kind === 'whole') received[at] = response
+      if (response.kind === 'whole') received[index] = response
       else if (response.kind === 'stream') throw new TypeError('A part of a divided request was streamed.')
       else if (!failed) {
         failed = response

@@ -50,9 +50,9 @@ export async function receive(
       bytesField === undefined ? head : new ResponseWithBody(head, checkLength(head)),
       expected,
     )
-  } catch (thrown) {
-    call.cancel(thrown)
-    return { kind: 'failure', failure: toFailure(thrown) }
+  } catch (error) {
+    call.cancel(error)
+    return { kind: 'failure', failure: toFailure(error) }
   }
 }
 
@@ -89,12 +89,12 @@ async function receiveEvents(
 /** Wraps the body, so it rejects with `UPSTREAM_CUT` if it is shorter than its headers declare, which not every HTTP client notices. */
 function checkLength(head: UpstreamResponse): ByteStream {
   const { body } = head
-  let left = head.header('content-encoding') === undefined ? Number(head.header('content-length') ?? 0) : 0
+  let remainingBytes = head.header('content-encoding') === undefined ? Number(head.header('content-length') ?? 0) : 0
   return {
     async next() {
       const chunk = await body.next()
-      left -= chunk?.length ?? 0
-      if (!chunk && left > 0)
+      remainingBytes -= chunk?.length ?? 0
+      if (!chunk && remainingBytes > 0)
         throw gatewayError('UPSTREAM_CUT', {
           message: 'The provider closed the connection before the response was complete.',
         })

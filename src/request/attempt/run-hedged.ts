@@ -55,8 +55,8 @@ async function hedgeSlowAttempt(first: Attempt, running: Promise<Outcome>, hedge
 async function startSecondAttempt({ next, onError }: Hedge): Promise<Attempt | undefined> {
   try {
     return await next()
-  } catch (thrown) {
-    onError(thrown)
+  } catch (error) {
+    onError(error)
     return undefined
   }
 }

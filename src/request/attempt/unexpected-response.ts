@@ -161,8 +161,10 @@ function createNoJsonFailure(text: string): Failure {
   if (isTooDeepToParse(text))
     return createContentFailure(`The provider returned JSON nested deeper than ${MAX_PARSED_DEPTH} levels.`)
   const isPage = text.trimStart().startsWith('<')
-  const what = isPage ? 'a web page. Check the base URL of the connection.' : 'a response that is not a JSON object.'
-  return createContentFailure(`The provider returned ${what}`)
+  const description = isPage
+    ? 'a web page. Check the base URL of the connection.'
+    : 'a response that is not a JSON object.'
+  return createContentFailure(`The provider returned ${description}`)
 }
 
 /** In bytes. A body that starts with more whitespace is read as a whole response, whose size is limited. */
@@ -179,9 +181,9 @@ const BLANKS: ReadonlySet<number> = new Set([...toCharCodes(' \t\r\n'), 0xef, 0x
 const findFirstByte = (bytes: Uint8Array) => bytes.find((byte) => !BLANKS.has(byte))
 
 function createStream(seen: readonly Uint8Array[], rest?: ByteStream): ByteStream {
-  let at = 0
+  let position = 0
   return {
-    next: async () => seen[at++] ?? rest?.next(),
+    next: async () => seen[position++] ?? rest?.next(),
     cancel: (reason) => rest?.cancel(reason),
   }
 }
@@ -225,10 +227,10 @@ async function gatherEvents(
     if (state.started) throw gatewayError('UPSTREAM_CUT', { message: CUT })
     return { kind: 'failure', failure: createContentFailure(SILENT) }
   }
-  const whole: WholeResponse = { kind: 'whole', head, bytes: NOTHING, json: {}, usage: state.usage, events }
-  if (state.started) return whole
+  const response: WholeResponse = { kind: 'whole', head, bytes: NOTHING, json: {}, usage: state.usage, events }
+  if (state.started) return response
   const text = events.map(({ event, data }) => `event: ${event}\n${data}`).join('\n')
-  return { kind: 'failure', failure: emptyResponseFailure, ...(endsTurn(text) && { empty: whole }) }
+  return { kind: 'failure', failure: emptyResponseFailure, ...(endsTurn(text) && { empty: response }) }
 }
 
 const NOTHING = new Uint8Array(0)

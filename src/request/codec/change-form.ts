@@ -24,13 +24,13 @@ function changeField(parts: readonly FormPart[], name: string, value: unknown): 
   const isNested = parts.some((part) => readFieldName(part.name).inner !== undefined)
   if ((isNested || isObject(value)) && !parts.some(isFile)) return createFields(name, value)
   const items: unknown[] = Array.isArray(value) ? value : [value]
-  const changed = parts.flatMap((part, at): FormPart[] => {
+  const changed = parts.flatMap((part, index): FormPart[] => {
     const { inner } = readFieldName(part.name)
-    const item = inner === undefined ? items[at] : isObject(value) ? value[inner] : undefined
+    const item = inner === undefined ? items[index] : isObject(value) ? value[inner] : undefined
     if (!isFile(part)) return createField(part.name, item)
     return [isObject(item) && typeof item.fileName === 'string' ? { ...part, fileName: item.fileName } : part]
   })
-  const added = items.slice(parts.length).flatMap((item, at) => createField(getItemName(parts, at + 1), item))
+  const added = items.slice(parts.length).flatMap((item, index) => createField(getItemName(parts, index + 1), item))
   return [...changed, ...added]
 }
 

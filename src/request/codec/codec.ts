@@ -146,10 +146,10 @@ export interface Translation {
   /** Reads a response as the client will see it; `undefined` if it can't be read. */
   readAnswer(
     response: Pick<WholeResponse, 'json' | 'bytes' | 'events'>,
-    place: ResponseSource,
+    source: ResponseSource,
   ): Promise<CanonicalResponse | undefined>
   /** Returns whether the first chunks of a stream indicate that a content filter has ended the response, or that the model refuses. */
-  isFiltered(head: readonly Uint8Array[], place: ResponseSource): Promise<boolean>
+  isFiltered(head: readonly Uint8Array[], source: ResponseSource): Promise<boolean>
   /** Returns the codec for a provider that streams although the client requested a complete response. */
   adaptToEvents(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec>
   /** Returns the codec for a provider that sends a complete response although the client requested a stream. */

@@ -30,13 +30,13 @@ export async function completeWholeResponse(
   try {
     const json = await completeResponse(response.json, {
       requestUrl: call.url,
-      awaitJob: (at, job) => awaitJob(at, job, options),
+      awaitJob: (poll, job) => awaitJob(poll, job, options),
       download: createDownload(options),
     })
     if (json === response.json) return response
     return { ...response, json, usage: addCharges(answers.getUsage(json), json) ?? response.usage }
-  } catch (thrown) {
-    return { kind: 'failure', failure: toFailure(thrown), usage: response.usage }
+  } catch (error) {
+    return { kind: 'failure', failure: toFailure(error), usage: response.usage }
   }
 }
 
@@ -81,12 +81,12 @@ function createPollCall(
   submitted: UpstreamCall,
 ): UpstreamCall {
   const url = URL.canParse(address) ? new URL(address) : undefined
-  const own = new URL(submitted.url)
-  const isOwn = url?.origin === own.origin && url.username === '' && url.password === ''
+  const submittedUrl = new URL(submitted.url)
+  const isOwn = url?.origin === submittedUrl.origin && url.username === '' && url.password === ''
   const isVendorUrl = url !== undefined && domain !== undefined && isOnDomain(domain, url)
   if (!url || (!isOwn && !isVendorUrl))
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider returned a job URL on a different host.' })
-  const isTrusted = isOwn || (domain !== undefined && isOnDomain(domain, own))
+  const isTrusted = isOwn || (domain !== undefined && isOnDomain(domain, submittedUrl))
   const headers: Record<string, string> = { accept: 'application/json' }
   for (const name of CREDENTIALS) {
     const value = submitted.headers[name]
@@ -132,9 +132,9 @@ async function poll(
     }
     call.cancel()
     if (status === 429 || status >= 500) return undefined
-  } catch (thrown) {
+  } catch (error) {
     if (scope.hasEnded) throw scope.reason
-    call.cancel(thrown)
+    call.cancel(error)
     return undefined
   } finally {
     scope.remove(cancel)

@@ -40,19 +40,19 @@ export async function download(
   }
 
   async function follow(): Promise<Download> {
-    let at = url
+    let currentUrl = url
     for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-      const problem = findUrlProblem(at)
+      const problem = findUrlProblem(currentUrl)
       if (problem) return { problem: hops > 0 ? `it redirects, but ${problem}` : problem }
       if (stopped) throw stopped.reason
       call = new ProviderCall({ clock, limits: NO_LIMITS })
-      const response = await call.open({ url: at.href, method: 'GET', headers: HEADERS }, fetch)
+      const response = await call.open({ url: currentUrl.href, method: 'GET', headers: HEADERS }, fetch)
       if (!REDIRECTS.has(response.status)) return read(response, { allowance, maxBytes })
       call.cancel(DONE)
       const location = response.header('location')
-      if (!location || !URL.canParse(location, at.href)) break
-      at = new URL(location, at.href)
-      at.hash = ''
+      if (!location || !URL.canParse(location, currentUrl.href)) break
+      currentUrl = new URL(location, currentUrl.href)
+      currentUrl.hash = ''
     }
     return { problem: `it redirects more than ${MAX_REDIRECTS} times` }
   }

@@ -6,9 +6,9 @@ import type { CodecRequest } from './codec.ts'
  * Creates the `x-signalbox-warning: dropped:seed, clamped:temperature` header. A long list ends with the number of omitted ones, such as `more:12`.
  */
 export function createWarningHeader(warnings: readonly string[]): Record<string, string> {
-  const named = warnings.slice(0, MAX_WARNINGS).map(toHeaderSafe)
-  if (warnings.length > MAX_WARNINGS) named.push(`more:${warnings.length - MAX_WARNINGS}`)
-  return named.length === 0 ? {} : { 'x-signalbox-warning': named.join(', ') }
+  const listed = warnings.slice(0, MAX_WARNINGS).map(toHeaderSafe)
+  if (warnings.length > MAX_WARNINGS) listed.push(`more:${warnings.length - MAX_WARNINGS}`)
+  return listed.length === 0 ? {} : { 'x-signalbox-warning': listed.join(', ') }
 }
 
 const MAX_WARNINGS = 30

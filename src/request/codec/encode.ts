@@ -35,12 +35,14 @@ export async function encodeRequest(request: CodecRequest, routeTarget: RouteTar
   }
   const foreignId = endpoint.getReferences?.(call).find((id) => context.items.belongsToOther(request.owner, id))
   if (foreignId !== undefined) throw createUnknownItemError(foreignId)
-  const plain = await passThrough(request, target, shared)
+  const passedRequest = await passThrough(request, target, shared)
   if (shared.name === 'anthropic-messages' && call.text.includes('x-anthropic-billing-header:'))
-    (await loadBilling()).removeBilling(plain.request, target)
+    (await loadBilling()).removeBilling(passedRequest.request, target)
   const isLimited = request.outputLimit !== undefined && endpoint.limitsOutput
   const codec =
-    isLimited || target.params ? await (await context.translation()).applyOptions(request, target, plain) : plain
+    isLimited || target.params
+      ? await (await context.translation()).applyOptions(request, target, passedRequest)
+      : passedRequest
   if (!context.includesStreamUsage || !call.stream || !endpoint.usageRequest?.isOpen(call.body)) return codec
   return (await context.loadUsageRequests()).requestUsage(request, target, codec)
 }
@@ -126,8 +128,8 @@ async function passThrough(request: CodecRequest, target: RouteTarget, format: S
 }
 
 /** Removes `stream_options` from requests without `stream`, which OpenAI rejects. Some clients leave it in. */
-function removeStreamOptions(body: string, { stream, body: given, endpoint: { streamMember } }: ModelCall): string {
-  if (stream || streamMember === undefined || (given[streamMember] ?? null) === null) return body
+function removeStreamOptions(body: string, { stream, body: callBody, endpoint: { streamMember } }: ModelCall): string {
+  if (stream || streamMember === undefined || (callBody[streamMember] ?? null) === null) return body
   return withoutMember(body, streamMember)
 }
 

@@ -26,7 +26,7 @@ export function applyEntryParams(
 
 /** Overrides options with the parameters of combo entries. Keeps the request's setting for showing reasoning. */
 function overrideOptions(
-  given: RequestOptions,
+  options: RequestOptions,
   { call, outputLimit }: CodecRequest,
   target: RouteTarget,
 ): RequestOptions {
@@ -34,9 +34,9 @@ function overrideOptions(
   const isAnswer = operation === operations.generate || operation === operations.complete
   const { maxTokens, stopSequences, reasoning, ...same } = isAnswer ? (target.params ?? {}) : {}
   const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty } = same
-  const { show } = given.reasoning ?? {}
+  const { show } = options.reasoning ?? {}
   return {
-    ...given,
+    ...options,
     ...omitUndefined<RequestOptions>({
       ...{ temperature, topP, topK, seed, presencePenalty, frequencyPenalty },
       stop: stopSequences,
@@ -73,15 +73,15 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
   const ownLimit = getOutputLimit(call.endpoint)?.get(call.body)
   if (ownLimit !== undefined) options.maxOutputTokens ??= ownLimit // reasoning must fit within it
   resolveReasoning({ options, tools: [], toolChoice: undefined }, into)
-  const { body: written } = translator.writeRequest({ ...PLACEHOLDER, model: target.model, options }, into)
+  const { body: wireBody } = translator.writeRequest({ ...PLACEHOLDER, model: target.model, options }, into)
 
   const getPaths = (name: OptionName) => (optionFields[name] ?? []).map((field) => field.split('.'))
-  const isKept = (name: OptionName) => getPaths(name).some((path) => getValue(written, path) === sampling[name])
+  const isKept = (name: OptionName) => getPaths(name).some((path) => getValue(wireBody, path) === sampling[name])
   const set = Object.keys(params) as OptionName[] // the options have no other keys
   const overriddenSampling = SAMPLING.filter((name) => name in sampling && !(name in params) && !isKept(name))
   const paths = [...set, ...overriddenSampling].flatMap(getPaths)
   const text = paths.reduce((body, path) => {
-    const value = getValue(written, path)
+    const value = getValue(wireBody, path)
     return value === undefined ? removeField(body, path) : setField(body, path, value)
   }, body)
   return {
@@ -106,7 +106,7 @@ function getSampling(body: JsonObject, optionFields: Translator['optionFields'])
   const options: RequestOptions = {}
   for (const name of SAMPLING) {
     const values = (optionFields[name] ?? []).map((field) => getValue(body, field.split('.')))
-    const value = values.find((one) => typeof one === 'number')
+    const value = values.find((value) => typeof value === 'number')
     if (typeof value === 'number') options[name] = value
   }
   return options
@@ -116,7 +116,7 @@ function getSampling(body: JsonObject, optionFields: Translator['optionFields'])
 const listSpellings = (name: string): string[] => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
 
 function getValue(object: JsonObject, [name = '', ...rest]: readonly string[]): unknown {
-  const found = listSpellings(name).find((one) => Object.hasOwn(object, one))
+  const found = listSpellings(name).find((spelling) => Object.hasOwn(object, spelling))
   const value = found === undefined ? undefined : object[found]
   if (rest.length === 0) return value ?? undefined
   return isObject(value) ? getValue(value, rest) : undefined
@@ -126,24 +126,24 @@ const hasField = (text: string, name: string) => scanTopLevel(text, [name]).span
 
 /** Removes a field from the text of an object. An object that becomes empty is also removed. */
 function removeField(text: string, [name = '', ...rest]: readonly string[]): string {
-  return listSpellings(name).reduce((left, one) => {
-    if (!hasField(left, one)) return left
-    if (rest.length === 0) return withoutMember(left, one)
+  return listSpellings(name).reduce((body, spelling) => {
+    if (!hasField(body, spelling)) return body
+    if (rest.length === 0) return withoutMember(body, spelling)
     let isEmpty = false
-    const without = withMember(left, one, (given = '') => {
-      if (!given.startsWith('{')) return given
-      const inner = removeField(given, rest)
-      isEmpty ||= inner !== given && /^\{\s*\}$/.test(inner)
+    const without = withMember(body, spelling, (value = '') => {
+      if (!value.startsWith('{')) return value
+      const inner = removeField(value, rest)
+      isEmpty ||= inner !== value && /^\{\s*\}$/.test(inner)
       return inner
     })
-    return isEmpty ? withoutMember(without, one) : without
+    return isEmpty ? withoutMember(without, spelling) : without
   }, text)
 }
 
 /** Sets a field exactly once in the text of an object. An existing field keeps its spelling. */
 function setField(text: string, [name = '', ...rest]: readonly string[], value: unknown): string {
-  const [spelling = name, ...others] = listSpellings(name).filter((one) => hasField(text, one))
-  const once = others.reduce((left, other) => removeField(left, [other, ...rest]), text)
+  const [spelling = name, ...others] = listSpellings(name).filter((candidate) => hasField(text, candidate))
+  const once = others.reduce((body, other) => removeField(body, [other, ...rest]), text)
   return withMember(once, spelling, (given) =>
     rest.length === 0 ? JSON.stringify(value) : setField(given?.startsWith('{') ? given : '{}', rest, value),
   )

@@ -18,9 +18,9 @@ export async function fetchImages(
   urls: readonly string[],
   { scope, call, context }: CodecRequest,
 ): Promise<FetchedImages> {
-  const known = fetched.get(call) ?? { allowance: { left: MAX_BYTES_TOGETHER }, images: new Map() }
-  fetched.set(call, known)
-  const { allowance, images } = known
+  const callImages = fetched.get(call) ?? { allowance: { left: MAX_BYTES_TOGETHER }, images: new Map() }
+  fetched.set(call, callImages)
+  const { allowance, images } = callImages
 
   async function load(url: URL): Promise<FetchedPicture> {
     const problem = findUrlProblem(url)

@@ -43,11 +43,11 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
   const prepared = adapters.prepare(kindCall, target)
   const { isPassThrough, listDroppedFields, writeResponse, stream, getContentType } = prepared
   const address = getBaseUrl(prepared, target, context.catalog)
-  const own = getSharedFormat(format.name)
+  const sharedFormat = getSharedFormat(format.name)
   const headers = isPassThrough
-    ? copyRequestHeaders(request.exchange, own?.defaultHeaders ?? {})
+    ? copyRequestHeaders(request.exchange, sharedFormat?.defaultHeaders ?? {})
     : copyNeutralHeaders(request.exchange, {})
-  const upstream = own ?? (await loadUpstreamFormat(target.format))
+  const upstream = sharedFormat ?? (await loadUpstreamFormat(target.format))
   const [first, ...otherParts] = prepared.parts.map((part) => createCodecPart(part, headers, { address, context }))
   if (!first) throw new TypeError('No call was made for the request.')
   return {
@@ -62,13 +62,13 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
     warnings: listDroppedFields,
     readWhole(response) {
       const { parts = [response] } = response
-      const written = writeResponse(
+      const wireResponse = writeResponse(
         parts.map(({ json }) => json),
         response.usage,
       )
-      if (written instanceof Uint8Array) return written
-      if (written === undefined) return response.bytes
-      return encodeUtf8(typeof written === 'string' ? written : JSON.stringify(written))
+      if (wireResponse instanceof Uint8Array) return wireResponse
+      if (wireResponse === undefined) return response.bytes
+      return encodeUtf8(typeof wireResponse === 'string' ? wireResponse : JSON.stringify(wireResponse))
     },
     readFailure: isPassThrough ? keepFailure : removeHeaders,
     streamType: 'application/json',
@@ -95,11 +95,11 @@ function getBaseUrl(
   target: RouteTarget,
   catalog: Catalog,
 ): CallAddress {
-  const own = target.connection.providerSpecificData?.baseUrl?.trim()
+  const connectionUrl = target.connection.providerSpecificData?.baseUrl?.trim()
   const configured = (configField && getDefinition(catalog, target.provider)?.[configField]) ?? {}
-  const given = own || configured.baseUrl || baseUrl || target.baseUrl
+  const resolvedBaseUrl = connectionUrl || configured.baseUrl || baseUrl || target.baseUrl
   const header = configured.keyHeader ?? keyHeader
-  const address = given === undefined ? undefined : withoutTrailing(given, '/')
+  const address = resolvedBaseUrl === undefined ? undefined : withoutTrailing(resolvedBaseUrl, '/')
   return {
     ...(address !== undefined && { baseUrl: adaptBaseUrl ? adaptBaseUrl(address) : address }),
     ...(header !== undefined && { keyHeader: header.toLowerCase() }),
@@ -111,11 +111,11 @@ function createCodecPart(
   headers: Readonly<Record<string, string>>,
   { address, context }: { address: CallAddress; context: CodecContext },
 ): CodecPart {
-  const { path, query = {}, method, headers: own, body, service } = request
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),
+  const { path, query = {}, method, headers: vendorHeaders, body, service } = request
+  const queryPairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((item) => [name, String(item)]),
   )
-  const queryText = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+  const queryText = queryPairs.length === 0 ? '' : `?${new URLSearchParams(queryPairs)}`
   return {
     answers,
     ...(completeResponse && {
@@ -126,7 +126,7 @@ function createCodecPart(
       ...address,
       path,
       query: queryText,
-      headers: { ...(method === 'GET' ? removeContentType(headers) : headers), ...own },
+      headers: { ...(method === 'GET' ? removeContentType(headers) : headers), ...vendorHeaders },
       ...(method !== 'GET' && { body: body ?? '{}' }),
       ...(service !== undefined && { service }),
     },

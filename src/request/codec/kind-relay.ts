@@ -63,8 +63,8 @@ export class KindRelay implements RelayedStream {
         if (this.#hasEnded) break // it failed in the meantime
         if (chunk) this.#read(chunk)
         else this.#end()
-      } catch (thrown) {
-        this.fail(thrown)
+      } catch (error) {
+        this.fail(error)
       }
       const sent = this.#takeOutput()
       if (sent) return sent
@@ -103,9 +103,9 @@ export class KindRelay implements RelayedStream {
     if (this.#isComplete) this.#finish()
   }
 
-  #take(said: SseEvent | Uint8Array): void {
+  #take(event: SseEvent | Uint8Array): void {
     if (this.#error || this.#isComplete) return
-    const { bytes, usage, error, isLast } = this.#reader.read(said)
+    const { bytes, usage, error, isLast } = this.#reader.read(event)
     this.#usage = updateUsage(this.#usage, usage)
     if (error) {
       this.#error = error
@@ -152,10 +152,10 @@ export class KindRelay implements RelayedStream {
     this.#failure = undefined
     const errors = await loadErrors()
     try {
-      const shown = maskSecrets(message, [...secrets, ...(await knownKeys())])
-      return encodeUtf8(errors.event({ status, code, message: shown }))
-    } catch (thrown) {
-      const unread = toGatewayError(thrown)
+      const masked = maskSecrets(message, [...secrets, ...(await knownKeys())])
+      return encodeUtf8(errors.event({ status, code, message: masked }))
+    } catch (error) {
+      const unread = toGatewayError(error)
       return encodeUtf8(errors.event({ status: unread.status, code: unread.code, message: unread.message }))
     }
   }

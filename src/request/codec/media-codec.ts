@@ -45,8 +45,8 @@ export async function fetchMedia(
 
   function refuse(part: UrlPart, url: URL | undefined, problem: string): never {
     const from = url?.hostname ? ` from "${url.hostname}"` : '' // the rest of the URL may contain a secret
-    const what = `the target does not accept URLs, and the gateway cannot fetch this ${part.type}${from}`
-    return warnings.reject(warnings.getPath(part, 'turns'), `${what}: ${problem}. Send it as base64.`)
+    const reason = `the target does not accept URLs, and the gateway cannot fetch this ${part.type}${from}`
+    return warnings.reject(warnings.getPath(part, 'turns'), `${reason}: ${problem}. Send it as base64.`)
   }
 
   const urls = new Map<UrlPart, URL>()
@@ -62,12 +62,12 @@ export async function fetchMedia(
   const downloads = getDownloads(call)
   const options = { fetch: context.fetch, clock: context.clock, scope, allowance: downloads.allowance }
   const sources = new Map<object, MediaSource>()
-  let left = MAX_BYTES_TOGETHER // a URL that occurs several times is sent several times
+  let remainingBytes = MAX_BYTES_TOGETHER // a URL that occurs several times is sent several times
   async function load(part: UrlPart, url: URL) {
     const found = await getMedium(part, url, { downloads, options })
     if (found.problem !== undefined) return refuse(part, url, found.problem)
-    left -= found.size
-    if (left < 0) return refuse(part, url, 'the files together are too large')
+    remainingBytes -= found.size
+    if (remainingBytes < 0) return refuse(part, url, 'the files together are too large')
     sources.set(part, found.source)
   }
   await Promise.all([...urls].map(([part, url]) => load(part, url)))
@@ -82,8 +82,8 @@ function parseUrl({ source }: UrlPart): URL | undefined {
 }
 
 function getDownloads(call: ModelCall): Downloads {
-  const known = downloadsByCall.get(call)
-  if (known) return known
+  const existing = downloadsByCall.get(call)
+  if (existing) return existing
   const downloads = { allowance: { left: MAX_BYTES_TOGETHER }, media: new Map(), waiting: [], running: 0 }
   downloadsByCall.set(call, downloads)
   return downloads
@@ -96,8 +96,8 @@ function getMedium(
 ): Promise<Medium> {
   const { media } = downloads
   const key = `${part.type} ${part.source.mediaType ?? ''} ${url.href}`
-  const known = media.get(key)
-  if (known !== undefined) return known
+  const existing = media.get(key)
+  if (existing !== undefined) return existing
   if (media.size >= MAX_MEDIA) return Promise.resolve({ problem: `the request has more than ${MAX_MEDIA}` })
   const started = runLimited(downloads, () => downloadMedium(part, url, options))
   media.set(key, started)

@@ -76,10 +76,10 @@ export function readModelName(
   if (Array.isArray(model))
     throw gatewayError('INVALID_REQUEST', { message: '"model" appears more than once. Send it once.' })
   if (typeof model !== 'string' || model.trim() === '') {
-    const place = headers ? `The header "${headers.model}"` : '"model"'
+    const fieldLabel = headers ? `The header "${headers.model}"` : '"model"'
     const { list, example } = HINTS[kind]
     throw gatewayError('INVALID_REQUEST', {
-      message: `${place} is required. Send the name of a model${list === undefined ? '' : ` from GET ${list}`}, such as "${example}", an alias, or a combo.`,
+      message: `${fieldLabel} is required. Send the name of a model${list === undefined ? '' : ` from GET ${list}`}, such as "${example}", an alias, or a combo.`,
     })
   }
   if (model.length > MAX_MODEL_NAME)

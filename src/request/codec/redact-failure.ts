@@ -17,10 +17,10 @@ export function redactFailure<F extends { failure: Failure; head?: UpstreamRespo
   const { body, ...rest } = failure
   const message = failure.isQuoted ? failure.message : nameProvider(failure.message, provider)
   const clean = { ...rest, message: maskSecrets(message, secrets) }
-  const kept = body && redactBody(body, secrets)
+  const redactedBody = body && redactBody(body, secrets)
   return {
     ...failed,
-    failure: kept ? { ...clean, body: kept } : clean,
+    failure: redactedBody ? { ...clean, body: redactedBody } : clean,
     ...(head && { head: redactQuotes(head, secrets) }),
   }
 }
@@ -48,9 +48,9 @@ const containsSecret = (text: string, secrets: readonly string[]) =>
  */
 function redactBody(body: Uint8Array, secrets: readonly string[]): Uint8Array | undefined {
   const text = decodeUtf8Lenient(body)
-  const plain = text.includes('\\') ? JSON.stringify(tryParseShallow(text) ?? null) : text
-  const clean = maskSecrets(plain, secrets)
-  if (clean === plain) return body
+  const unescaped = text.includes('\\') ? JSON.stringify(tryParseShallow(text) ?? null) : text
+  const clean = maskSecrets(unescaped, secrets)
+  if (clean === unescaped) return body
   return tryParseJson(clean) === undefined ? undefined : encodeUtf8(clean)
 }
 

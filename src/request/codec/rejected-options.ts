@@ -52,8 +52,8 @@ export function createRejectedOptions(clock: Clock): RejectedOptions {
       return rejected
     },
     forget(target, names) {
-      const known = targets.get(getTargetKey(target))
-      for (const name of names) known?.delete(name)
+      const existing = targets.get(getTargetKey(target))
+      for (const name of names) existing?.delete(name)
     },
   }
 }

@@ -139,8 +139,8 @@ class TranslatedStream implements RelayedStream {
     return undefined
   }
 
-  fail(thrown: unknown): void {
-    this.#fail(thrown)
+  fail(error: unknown): void {
+    this.#fail(error)
     this.#end(false) // immediately, since the client may have stopped reading
   }
 
@@ -158,10 +158,10 @@ class TranslatedStream implements RelayedStream {
       const chunks = chunk ? [chunk] : this.#head
       this.#head = NOTHING
       if (chunks.length === 0) this.#translator.end()
-      for (const one of chunks) this.#translate(one)
+      for (const chunk of chunks) this.#translate(chunk)
       if (this.#pendingError) await this.#sendProviderError(this.#pendingError)
-    } catch (thrown) {
-      this.#fail(thrown)
+    } catch (error) {
+      this.#fail(error)
     }
   }
 

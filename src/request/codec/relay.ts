@@ -142,32 +142,32 @@ class PassThroughStream implements RelayedStream {
           await this.#endReading(undefined)
           break
         }
-        const whole = this.#splitter.take(chunk)
-        if (!whole) continue
-        this.#limit.count(whole)
-        if (this.#repeated) this.#trackRepeated(whole)
-        if (this.#quotesSecret(whole)) {
+        const completeEvents = this.#splitter.take(chunk)
+        if (!completeEvents) continue
+        this.#limit.count(completeEvents)
+        if (this.#repeated) this.#trackRepeated(completeEvents)
+        if (this.#quotesSecret(completeEvents)) {
           this.#isQuoting = true
           throw createQuoteError()
         }
-        const events = this.#keep ? this.#keep(whole) : whole
+        const events = this.#keep ? this.#keep(completeEvents) : completeEvents
         if (this.#vagueEvents || this.#mayBeForeign(events)) {
-          const seen = await this.#screen(events, whole)
+          const seen = await this.#screen(events, completeEvents)
           if (seen.length > 0) return seen
           continue
         }
-        this.#tail.add(whole)
+        this.#tail.add(completeEvents)
         if (events.length > 0) return events
       }
-    } catch (thrown) {
-      await this.#endReading(thrown)
+    } catch (error) {
+      await this.#endReading(error)
     }
     return this.#takeLastOutput()
   }
 
-  fail(thrown: unknown): void {
-    this.#body.cancel(thrown)
-    this.#startDraining(thrown, NOTHING)
+  fail(error: unknown): void {
+    this.#body.cancel(error)
+    this.#startDraining(error, NOTHING)
   }
 
   cancel(reason?: unknown): void {
@@ -176,9 +176,9 @@ class PassThroughStream implements RelayedStream {
     this.#end('over', { isCancelled: true })
   }
 
-  /** Handles the end of the provider's stream, or its failure with `thrown`. The last event may lack its blank line. */
-  async #endReading(thrown: unknown): Promise<void> {
-    if (thrown !== undefined) this.#body.cancel(thrown)
+  /** Handles the end of the provider's stream, or its failure with `error`. The last event may lack its blank line. */
+  async #endReading(error: unknown): Promise<void> {
+    if (error !== undefined) this.#body.cancel(error)
     let rest: Uint8Array = NOTHING
     try {
       const last = this.#splitter.rest()
@@ -187,29 +187,29 @@ class PassThroughStream implements RelayedStream {
     } catch (failed) {
       this.#fault = failed
     }
-    this.#startDraining(thrown, rest)
+    this.#startDraining(error, rest)
   }
 
   /** Prepares the last output: the last complete event, and an error event if the rest is missing. */
-  #startDraining(thrown: unknown, rest: Uint8Array): void {
+  #startDraining(error: unknown, rest: Uint8Array): void {
     if (this.#phase !== 'reading') return
     const state = this.#state
     this.#isQuoting ||= this.#quotesSecret(rest)
-    const whole = this.#isQuoting ? NOTHING : rest
-    const events = this.#keep ? this.#keep(whole) : whole
-    this.#tail.add(whole)
+    const forwarded = this.#isQuoting ? NOTHING : rest
+    const events = this.#keep ? this.#keep(forwarded) : forwarded
+    this.#tail.add(forwarded)
     this.#observe()
-    const isClean = thrown === undefined ? state.ended : state.closed
+    const isClean = error === undefined ? state.ended : state.closed
     if (!this.#isQuoting && this.#fault === undefined && (isClean || state.error)) {
       this.#lastOutput = { events }
       this.#end('draining', { error: state.error })
       return
     }
     const gatewayError = toGatewayError(
-      this.#isQuoting ? createQuoteError() : (thrown ?? this.#fault ?? createCutError()),
+      this.#isQuoting ? createQuoteError() : (error ?? this.#fault ?? createCutError()),
     )
     const { status, code, message } = gatewayError
-    if (code === 'INTERNAL') this.#fault = thrown ?? this.#fault
+    if (code === 'INTERNAL') this.#fault = error ?? this.#fault
     this.#lastOutput = { events, error: { status, code, message } }
     this.#end('draining', { error: toStreamError({ status, code }), gatewayError })
   }
@@ -246,8 +246,8 @@ class PassThroughStream implements RelayedStream {
       const seen = hasFailed || this.#mayBeForeign(events) ? await this.#screen(events, NOTHING) : events
       if (error && !hasFailed) return concatBytes([seen, await this.#createErrorEvent(error)])
       return seen.length > 0 ? seen : undefined
-    } catch (thrown) {
-      const { status, code, message } = toGatewayError(thrown)
+    } catch (error) {
+      const { status, code, message } = toGatewayError(error)
       return this.#createErrorEvent({ status, code, message }) // in place of events that may quote a key
     }
   }
@@ -286,8 +286,8 @@ class PassThroughStream implements RelayedStream {
   }
 
   /** Parses every event, since servers without deltas send few. */
-  #trackRepeated(whole: Uint8Array): void {
-    const text = decodeUtf8Lenient(whole)
+  #trackRepeated(events: Uint8Array): void {
+    const text = decodeUtf8Lenient(events)
     if (text.includes('.delta"')) this.#repeated = undefined
     else {
       const parser = createSseParser(({ data }) => this.#repeated?.add(tryParseJson(data)))
@@ -305,8 +305,8 @@ class PassThroughStream implements RelayedStream {
   #observe(): void {
     try {
       this.#tail.observe()
-    } catch (thrown) {
-      this.#fault ??= thrown
+    } catch (error) {
+      this.#fault ??= error
     }
   }
 }

@@ -43,13 +43,13 @@ interface ErrorEventOptions {
  */
 export async function screenEvents(
   whole: Uint8Array,
-  { format, answers, secrets: known, before }: ErrorEventOptions,
+  { format, answers, secrets: knownSecrets, before }: ErrorEventOptions,
 ): Promise<ScreenedEvents> {
   if (!MENTIONS_ERROR.test(decodeUtf8Lenient(whole)) && !mayBeForeign(whole, answers)) return { bytes: whole }
   const errors = await format.loadErrors()
   const watchStream = await answers.loadWatcher()
-  const secrets = await known()
-  const kept: Uint8Array[] = []
+  const secrets = await knownSecrets()
+  const passedEvents: Uint8Array[] = []
   const all: Uint8Array[] = []
   let error: EmbeddedError | undefined
   let beforeVague = 0 // the number of events before an error without a reason
@@ -58,9 +58,9 @@ export async function screenEvents(
   let isOver = false
   let passedError: SseEvent | undefined
   let position: StreamPosition = {}
-  const given = splitEvents(whole)
-  const rest = whole.subarray(given.reduce((size, { length }) => size + length, 0))
-  for (const bytes of rest.length > 0 ? [...given, rest] : given) {
+  const events = splitEvents(whole)
+  const rest = whole.subarray(events.reduce((size, { length }) => size + length, 0))
+  for (const bytes of rest.length > 0 ? [...events, rest] : events) {
     const found = parseEvent(bytes, errors, watchStream)
     const isAnswer = !found.error && (found.event !== undefined || found.isBare) && answers.isOwnEvent(bytes)
     const clean = isAnswer ? bytes : redactQuotes(bytes, found.event, secrets)
@@ -68,19 +68,19 @@ export async function screenEvents(
     isOver ||= found.ended && !found.error
     if (!error) isEnded = isOver
     if (error?.isVague && found.error && !found.error.isVague) {
-      kept.length = beforeVague // the format's own event follows and has the reason
+      passedEvents.length = beforeVague // the format's own event follows and has the reason
       isReported = false
       passedError = undefined
       error = undefined
       found.isHiding ||= !found.isRecognized
     }
     const isFirst = !error
-    if (isFirst) beforeVague = kept.length
+    if (isFirst) beforeVague = passedEvents.length
     error ??= found.error
     position = { ...position, ...found.position }
-    if (!error) kept.push(clean)
+    if (!error) passedEvents.push(clean)
     else if (found.error && !found.isBare && !isReported && !found.isHiding && (isFirst || found.isRecognized)) {
-      kept.push(clean)
+      passedEvents.push(clean)
       passedError = found.event
     }
     isReported ||= found.isRecognized && !found.isHiding
@@ -88,9 +88,9 @@ export async function screenEvents(
   if (!error || (isReported && (isEnded || before().ended))) return { bytes: concatBytes(all) }
   if (!isReported) {
     const event = errors.event(getErrorFacts(error, errors), { ...before().position, ...position, passedError })
-    kept.push(encodeUtf8(maskSecrets(event, secrets)))
+    passedEvents.push(encodeUtf8(maskSecrets(event, secrets)))
   }
-  return { error, isOver, bytes: concatBytes(kept) }
+  return { error, isOver, bytes: concatBytes(passedEvents) }
 }
 
 /** Some formats have an `error` field in every event, mostly null. */
@@ -135,9 +135,9 @@ function redactQuotes(bytes: Uint8Array, event: SseEvent | undefined, secrets: r
   const clean = maskSecrets(text, secrets)
   if (clean.includes('\\')) {
     const value = event && tryParseShallow(event.data)
-    const plain = value === undefined ? unescapeJson(clean) : JSON.stringify(value)
-    const data = maskSecrets(plain, secrets)
-    if (data !== plain)
+    const unescaped = value === undefined ? unescapeJson(clean) : JSON.stringify(value)
+    const data = maskSecrets(unescaped, secrets)
+    if (data !== unescaped)
       return event && value !== undefined ? encodeUtf8(formatSseEvent({ event: event.event, data })) : NOTHING
   }
   return clean === text ? bytes : encodeUtf8(clean)

@@ -53,8 +53,10 @@ export function createKnownKeys({ connections, getApiKey, clock }: KnownKeysDepe
 
   async function open(all: readonly ConnectionRecord[]): Promise<readonly string[]> {
     const opened = await Promise.allSettled(all.map(getApiKey))
-    const keys = opened.flatMap((one) => (one.status === 'fulfilled' && one.value ? listSecretVariants(one.value) : []))
-    const secrets = [...new Set(keys)].sort((one, other) => other.length - one.length)
+    const keys = opened.flatMap((result) =>
+      result.status === 'fulfilled' && result.value ? listSecretVariants(result.value) : [],
+    )
+    const secrets = [...new Set(keys)].sort((a, b) => b.length - a.length)
     if (from === all) ready = { from: all, find: createKeyFinder(secrets) }
     return secrets
   }
@@ -92,21 +94,21 @@ export function createKeyFinder(keys: readonly string[]): QuotedKeyFinder {
   for (const key of keys) {
     const end = key.slice(-KEY_END_LENGTH)
     byEnd.set(end, [...(byEnd.get(end) ?? []), key])
-    for (let at = 3; at <= KEY_END_LENGTH; at++) knownEnds[findHashBefore(end, at)] = 1
+    for (let index = 3; index <= KEY_END_LENGTH; index++) knownEnds[findHashBefore(end, index)] = 1
   }
 
   const endsWithKey = (text: string, end: number) =>
     end <= text.length && byEnd.get(text.slice(end - KEY_END_LENGTH, end))?.some((key) => text.endsWith(key, end))
 
   return (text) => {
-    for (let at = KEY_END_LENGTH; at <= text.length; at += STEP) {
-      if (knownEnds[findHashBefore(text, at)] !== 1) continue
-      for (let end = at; end < at + STEP; end++) if (endsWithKey(text, end)) return true
+    for (let index = KEY_END_LENGTH; index <= text.length; index += STEP) {
+      if (knownEnds[findHashBefore(text, index)] !== 1) continue
+      for (let end = index; end < index + STEP; end++) if (endsWithKey(text, end)) return true
     }
     return false
   }
 }
 
 /** Hashes the three characters before a position. */
-const findHashBefore = (text: string, at: number): number =>
-  ((text.charCodeAt(at - 1) << 9) ^ (text.charCodeAt(at - 2) << 5) ^ text.charCodeAt(at - 3)) & (TABLE_SIZE - 1)
+const findHashBefore = (text: string, end: number): number =>
+  ((text.charCodeAt(end - 1) << 9) ^ (text.charCodeAt(end - 2) << 5) ^ text.charCodeAt(end - 3)) & (TABLE_SIZE - 1)

@@ -30,7 +30,7 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
   const traits = getTraits(client.traits, { ...target, format: name }, context.catalog)
   const origin = { format: name, account: target.connection.id }
   const responseWarnings = createResponseWarnings()
-  const read = { origin, traits, newId, responseWarnings }
+  const readContext = { origin, traits, newId, responseWarnings }
 
   function parseRequest() {
     const warnings = createWarnings({ isStrict: false }) // the request was sent unchanged
@@ -49,7 +49,11 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
       const reported = client.findResponse?.(events)
       if (reported) return encodeUtf8(JSON.stringify(reported))
       const parsed = parseRequest()
-      const response = assembleStream(events, { from: client, read, candidates: parsed.options.candidates })
+      const response = assembleStream(events, {
+        from: client,
+        read: readContext,
+        candidates: parsed.options.candidates,
+      })
       const write = createWriteContext(request, {
         request: parsed,
         model: response.model ?? target.model,
@@ -76,13 +80,13 @@ export async function adaptToWhole(
   const { client, upstream, parsed, restoration, convertResponse } = translated
   const { origin, traits } = translated.target
   const responseWarnings = createResponseWarnings()
-  const read = { origin, traits, newId, responseWarnings }
+  const readContext = { origin, traits, newId, responseWarnings }
 
   return {
     ...codec,
     warnings: () => [...codec.warnings(), ...responseWarnings.list()],
     readWhole({ json, bytes }) {
-      const response = upstream.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
+      const response = upstream.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), readContext)
       let text = ''
       const add = (event: string) => {
         text += event

@@ -9,10 +9,11 @@ import type { ResponseReader, StreamState } from '../../protocols/formats/format
  * searched, so the search starts with the rare "r".
  */
 export function mayContainError(bytes: Uint8Array): boolean {
-  for (let at = bytes.indexOf(R); at >= 0; at = bytes.indexOf(R, at + 1)) {
-    if (bytes[at + 1] !== R || bytes[at - 1] !== E || bytes[at + 2] !== O || bytes[at + 3] !== R) continue
-    const before = bytes[at - 2]
-    if (before === QUOTE ? bytes[at + 4] === QUOTE : before === COLON || bytes[at - 3] === COLON) return true
+  for (let index = bytes.indexOf(R); index >= 0; index = bytes.indexOf(R, index + 1)) {
+    if (bytes[index + 1] !== R || bytes[index - 1] !== E || bytes[index + 2] !== O || bytes[index + 3] !== R) continue
+    const previousByte = bytes[index - 2]
+    if (previousByte === QUOTE ? bytes[index + 4] === QUOTE : previousByte === COLON || bytes[index - 3] === COLON)
+      return true
   }
   return false
 }
@@ -40,9 +41,9 @@ export function mayBeForeign(events: Uint8Array, { isOwnEvent }: ResponseReader)
 
 /** Returns the position after the blank line that ends the event; the end of the bytes if lines don't end with a line feed. */
 function findEventEnd(events: Uint8Array, start: number): number {
-  for (let at = events.indexOf(LF, start); at !== -1; at = events.indexOf(LF, at + 1)) {
-    if (events[at + 1] === LF) return at + 2
-    if (events[at + 1] === CR && events[at + 2] === LF) return at + 3
+  for (let index = events.indexOf(LF, start); index !== -1; index = events.indexOf(LF, index + 1)) {
+    if (events[index + 1] === LF) return index + 2
+    if (events[index + 1] === CR && events[index + 2] === LF) return index + 3
   }
   return events.length
 }

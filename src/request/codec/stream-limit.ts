@@ -15,8 +15,8 @@ export function createEventLimit(
 ): StreamLimit<StreamEvent> & { countBytes(size: number): void; readonly size: number } {
   let size = 0
 
-  function countBytes(more: number) {
-    size += more
+  function countBytes(count: number) {
+    size += count
     if (size > maxBytes) throw createLimitError(maxBytes)
   }
 
@@ -46,11 +46,11 @@ export function createByteLimit(maxBytes: number): StreamLimit<Uint8Array> {
   let text: number | undefined
   return {
     count(events) {
-      const before = bytes
+      const previousBytes = bytes
       bytes += events.length
       if (bytes <= maxBytes) return
       const outputSize = measureText(events)
-      text = (text ?? (before * outputSize) / events.length) + outputSize
+      text = (text ?? (previousBytes * outputSize) / events.length) + outputSize
       if (text > maxBytes) throw createLimitError(maxBytes)
     },
   }

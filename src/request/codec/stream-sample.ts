@@ -38,8 +38,8 @@ export class StreamSample {
   /** Estimates the tokens of the entire stream. */
   tokens(): number {
     return this.#samples.reduce((sum, { events, tokens, length, bytes }) => {
-      const own = events ? this.#count(events) : tokens
-      return sum + (own * bytes) / length
+      const tokenCount = events ? this.#count(events) : tokens
+      return sum + (tokenCount * bytes) / length
     }, this.#tokens)
   }
 

@@ -55,12 +55,12 @@ export class StreamTail {
   observe(): void {
     const older = this.#older
     const newer = this.#newer
-    const held = concatBytes([older.bytes.subarray(0, older.size), newer.bytes.subarray(0, newer.size)])
-    this.#sample.addLast(held)
+    const bytes = concatBytes([older.bytes.subarray(0, older.size), newer.bytes.subarray(0, newer.size)])
+    this.#sample.addLast(bytes)
     const parser = createSseParser((event) => this.#state.observe(event))
     older.size = 0
     newer.size = 0
-    parser.push(decodeUtf8Lenient(held.subarray(findLastEvents(held))))
+    parser.push(decodeUtf8Lenient(bytes.subarray(findLastEvents(bytes))))
     parser.end()
   }
 }

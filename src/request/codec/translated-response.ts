@@ -29,15 +29,15 @@ export async function getOutputFormat(request: CodecRequest): Promise<OutputForm
 /** Reads a response as the client will see it; `undefined` if it can't be read. */
 export async function readAnswer(
   { json, bytes, events }: Pick<WholeResponse, 'json' | 'bytes' | 'events'>,
-  place: ResponseSource,
+  source: ResponseSource,
 ): Promise<CanonicalResponse | undefined> {
-  const { codec } = place
+  const { codec } = source
   const from = await codec.format.loadTranslator()
-  const read = createReadContext(place, from.traits)
+  const readContext = createReadContext(source, from.traits)
   try {
     const response = events
-      ? assembleStream(events, { from, read, candidates: undefined })
-      : from.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
+      ? assembleStream(events, { from, read: readContext, candidates: undefined })
+      : from.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), readContext)
     return codec.restoreResponse?.(response) ?? response
   } catch {
     return undefined
@@ -45,11 +45,11 @@ export async function readAnswer(
 }
 
 /** Returns whether the first chunks of a stream show that a content filter ended the response, or that the model refused. */
-export async function isFiltered(head: readonly Uint8Array[], place: ResponseSource): Promise<boolean> {
-  const { format } = place.codec
+export async function isFiltered(head: readonly Uint8Array[], source: ResponseSource): Promise<boolean> {
+  const { format } = source.codec
   const from = await format.loadTranslator()
   let isSeen = false
-  const reader = from.createReader(createReadContext(place, from.traits), (event) => {
+  const reader = from.createReader(createReadContext(source, from.traits), (event) => {
     if (event.type === 'finish') isSeen ||= event.finish.reason === 'content-filter'
     if (event.type === 'part-start') isSeen ||= event.part.type === 'refusal'
   })

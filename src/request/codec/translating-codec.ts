@@ -93,21 +93,21 @@ async function createResponseCodec(
   const { origin, traits } = target
   const responseWarnings = createResponseWarnings()
   const hasHosted = parsed.tools.some(isHosted)
-  const read = { origin, traits, newId, responseWarnings, hasHosted }
+  const readContext = { origin, traits, newId, responseWarnings, hasHosted }
   const describe = request.describe?.(routeTarget)
   const write = {
     ...createWriteContext(request, { request: parsed, model: target.model, responseWarnings }),
     requestWarnings: target.warnings.list,
     ...(describe && { describe }),
   }
-  const written = upstream.writeRequest(translated.request, target)
+  const wireRequest = upstream.writeRequest(translated.request, target)
   const isArray = shouldSendArray(request)
   const remembered = { owner, turns: parsed.turns, origin }
 
   const parseResponse = ({ json, bytes, events }: WholeResponse) =>
     events
-      ? assembleStream(events, { from: upstream, read, candidates: parsed.options.candidates })
-      : upstream.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), read)
+      ? assembleStream(events, { from: upstream, read: readContext, candidates: parsed.options.candidates })
+      : upstream.parseResponse(parseExactObject(checkDepth(decodeUtf8Lenient(bytes)), json), readContext)
 
   async function continueAfterSummary(response: WholeResponse): Promise<Codec> {
     memory.summaries.set(call, getSummary(parseResponse(response)))
@@ -128,7 +128,7 @@ async function createResponseCodec(
 
   return {
     format,
-    request: createRequest(request, translated, isPreliminary ? written : editBody(written, request)),
+    request: createRequest(request, translated, isPreliminary ? wireRequest : editBody(wireRequest, request)),
     isPassThrough: false,
     isForClient: !isPreliminary,
     operation: operations.generate,
@@ -138,11 +138,11 @@ async function createResponseCodec(
       const restored = restoreResponse(parseResponse(response), restoration)
       memory.reasoning.keep(remembered, restored.choices[0]?.content ?? [])
       const answer = convertResponse(restored)
-      const written =
+      const wireRequest =
         call.endpoint.operation === operations.compact && client.writeCompaction
           ? client.writeCompaction(answer, write, call.body)
           : client.writeResponse(answer, write)
-      return encodeUtf8(JSON.stringify(written))
+      return encodeUtf8(JSON.stringify(wireRequest))
     },
     restoreResponse: (response) => convertResponse(restoreResponse(response, restoration)),
     async followUp(received) {
@@ -157,7 +157,7 @@ async function createResponseCodec(
           from: upstream,
           framing: format.framing,
           to: client,
-          read,
+          read: readContext,
           write,
           restore: (emit) => restoreStream(restoration)(memory.reasoning.listen(remembered, convertStream(emit))),
         },
@@ -214,8 +214,8 @@ async function createCountCodec(
   }
 }
 
-const editBody = (written: WrittenRequest, { editBody: edit }: CodecRequest): WrittenRequest =>
-  edit ? { ...written, body: edit(written.body) } : written
+const editBody = (request: WrittenRequest, { editBody: edit }: CodecRequest): WrittenRequest =>
+  edit ? { ...request, body: edit(request.body) } : request
 
 type CodecFactory = (request: CodecRequest, target: RouteTarget, options: CodecOptions) => Promise<Codec>
 
@@ -268,16 +268,16 @@ function translateFailure(
   const sent = head.status < 300 ? failure.status : toSendableStatus(head.status) // an error inside a 200 response has its own status
   const body = tryParseShallow(text) ?? text
   const error = upstream.parseError({ status: sent, body, header: (name) => head.header(name), now })
-  const written = client.writeError(error)
+  const wireError = client.writeError(error)
   const { upstreamStatus = sent } = failure
   return {
     ...failed,
     failure: {
       ...failure,
-      status: written.status,
+      status: wireError.status,
       upstreamStatus,
-      headers: written.headers,
-      body: encodeUtf8(JSON.stringify(written.body)),
+      headers: wireError.headers,
+      body: encodeUtf8(JSON.stringify(wireError.body)),
     },
   }
 }

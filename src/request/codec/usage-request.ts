@@ -65,15 +65,16 @@ const loadRejectedOptions = once(() => import('./rejected-options.ts'))
 function removeUsage(events: Uint8Array, usageRequest: UsageRequest): Uint8Array {
   if (!mayContainUsage(events)) return events
   const split = splitEvents(events)
-  const kept = split.filter((event) => !isAnswer(event, usageRequest))
-  return kept.length === split.length ? events : concatBytes(kept)
+  const contentEvents = split.filter((event) => !isAnswer(event, usageRequest))
+  return contentEvents.length === split.length ? events : concatBytes(contentEvents)
 }
 
 /** Returns whether the bytes contain `"usage":{`, with any whitespace. All other events of such a stream contain `"usage":null`. */
 function mayContainUsage(bytes: Uint8Array): boolean {
-  for (let at = bytes.indexOf(G); at !== -1; at = bytes.indexOf(G, at + 1)) {
-    if (bytes[at + 1] !== E || bytes[at + 2] !== QUOTE || bytes[at - 1] !== A || bytes[at - 2] !== S) continue
-    let next = at + 3
+  for (let index = bytes.indexOf(G); index !== -1; index = bytes.indexOf(G, index + 1)) {
+    if (bytes[index + 1] !== E || bytes[index + 2] !== QUOTE || bytes[index - 1] !== A || bytes[index - 2] !== S)
+      continue
+    let next = index + 3
     while (BLANKS.has(bytes[next] ?? 0) || bytes[next] === COLON) next++
     if (bytes[next] === OPEN) return true
   }

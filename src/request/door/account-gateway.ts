@@ -37,9 +37,9 @@ export function createAsMethod({
   handlers,
 }: AccountGatewayOptions): (identity: Identity) => AccountGateway {
   return (identity) => {
-    const own = toOwnIdentity(identity)
-    const authenticator: Authenticator = { identify: () => own }
-    const exchange = (one: Exchange) => app(one, authenticator)
+    const ownIdentity = toOwnIdentity(identity)
+    const authenticator: Authenticator = { identify: () => ownIdentity }
+    const exchange = (request: Exchange) => app(request, authenticator)
     const { gateway: fetch, handle, matches } = createFetchHandlers(exchange, handlers)
     return { fetch, handle, exchange, matches, notFound: handlers.notFound, basePath, isForAccount: true }
   }

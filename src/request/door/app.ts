@@ -63,7 +63,7 @@ export function createNotFoundReply(
   return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
 }
 
-const createHint = (path: string, at: { basePath: string; areas: readonly Area[] }) =>
-  getAiSdkHint(path, at.basePath) ??
-  getPageHint(path, at) ??
-  `Check the base URL: model clients use ${at.basePath}/v1, and the management API is at ${at.basePath}/api.`
+const createHint = (path: string, mount: { basePath: string; areas: readonly Area[] }) =>
+  getAiSdkHint(path, mount.basePath) ??
+  getPageHint(path, mount) ??
+  `Check the base URL: model clients use ${mount.basePath}/v1, and the management API is at ${mount.basePath}/api.`

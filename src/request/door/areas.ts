@@ -17,9 +17,9 @@ const isOtherEndpoint = (path: string): boolean =>
  */
 export function createModelAreas(serve: Area['serve']): Area[] {
   const shared = { name: 'models', pageMethods: ['GET', 'HEAD', 'POST'], serve } as const
-  const whole = ['/v1', '/v1beta'].map((path): Area => ({ ...shared, path }))
+  const versionAreas = ['/v1', '/v1beta'].map((path): Area => ({ ...shared, path }))
   const partial = ['/v2', '/v3/ai', '/v4/ai'].map((path): Area => ({ ...shared, path, owns: isOtherEndpoint }))
-  return [...whole, ...partial]
+  return [...versionAreas, ...partial]
 }
 
 /** Creates the area of `/health`, which load balancers call without a credential. */

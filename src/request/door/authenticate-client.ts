@@ -15,8 +15,8 @@ export interface KeyStore {
   settings: Pick<SettingsStore, 'read'>
   /** `read` is for requests that act as a key. */
   keyLookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>>
-  /** Finds the account of a key that has one, or the account with the id `named` for a key that acts for accounts. */
-  findKeyAccount?(key: ClientKey, named: string | undefined): Promise<CallerAccount>
+  /** Finds the account of a key that has one, or the account with the id `requestedAccount` for a key that acts for accounts. */
+  findKeyAccount?(key: ClientKey, requestedAccount: string | undefined): Promise<CallerAccount>
   /** Absent if tokens aren't accepted. */
   addToken?: AddToken
 }
@@ -61,15 +61,16 @@ export async function authenticateClient(
  * `ACCOUNT_PAUSED`, with `INVALID_REQUEST` for an invalid account id, and as the storage does.
  */
 export function findAccount(key: ClientKey, exchange: Exchange, store: KeyStore): Promise<Caller> | undefined {
-  const named = key.actsFor && !exchange.actsAs ? exchange.header(ACCOUNT_HEADER) : undefined
-  if (key.account === undefined && named === undefined) return undefined
-  return store.findKeyAccount?.(key, named).then((account) => ({ owner: account.ref, key, account }))
+  const requestedAccount = key.actsFor && !exchange.actsAs ? exchange.header(ACCOUNT_HEADER) : undefined
+  if (key.account === undefined && requestedAccount === undefined) return undefined
+  return store.findKeyAccount?.(key, requestedAccount).then((account) => ({ owner: account.ref, key, account }))
 }
 
 /** Returns the caller, unless the request names another account, for which it throws `ACCOUNT_NOT_ALLOWED`. */
 export function checkNamedAccount(exchange: Exchange, caller: Caller): Caller {
-  const named = exchange.header(ACCOUNT_HEADER)
-  if (named !== undefined && named !== caller.account?.id) throw gatewayError('ACCOUNT_NOT_ALLOWED')
+  const requestedAccount = exchange.header(ACCOUNT_HEADER)
+  if (requestedAccount !== undefined && requestedAccount !== caller.account?.id)
+    throw gatewayError('ACCOUNT_NOT_ALLOWED')
   return caller
 }
 

@@ -10,7 +10,7 @@ import type { ClientFormat } from '../../types.ts'
  * vendors share, it is the one that the headers indicate, otherwise OpenAI's (src/rules.md, Model lists of OpenAI clients).
  */
 export function getCallerFormat(path: string, exchange: Pick<Exchange, 'header'>): Format {
-  const endpoint = endpoints.find((known) => known.path === path)
+  const endpoint = endpoints.find((candidate) => candidate.path === path)
   if (endpoint) return getFormat(endpoint.format)
   const owner = candidates.find(({ clientDetection }) => clientDetection.paths?.test(path))
   if (owner) return owner

@@ -12,16 +12,18 @@ const MODEL = '{model}'
 
 /** Creates the routes of the endpoints for model requests. */
 export function createModelRoutes(serve: Serve): HttpRoute[] {
-  const named = endpoints.filter(({ path }) => path.includes(MODEL))
-  const plain = endpoints.filter((endpoint) => !named.includes(endpoint))
-  const folders = new Set(named.map(({ path }) => path.slice(0, path.indexOf(MODEL))))
+  const pathModelEndpoints = endpoints.filter(({ path }) => path.includes(MODEL))
+  const otherEndpoints = endpoints.filter((endpoint) => !pathModelEndpoints.includes(endpoint))
+  const folders = new Set(pathModelEndpoints.map(({ path }) => path.slice(0, path.indexOf(MODEL))))
   return [
-    ...plain.map((endpoint) => createRoute(endpoint.path, () => ({ route: endpoint }), serve)),
+    ...otherEndpoints.map((endpoint) => createRoute(endpoint.path, () => ({ route: endpoint }), serve)),
     ...Array.from(folders, (folder) =>
       createRoute(
         `${folder}:id+`,
         ({ id: call = '' }) => {
-          const endpoint = named.find(({ path }) => path.startsWith(folder) && call.endsWith(getPathAfterModel(path)))
+          const endpoint = pathModelEndpoints.find(
+            ({ path }) => path.startsWith(folder) && call.endsWith(getPathAfterModel(path)),
+          )
           return (
             endpoint && {
               route: endpoint,

@@ -19,8 +19,8 @@ export async function createModelsErrorReply(
   const { status, code, message, data } = toClientError(error, onError)
   const param = typeof data.param === 'string' ? data.param : undefined
   const errors = await getCallerFormat(path, exchange).loadErrors()
-  const named = endpoints.find((endpoint) => endpoint.path === path)?.headers
-  const model = named && exchange.header(named.model)
+  const endpointHeaders = endpoints.find((endpoint) => endpoint.path === path)?.headers
+  const model = endpointHeaders && exchange.header(endpointHeaders.model)
   const cors = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
   const retryAfter = error.headers['retry-after']
   return createJsonReply(status, errors.body({ status, code, message, param, model, retryAfter }), {

@@ -61,10 +61,10 @@ function findHint(path: string, served: Iterable<string>): string | undefined {
   const hint = getAiSdkHint(requested) ?? getPageHint(requested)
   if (hint) return hint
   const paths = [...served]
-  const [nearest] = paths.filter((one) => requested.endsWith(one.replace('/v1/', '/'))).sort(compareLengths)
-  const others = paths.filter((one) => !requested.startsWith(`${one}/`)) // a path below an existing one isn't a misspelling of it
+  const [nearest] = paths.filter((path) => requested.endsWith(path.replace('/v1/', '/'))).sort(compareLengths)
+  const others = paths.filter((path) => !requested.startsWith(`${path}/`)) // a path below an existing one isn't a misspelling of it
   return didYouMean(nearest ? [nearest] : findNearest(requested, others, 1))
 }
 
 /** Sorts longer paths first. */
-const compareLengths = (one: string, other: string) => other.length - one.length
+const compareLengths = (a: string, b: string) => b.length - a.length

@@ -15,10 +15,10 @@ export function getPageHint(
 ): string | undefined {
   const name = /^(?:\/(?:v1|v1beta|api))?\/(dashboard|admin|ui|metrics)(?:\/|$)/.exec(path)?.[1]
   if (name === undefined) return undefined
-  const area = areas?.find((one) => one.name === (name === 'metrics' ? 'metrics' : 'dashboard'))
-  const [what, at, how] = name === 'metrics' ? METRICS : DASHBOARD
-  if (area) return `${what} at ${basePath}${area.path}${name === 'metrics' ? '' : '/'}.`
-  return areas ? how : `${what} at ${at} if enabled. ${how}`
+  const area = areas?.find((area) => area.name === (name === 'metrics' ? 'metrics' : 'dashboard'))
+  const [feature, defaultPath, how] = name === 'metrics' ? METRICS : DASHBOARD
+  if (area) return `${feature} at ${basePath}${area.path}${name === 'metrics' ? '' : '/'}.`
+  return areas ? how : `${feature} at ${defaultPath} if enabled. ${how}`
 }
 
 const DASHBOARD = [

@@ -23,9 +23,9 @@ export function limitToAllowance(
       try {
         allowed = await extend(outputSize)
         return piece
-      } catch (thrown) {
+      } catch (error) {
         isRefused = true
-        stream.fail(thrown)
+        stream.fail(error)
         return (await stream.next()) ?? piece
       }
     },

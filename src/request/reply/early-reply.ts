@@ -26,7 +26,7 @@ export function createEarlyReply(
   const { format, call, client, context, log } = request
   const isArray = shouldSendArray(request)
   const keepAlive = encodeUtf8(isArray ? '\n' : format.keepAlive)
-  const before = createAttemptHeaders(log.steps)[ATTEMPTS_HEADER]
+  const previousAttempts = createAttemptHeaders(log.steps)[ATTEMPTS_HEADER]
   const pending = `pending=${toHeaderSafe(getTargetName(route.target))}`
   const followed = answering.then((reply) => {
     if (!isByteStream(reply.body)) {
@@ -37,7 +37,7 @@ export function createEarlyReply(
     log.continueWith(body, rest)
     return { ...reply, body: rest }
   })
-  followed.catch((thrown) => log.reportEnd(body, log.createErrorEnding(thrown))) // immediately, even while nothing is read
+  followed.catch((error) => log.reportEnd(body, log.createErrorEnding(error))) // immediately, even while nothing is read
   let hasStarted = false
   let response: ByteStream | undefined
 
@@ -57,9 +57,9 @@ export function createEarlyReply(
       const { read } = await format.loadErrors()
       const { message = 'The request to the provider failed.', code = 'UPSTREAM_FAILED' } = read(parseBody(body))
       return await createErrorEvent({ status, code, message })
-    } catch (thrown) {
-      if (!isGatewayError(thrown)) context.onError(thrown)
-      return await createErrorEvent(toGatewayError(thrown))
+    } catch (error) {
+      if (!isGatewayError(error)) context.onError(error)
+      return await createErrorEvent(toGatewayError(error))
     }
   }
 
@@ -82,7 +82,7 @@ export function createEarlyReply(
     headers: {
       'content-type': toContentType(isArray ? 'application/json' : 'text/event-stream'),
       ...STREAM_HEADERS,
-      [ATTEMPTS_HEADER]: before ? `${before}, ${pending}` : pending,
+      [ATTEMPTS_HEADER]: previousAttempts ? `${previousAttempts}, ${pending}` : pending,
       ...createWarningHeader(warnings()),
     },
     body,

@@ -26,17 +26,17 @@ export async function convertErrorBody(
 ): Promise<{ status: number; body: Uint8Array }> {
   const text = decodeUtf8Lenient(body)
   const json = tryParseShallow(text)
-  const given = getErrorObject(Array.isArray(json) ? json[0] : json)
+  const errorObject = getErrorObject(Array.isArray(json) ? json[0] : json)
   const errors = await format.loadErrors()
-  const isComplete = given === undefined || !findHiddenReason(given, errors.isOverflowError)
+  const isComplete = errorObject === undefined || !findHiddenReason(errorObject, errors.isOverflowError)
   if (errors.isReadable(json) && isComplete)
     return { status, body: remark === '' ? body : encodeUtf8(JSON.stringify(addRemark(json, remark))) }
   const translator = await format.loadTranslator()
   const isKnown = errors.read(json).message !== undefined
   const error = translator.parseError({ status, body: isKnown ? json : text, header: (name) => head.header(name), now })
-  const written = translator.writeError({ ...error, message: appendRemark(error.message, remark) })
-  const code = getErrorObject(written.body)?.code
-  return { status: typeof code === 'number' ? code : status, body: encodeUtf8(JSON.stringify(written.body)) }
+  const wireError = translator.writeError({ ...error, message: appendRemark(error.message, remark) })
+  const code = getErrorObject(wireError.body)?.code
+  return { status: typeof code === 'number' ? code : status, body: encodeUtf8(JSON.stringify(wireError.body)) }
 }
 
 function addRemark(body: unknown, remark: string): unknown {

@@ -28,8 +28,8 @@ async function createErrorReply(request: ModelRequest, targets: Targets): Promis
   if (verdict.requestRejection) throw verdict.requestRejection
   if (failures.length === 0 && isModelNameError(verdict.rejection)) throw verdict.rejection // no target could serve such a name
   if (failures.every(({ failure }) => failure.lacksEndpoint)) {
-    const own = await call.endpoint.operation.missing?.getResponse?.(call.body, format)
-    if (own) return createGatewayReply(own, log)
+    const missingResponse = await call.endpoint.operation.missing?.getResponse?.(call.body, format)
+    if (missingResponse) return createGatewayReply(missingResponse, log)
   }
   if (failures.length === 0 && verdict.rejection) throw verdict.rejection
   if (failures.length === 0 && verdict.draining.length > 0) throw createDrainingError(call.model)
@@ -91,8 +91,8 @@ async function convertToClientFormat(
       ? await (await context.translation()).adaptToWhole(request, route.target, answer.codec)
       : answer.codec
     return { ...answer, codec, bytes: codec.readWhole(response) }
-  } catch (thrown) {
-    if (!isGatewayError(thrown)) context.onError(thrown)
+  } catch (error) {
+    if (!isGatewayError(error)) context.onError(error)
     return undefined
   }
 }

@@ -50,14 +50,14 @@ export async function createFinalReply(request: FailedRequest): Promise<Reply> {
   const remark = [describeAttempts(request, decisive), await describeKind(request, decisive)].filter(Boolean).join(' ')
   if (!decisive?.head || !decisive.failure.body) throw createExhaustedError(request, { decisive, headers, remark })
   const { failure, head, route } = decisive
-  const own = failure.headers ?? createReplyHeaders(head, 'application/json')
-  if (!isClientFault(failure)) for (const name of WAITS) delete own[name]
+  const replyHeaders = failure.headers ?? createReplyHeaders(head, 'application/json')
+  if (!isClientFault(failure)) for (const name of WAITS) delete replyHeaders[name]
   const { status, body } = await convertErrorBody(failure, head, { format, now, remark })
   return {
     status,
     headers: {
       'content-type': 'application/json',
-      ...own,
+      ...replyHeaders,
       [TARGET_HEADER]: formatTarget({ provider: getCallableName(route.target, table), model: route.target.model }),
       ...headers,
       ...NO_RETRY,
@@ -139,10 +139,10 @@ function createExhaustedError(
   }: { decisive: FailedAttempt | undefined; headers: Record<string, string>; remark: string },
 ): GatewayError {
   const failures = (decisive ? [decisive] : failed).map(({ failure }) => failure)
-  const are = (what: FailureClass) => failures.every((failure) => failure.class === what)
+  const are = (failureClass: FailureClass) => failures.every((failure) => failure.class === failureClass)
   const code = are('timeout') ? 'UPSTREAM_TIMEOUT' : are('context-overflow') ? 'CONTEXT_OVERFLOW' : 'UPSTREAM_FAILED'
   const [first, ...rest] = failures.map(({ status }) => status)
-  const status = first !== undefined && rest.every((one) => one === first) ? first : 502
+  const status = first !== undefined && rest.every((status) => status === first) ? first : 502
   const all = [`All ${failures.length} targets failed.`, ...listMessages(steps)].join(' ')
   return gatewayError(code, { status, message: appendRemark(decisive?.failure.message ?? all, remark), headers })
 }

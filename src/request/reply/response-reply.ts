@@ -20,8 +20,8 @@ export async function createResponseReply(answered: AnsweredAttempt, request: Mo
   const quotesKey = knownKeys.getFinder(request.table.connections) ?? (await loadKeyFinder(response, knownKeys))
   const isQuote = (value: string) => quotesKey(value) || secrets.some((secret) => value.includes(secret))
   const warnings = codec.warnings()
-  const usual = response.kind === 'whole' && !call.stream ? 'application/json' : codec.streamType
-  const mediaType = codec.replyType?.(response) ?? usual
+  const expectedType = response.kind === 'whole' && !call.stream ? 'application/json' : codec.streamType
+  const mediaType = codec.replyType?.(response) ?? expectedType
   const headers: Record<string, string> = isPassThrough
     ? createReplyHeaders(response.head, mediaType, isQuote)
     : { 'content-type': toContentType(mediaType) }
@@ -56,9 +56,9 @@ async function loadKeyFinder(response: ReceivedResponse, knownKeys: KnownKeys): 
     for (const [, value] of response.head.headers())
       if (value.length >= MIN_QUOTABLE_LENGTH && !MEDIA_TYPE.test(value)) return createKeyFinder(await knownKeys.list())
     return findNothing
-  } catch (thrown) {
-    if (response.kind === 'stream') response.body.cancel(thrown)
-    throw thrown
+  } catch (error) {
+    if (response.kind === 'stream') response.body.cancel(error)
+    throw error
   }
 }
 

@@ -15,14 +15,16 @@ export function getRetryWaitMs(
   context: PipelineContext,
 ): number | undefined {
   const classes = failed.map(({ failure }) => failure.class)
-  if (classes.includes('client') || classes.every((one) => one === 'context-overflow')) return undefined
+  if (classes.includes('client') || classes.every((failureClass) => failureClass === 'context-overflow'))
+    return undefined
   const now = context.clock.now()
   const waits = failed.flatMap(({ failure }) => (failure.class === 'credentials' ? [] : (failure.retryAfterMs ?? [])))
   const untriedDueAt = untriedRoute && getUntriedDueAt(untriedRoute, failed, context)
-  waits.push(...cooling.flatMap(({ route }) => getRecovery(route, context)).map((at) => at - now))
+  waits.push(...cooling.flatMap(({ route }) => getRecovery(route, context)).map((time) => time - now))
   if (untriedDueAt !== undefined) waits.push(untriedDueAt - now)
   if (stop === 'retry-budget') waits.push(BUDGET_MS)
-  if (waits.length === 0) waits.push(...failed.flatMap((one) => getFailureRecovery(one, context)).map((at) => at - now))
+  if (waits.length === 0)
+    waits.push(...failed.flatMap((failure) => getFailureRecovery(failure, context)).map((time) => time - now))
   return waits.length > 0 ? Math.min(...waits) : undefined
 }
 

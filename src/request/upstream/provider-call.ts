@@ -118,9 +118,9 @@ export class ProviderCall implements ByteStream {
           this.#waitingSince = undefined
           resolve(onResult(result))
         },
-        (thrown) => {
+        (error) => {
           this.#cancelDeadline()
-          reject(this.#stopped ? this.#stopped.reason : toCallError(thrown, this.#body !== undefined))
+          reject(this.#stopped ? this.#stopped.reason : toCallError(error, this.#body !== undefined))
         },
       )
     })
@@ -145,14 +145,15 @@ export class ProviderCall implements ByteStream {
   }
 
   #createTotalTimeoutError(): GatewayError {
-    const what = this.#isOpening ? 'did not respond' : 'did not finish its response'
-    return createTimeoutError(`${what} within ${this.#totalTimeoutMs / 1000} s`)
+    const problem = this.#isOpening ? 'did not respond' : 'did not finish its response'
+    return createTimeoutError(`${problem} within ${this.#totalTimeoutMs / 1000} s`)
   }
 }
 
 const NOTHING = Promise.resolve(undefined)
 
-const createTimeoutError = (what: string) => gatewayError('UPSTREAM_TIMEOUT', { message: `The provider ${what}.` })
+const createTimeoutError = (problem: string) =>
+  gatewayError('UPSTREAM_TIMEOUT', { message: `The provider ${problem}.` })
 
 /** A response with another body. */
 export class ResponseWithBody implements UpstreamResponse {
@@ -176,16 +177,16 @@ export class ResponseWithBody implements UpstreamResponse {
 }
 
 /** Converts the error of a call that failed on its own, before the response headers or in the body. */
-function toCallError(thrown: unknown, isAnswered: boolean): GatewayError {
-  if (isTimeout(thrown)) return gatewayError('UPSTREAM_TIMEOUT', { message: OUT_OF_TIME })
-  return isAnswered ? gatewayError('UPSTREAM_CUT', { cause: thrown }) : createUnreachableError(thrown)
+function toCallError(error: unknown, isAnswered: boolean): GatewayError {
+  if (isTimeout(error)) return gatewayError('UPSTREAM_TIMEOUT', { message: OUT_OF_TIME })
+  return isAnswered ? gatewayError('UPSTREAM_CUT', { cause: error }) : createUnreachableError(error)
 }
 
 const OUT_OF_TIME = "The provider took longer than the gateway's HTTP client allows."
 
 /** Returns whether this is a timeout of the HTTP client itself, from undici or a signal, which was shorter than the gateway's. */
-function isTimeout(thrown: unknown): boolean {
-  const cause = getCause(thrown)
+function isTimeout(error: unknown): boolean {
+  const cause = getCause(error)
   return isObject(cause) && [cause.code, cause.name].some((name) => TIMEOUTS.test(String(name)))
 }
 
@@ -195,17 +196,17 @@ const TIMEOUTS = /^(?:UND_ERR_(?:HEADERS|BODY)_TIMEOUT|TimeoutError)$/
  * Creates the error for a failed connection. Its message has the code of the failure, such as ECONNREFUSED, ENOTFOUND, or a TLS code, but no address.
  * It keeps only a cause with such a code, because an error about the request itself may quote a header.
  */
-function createUnreachableError(thrown: unknown): GatewayError {
-  const cause = getCause(thrown)
-  const own = isObject(cause) ? cause.code : undefined
-  const code = own ?? parseDenoMessage(cause)
+function createUnreachableError(error: unknown): GatewayError {
+  const cause = getCause(error)
+  const causeCode = isObject(cause) ? cause.code : undefined
+  const code = causeCode ?? parseDenoMessage(cause)
   if (typeof code !== 'string' || code === 'UND_ERR_INVALID_ARG') return gatewayError('UPSTREAM_UNREACHABLE')
   const advice = 'Check the base URL of its connection, and DNS, proxy, and firewall settings.'
   const message = `The provider is unreachable (${code}). ${advice}`
-  return gatewayError('UPSTREAM_UNREACHABLE', { message, ...(own !== undefined && { cause }), data: { code } })
+  return gatewayError('UPSTREAM_UNREACHABLE', { message, ...(causeCode !== undefined && { cause }), data: { code } })
 }
 
-const getCause = (thrown: unknown) => (thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown)
+const getCause = (error: unknown) => (error instanceof Error && error.cause !== undefined ? error.cause : error)
 
 /**
  * Returns the code for a message of Deno, whose errors have no codes: "client error (Connect): tcp connect error: Connection refused (os error 111)".

@@ -60,31 +60,31 @@ export class SourcedCredentials {
 
   /** Rejects if the function does. Resolves to `undefined` if it returns nothing. */
   async get(use: CredentialUse): Promise<string | undefined> {
-    const known = this.#known.get(this.#getId(use))
-    if (known && (!known.settled || known.settled.until > this.#clock.now())) return known.text
-    return this.#call(use, known ? 'expired' : 'first')
+    const cached = this.#known.get(this.#getId(use))
+    if (cached && (!cached.settled || cached.settled.until > this.#clock.now())) return cached.text
+    return this.#call(use, cached ? 'expired' : 'first')
   }
 
   /** Returns another credential after the provider has rejected this one; `undefined` if there is none. */
   async renew(use: CredentialUse, rejected: string): Promise<string | undefined> {
-    const known = this.#known.get(this.#getId(use))
-    if (known?.settled?.text !== undefined && known.settled.text !== rejected) return known.settled.text // another request has renewed it
-    if (!known || known.settled) return withoutRejected(await this.#call(use, 'rejected'), rejected)
-    if (known.reason === 'rejected') return withoutRejected(await known.text.catch(() => undefined), rejected)
-    await known.text.catch(() => undefined)
+    const cached = this.#known.get(this.#getId(use))
+    if (cached?.settled?.text !== undefined && cached.settled.text !== rejected) return cached.settled.text // another request has renewed it
+    if (!cached || cached.settled) return withoutRejected(await this.#call(use, 'rejected'), rejected)
+    if (cached.reason === 'rejected') return withoutRejected(await cached.text.catch(() => undefined), rejected)
+    await cached.text.catch(() => undefined)
     return this.renew(use, rejected)
   }
 
   /** Forgets the credentials of a connection that no request uses anymore. */
   forget({ id, updatedAt }: ConnectionRecord): void {
     const start = JSON.stringify([id, updatedAt]).slice(0, -1)
-    for (const known of this.#known.keys()) if (known.startsWith(`${start},`)) this.#known.delete(known)
+    for (const key of this.#known.keys()) if (key.startsWith(`${start},`)) this.#known.delete(key)
   }
 
   /** Lists the forms in which a provider may quote this credential and the latest others, longest first, for removal from errors. */
   listQuotable(apiKey: string | undefined): readonly string[] {
-    const own = apiKey === undefined ? [] : listSecretVariants(apiKey)
-    return [...own, ...this.#quotable].sort((one, other) => other.length - one.length)
+    const apiKeyVariants = apiKey === undefined ? [] : listSecretVariants(apiKey)
+    return [...apiKeyVariants, ...this.#quotable].sort((a, b) => b.length - a.length)
   }
 
   /** Creates the failure of a connection whose function failed, or returned nothing for the request. */
@@ -115,20 +115,20 @@ export class SourcedCredentials {
   #call(use: CredentialUse, reason: CredentialRequest['reason']): Promise<string | undefined> {
     const id = this.#getId(use)
     const calling = this.#resolve(use, reason)
-    const known: KnownCredential = { text: calling.then(({ text }) => text), reason }
+    const credential: KnownCredential = { text: calling.then(({ text }) => text), reason }
     this.#known.delete(id)
-    this.#known.set(id, known)
+    this.#known.set(id, credential)
     evictOldest(this.#known, MAX_KNOWN)
     calling.then(
       (settled) => {
-        known.settled = settled
-        if (settled.text === undefined && this.#known.get(id) === known) this.#known.delete(id) // the next request calls it again
+        credential.settled = settled
+        if (settled.text === undefined && this.#known.get(id) === credential) this.#known.delete(id) // the next request calls it again
       },
       () => {
-        if (this.#known.get(id) === known) this.#known.delete(id)
+        if (this.#known.get(id) === credential) this.#known.delete(id)
       },
     )
-    return known.text
+    return credential.text
   }
 
   async #resolve({ connection, caller, model, cloud }: CredentialUse, reason: CredentialRequest['reason']) {

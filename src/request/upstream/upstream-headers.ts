@@ -123,13 +123,13 @@ function hasMediaType(contentType: string | undefined, mediaType: string): boole
   )
 }
 
-/** Finds the provider's request id. `own`: its header name in the client's format, which is tried first. */
-export const findRequestId = (response: Pick<UpstreamResponse, 'headers'>, own: string): string | undefined =>
-  pickRequestId(Object.fromEntries(response.headers()), own)
+/** Finds the provider's request id. `requestId`: its header name in the client's format, which is tried first. */
+export const findRequestId = (response: Pick<UpstreamResponse, 'headers'>, requestId: string): string | undefined =>
+  pickRequestId(Object.fromEntries(response.headers()), requestId)
 
 /** Finds the provider's request id in headers that have already been read, which is cheaper. */
-export function pickRequestId(headers: Readonly<Record<string, string>>, own: string): string | undefined {
-  let id = headers[own]
+export function pickRequestId(headers: Readonly<Record<string, string>>, requestId: string): string | undefined {
+  let id = headers[requestId]
   for (const name of NAMES) id ??= headers[name]
   return id !== undefined && PRINTABLE.test(id) ? id : undefined
 }

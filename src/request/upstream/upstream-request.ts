@@ -64,8 +64,8 @@ export function createCall(base: string, { path, query, headers, body }: Upstrea
   const url = base + path + query
   const parts = `${base}\n${path}\n${query}`
   if (!checked.has(parts)) {
-    const own = path.endsWith(EVENTS_QUERY) ? path.slice(0, -EVENTS_QUERY.length) : path
-    if (/[?#\\]/.test(own) || parseUrl(url) !== parseBase(base) + path + query) {
+    const barePath = path.endsWith(EVENTS_QUERY) ? path.slice(0, -EVENTS_QUERY.length) : path
+    if (/[?#\\]/.test(barePath) || parseUrl(url) !== parseBase(base) + path + query) {
       throw gatewayError('INVALID_REQUEST', {
         message: 'The model name cannot be used in a URL path.',
         data: { param: 'model' },

@@ -37,8 +37,8 @@ const usesDeploymentPath = (path: string) => !path.startsWith('/responses')
 
 /** Returns the resource's URL, without the path that people often paste with it. */
 function getBaseUrl({ baseUrl, resource }: ProviderSpecificData): string {
-  const given = withoutTrailing(baseUrl?.trim() ?? '', '/')
-  return given ? given.replace(/\/openai(?:\/.*|$)/s, '') : `https://${resource}.openai.azure.com`
+  const trimmedUrl = withoutTrailing(baseUrl?.trim() ?? '', '/')
+  return trimmedUrl ? trimmedUrl.replace(/\/openai(?:\/.*|$)/s, '') : `https://${resource}.openai.azure.com`
 }
 
 const DATED = /^\d{4}-/

@@ -11,8 +11,11 @@ export async function createBedrockCall(
   { data, apiKey, now }: { data: ProviderSpecificData; apiKey: string; now: number },
 ): Promise<UpstreamCall> {
   const { baseUrl, region = '' } = data
-  const own = withoutTrailing(baseUrl?.trim() ?? '', '/')
-  const call = createCall(own ? replaceService(own, request.service) : getRegionUrl(region, request.service), request)
+  const trimmedUrl = withoutTrailing(baseUrl?.trim() ?? '', '/')
+  const call = createCall(
+    trimmedUrl ? replaceService(trimmedUrl, request.service) : getRegionUrl(region, request.service),
+    request,
+  )
   const { headers, body = '' } = call
   const credentials = parseAwsCredentials(apiKey)
   if (!credentials) return { ...call, headers: { ...headers, authorization: `Bearer ${apiKey}` } }

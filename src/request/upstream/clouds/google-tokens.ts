@@ -24,21 +24,21 @@ export function createGoogleTokens(clock: Clock): GoogleTokens {
 
   function requestToken(account: ServiceAccount, fetch: UpstreamFetch): KnownToken {
     const exchanged = exchangeAssertion(account, { fetch, clock })
-    const known: KnownToken = { token: exchanged.then(({ token }) => token), until: Number.POSITIVE_INFINITY }
+    const knownToken: KnownToken = { token: exchanged.then(({ token }) => token), until: Number.POSITIVE_INFINITY }
     evictOldest(tokens, MAX_ACCOUNTS)
-    tokens.set(account.privateKey, known)
+    tokens.set(account.privateKey, knownToken)
     exchanged.then(
       ({ seconds }) => {
-        known.until = clock.now() + (seconds - MARGIN_S) * 1_000
+        knownToken.until = clock.now() + (seconds - MARGIN_S) * 1_000
       },
       () => tokens.delete(account.privateKey),
     )
-    return known
+    return knownToken
   }
 
   return (account, fetch) => {
-    const known = tokens.get(account.privateKey)
-    return (known && clock.now() < known.until ? known : requestToken(account, fetch)).token
+    const cached = tokens.get(account.privateKey)
+    return (cached && clock.now() < cached.until ? cached : requestToken(account, fetch)).token
   }
 }
 
@@ -76,8 +76,8 @@ async function exchangeAssertion(account: ServiceAccount, { fetch, clock }: { fe
 const MAX_BYTES = 64 * 1_024
 const FIELD_VALUE = /^[\x21-\x7e]+$/
 
-const createTokenError = (why: string) =>
-  gatewayError('UPSTREAM_CREDENTIALS', { message: `Google did not issue a token for the service account (${why}).` })
+const createTokenError = (reason: string) =>
+  gatewayError('UPSTREAM_CREDENTIALS', { message: `Google did not issue a token for the service account (${reason}).` })
 
 /** Creates a JWT, signed with RS256 (RFC 7519). It is valid for an hour, the longest that Google accepts. */
 async function signAssertion({ email, privateKey, keyId }: ServiceAccount, now: number): Promise<string> {

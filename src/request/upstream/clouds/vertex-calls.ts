@@ -84,8 +84,8 @@ const REMOVABLE_FIELDS = /"(?:id|store|generateContentRequest|generate_content_r
 
 /** Adapts the body: Vertex has no storage, counts only bare contents, and matches calls to results by name and order. */
 function adaptGemini(json: JsonObject): JsonObject {
-  const whole = json.generateContentRequest ?? json.generate_content_request
-  const { store: _, ...request } = isObject(whole) ? pick(whole, COUNTED) : json
+  const fullRequest = json.generateContentRequest ?? json.generate_content_request
+  const { store: _, ...request } = isObject(fullRequest) ? pick(fullRequest, COUNTED) : json
   const { contents } = request
   return Array.isArray(contents) ? { ...request, contents: contents.map(removeIds) } : request
 }
@@ -99,8 +99,8 @@ function removeIds(content: unknown): unknown {
   if (!isObject(content) || !Array.isArray(content.parts)) return content
   const parts = content.parts.map((part: unknown) => {
     if (!isObject(part)) return part
-    const named = CALLS.filter((name) => isObject(part[name]))
-    return { ...part, ...Object.fromEntries(named.map((name) => [name, removeId(part[name])])) }
+    const callNames = CALLS.filter((name) => isObject(part[name]))
+    return { ...part, ...Object.fromEntries(callNames.map((name) => [name, removeId(part[name])])) }
   })
   return { ...content, parts }
 }
@@ -129,13 +129,13 @@ export async function createVertexCall(
   const { region = 'global' } = data
   const account = parseServiceAccount(apiKey)
   const project = data.project ?? account?.project
-  const place = project === undefined ? '' : `/projects/${project}/locations/${region}`
+  const parent = project === undefined ? '' : `/projects/${project}/locations/${region}`
   const { path, headers, body = '' } = toVertexRequest(request, target)
   const version = target.format === 'gemini' ? 'v1beta1' : 'v1' // as in Google's and Anthropic's own clients
   const credential: Record<string, string> = API_KEY.test(apiKey)
     ? { 'x-goog-api-key': apiKey }
     : { authorization: `Bearer ${account ? await tokens(account, fetch) : apiKey}` }
-  const base = `${data.baseUrl ? getRootUrl(data.baseUrl) : getRegionUrl(region)}/${version}${place}`
+  const base = `${data.baseUrl ? getRootUrl(data.baseUrl) : getRegionUrl(region)}/${version}${parent}`
   return createCall(base, { path, query: '', headers: { ...headers, ...credential }, body })
 }
 
