@@ -184,10 +184,17 @@ const silent: Logger = { warn() {}, error() {} }
 /** Checks the options. Rejects an empty path, which would mean the current working directory. */
 function normalizeOptions(options: string | FileStorageOptions): FileStorageOptions {
   const all = typeof options === 'object' ? options : { path: options }
-  checkOptions(all, known)
+  checkOptions(all, knownOptions)
   if (typeof all.path !== 'string' || all.path.trim() === '')
     throw new TypeError("fileStorage takes the path of a folder used only for the store: fileStorage('./data').")
   return all
 }
 
-const known = { path: true, clock: true, logger: true, lockStaleMs: true, lockTimeoutMs: true, pollMs: true } as const
+const knownOptions = {
+  path: true,
+  clock: true,
+  logger: true,
+  lockStaleMs: true,
+  lockTimeoutMs: true,
+  pollMs: true,
+} as const

@@ -44,7 +44,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
   const change = (key: string, next: (row: Row | undefined, now: number) => Row | null | undefined) =>
     operations.run(async () => {
       const now = clock.now()
-      const written = await database.write(async ({ records, changes }) => {
+      const result = await database.write(async ({ records, changes }) => {
         const row = next(getLiveRow(toRow(await promisifyRequest<unknown>(records.get(key))), now), now)
         if (row === undefined) return row
         row ? records.put(row, key) : records.delete(key)
@@ -52,8 +52,8 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
         if (++writes % SWEEP_EVERY === 0) sweep(records, now)
         return row
       })
-      if (written !== undefined) feed.announce()
-      return written
+      if (result !== undefined) feed.announce()
+      return result
     })
 
   return {
@@ -71,11 +71,11 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
     async set(key, value, { ifVersion, ttlMs } = {}) {
       checkWrite(key, value, ttlMs, limits)
       const row = { value, version: crypto.randomUUID() }
-      const written = await change(key, (before, now) => {
-        if (ifVersion !== undefined && (before?.version ?? null) !== ifVersion) return undefined
+      const result = await change(key, (current, now) => {
+        if (ifVersion !== undefined && (current?.version ?? null) !== ifVersion) return undefined
         return ttlMs === undefined ? row : { ...row, expiresAt: now + ttlMs }
       })
-      return written !== undefined && row.version
+      return result !== undefined && row.version
     },
 
     async delete(key, { ifVersion } = {}) {
@@ -85,12 +85,12 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
 
     async increment(key, by, { ttlMs } = {}) {
       checkWrite(key, '', ttlMs, limits)
-      const written = await change(key, (before, now) => ({
-        ...(before ?? (ttlMs !== undefined && { expiresAt: now + ttlMs })),
-        value: String(incrementSum(key, before, by)),
+      const result = await change(key, (current, now) => ({
+        ...(current ?? (ttlMs !== undefined && { expiresAt: now + ttlMs })),
+        value: String(incrementSum(key, current, by)),
         version: crypto.randomUUID(),
       }))
-      return Number(written?.value)
+      return Number(result?.value)
     },
 
     watch: feed.watch,
@@ -139,9 +139,9 @@ async function listRows(
       promisifyRequest<IDBValidKey[]>(records.getAllKeys(range, count)),
       promisifyRequest<unknown[]>(records.getAll(range, count)),
     ])
-    for (const [at, key] of keys.map(String).entries()) {
+    for (const [index, key] of keys.map(String).entries()) {
       last = key
-      const row = getLiveRow(toRow(rows[at]), now)
+      const row = getLiveRow(toRow(rows[index]), now)
       if (row) found.push({ key, value: row.value, version: row.version })
     }
     if (keys.length < count) break

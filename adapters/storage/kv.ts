@@ -104,9 +104,9 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
       const from = after === undefined ? undefined : getName(after)
       const all = (await names(getName(start))).filter((name) => from === undefined || isAfter(name, from))
       const listed: Array<{ key: string; value: string; version: string }> = []
-      for (let at = 0; at < all.length && listed.length < limit; at += MAX_CONCURRENT_READS) {
+      for (let index = 0; index < all.length && listed.length < limit; index += MAX_CONCURRENT_READS) {
         const some = await Promise.all(
-          all.slice(at, at + MAX_CONCURRENT_READS).map(async (name) => ({ name, stored: await read(name) })),
+          all.slice(index, index + MAX_CONCURRENT_READS).map(async (name) => ({ name, stored: await read(name) })),
         )
         for (const { name, stored } of some)
           if (stored && listed.length < limit) listed.push({ key: fromOrdered(name.slice(prefix.length)), ...stored })

@@ -88,10 +88,10 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     }
   }
 
-  function warn(why: string, remedy: string): void {
+  function warn(reason: string, remedy: string): void {
     if (logger && !isWarned)
       logger.warn(
-        `The pool of the table ${table} ${why}. Changes by other instances are seen within ${pollMs} ms. ${remedy}`,
+        `The pool of the table ${table} ${reason}. Changes by other instances are seen within ${pollMs} ms. ${remedy}`,
       )
     isWarned = true
   }
@@ -205,12 +205,12 @@ const ADVICE: Record<string, string> = {
 function failure(cause: unknown, table: string): Error {
   const { code = '' }: { code?: string } = Object(cause)
   const isAnswer = /^(?!08|E)[0-9A-Z]{5}$/.test(code) // EPIPE is an error code of Node
-  const what = `the table ${table}${code && ` (${code})`}. `
+  const subject = `the table ${table}${code && ` (${code})`}. `
   return createStorageError(
     isAnswer && !TRANSIENT_STATES.test(code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNREACHABLE',
     isAnswer
-      ? `Postgres rejected ${what}${ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? 'Try again, or read its log.'}`
-      : `Postgres is unreachable for ${what}Check the pool's address and the server.`,
+      ? `Postgres rejected ${subject}${ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? 'Try again, or read its log.'}`
+      : `Postgres is unreachable for ${subject}Check the pool's address and the server.`,
     cause,
   )
 }

@@ -102,8 +102,8 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
       )
       matching.sort() // by code unit
       const listed: Array<Stored & { key: string }> = []
-      for (let at = 0; at < matching.length && listed.length < limit; at += MAX_CONCURRENT_READS) {
-        const batch = matching.slice(at, at + MAX_CONCURRENT_READS)
+      for (let index = 0; index < matching.length && listed.length < limit; index += MAX_CONCURRENT_READS) {
+        const batch = matching.slice(index, index + MAX_CONCURRENT_READS)
         const rows = await Promise.all(
           batch.map(async (key) => ({ key, stored: await runSequentially(key, () => read(key)) })),
         )

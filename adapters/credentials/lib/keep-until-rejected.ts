@@ -7,13 +7,13 @@ import type { CredentialRequest } from '../../../src/index.ts'
 export function keepUntilRejected<Client>(
   create: () => Client | Promise<Client>,
 ): (request: Pick<CredentialRequest, 'reason'>) => Promise<Client> {
-  let kept: Promise<Client> | undefined
+  let cached: Promise<Client> | undefined
   return ({ reason }) => {
-    if (kept && reason !== 'rejected') return kept
+    if (cached && reason !== 'rejected') return cached
     const creating = Promise.resolve().then(create)
-    kept = creating
+    cached = creating
     creating.catch(() => {
-      if (kept === creating) kept = undefined
+      if (cached === creating) cached = undefined
     })
     return creating
   }

@@ -102,10 +102,10 @@ export class ChunkQueue implements ByteStream {
 /** Copies into newly allocated memory. `Buffer.concat` uses Node's buffer pool, where keeping one small chunk would keep an entire block alive. */
 function concatChunks(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const bytes = Buffer.allocUnsafeSlow(size)
-  let at = 0
+  let offset = 0
   for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
+    bytes.set(chunk, offset)
+    offset += chunk.length
   }
   return bytes
 }

@@ -139,8 +139,8 @@ export function createConnectionPool(options: ConnectionOptions): ConnectionPool
       onFree: () => void free.push(connection),
       onGone() {
         all.delete(connection)
-        const at = free.indexOf(connection)
-        if (at >= 0) free.splice(at, 1)
+        const index = free.indexOf(connection)
+        if (index >= 0) free.splice(index, 1)
       },
     })
     all.add(connection)

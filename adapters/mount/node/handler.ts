@@ -73,10 +73,10 @@ export function toNodeHandler(gateway: ExchangeGateway, options: NodeHandlerOpti
   checkIdentify(options.identify, gateway)
   const upstream = () => (options.upstream === undefined ? getSharedNodeFetch() : options.upstream || undefined)
   return (req, res, next) => {
-    const written = getOriginalTarget(gateway, req)
-    const target = parseTarget(written)
+    const originalTarget = getOriginalTarget(gateway, req)
+    const target = parseTarget(originalTarget)
     if (!target) {
-      if (next && gateway.basePath && !written.startsWith(gateway.basePath)) next()
+      if (next && gateway.basePath && !originalTarget.startsWith(gateway.basePath)) next()
       else
         rejectRequest(
           req,

@@ -15,8 +15,8 @@ interface ParsedUrl {
 
 /** Splits a URL into the parts for a connection and a request line. Throws an Error if it isn't an http or https URL. */
 function parseUrl(url: string): ParsedUrl | Error {
-  const known = parsedUrls.get(url)
-  if (known) return known
+  const cached = parsedUrls.get(url)
+  if (cached) return cached
   if (!/^https?:/i.test(url) || !URL.canParse(url))
     return new TypeError('The upstream URL is not an http or https URL.')
   const { origin, pathname, search } = new URL(url)

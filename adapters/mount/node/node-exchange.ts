@@ -73,8 +73,8 @@ export class NodeExchange implements Exchange {
     const listeners = this.#listeners
     listeners?.push(listener)
     return () => {
-      const at = listeners?.indexOf(listener) ?? -1
-      if (at >= 0) listeners?.splice(at, 1)
+      const index = listeners?.indexOf(listener) ?? -1
+      if (index >= 0) listeners?.splice(index, 1)
     }
   }
 
@@ -91,7 +91,7 @@ export class NodeExchange implements Exchange {
     const request = createRequest(url, this.method, this)
     const { headers } = request // adding headers here is faster than copying a `Headers` object
     for (const [name, value] of Object.entries(this.#req.headers)) {
-      if (Array.isArray(value)) for (const one of value) headers.append(name, one)
+      if (Array.isArray(value)) for (const item of value) headers.append(name, item)
       else headers.append(name, value ?? '')
     }
     return request

@@ -8,8 +8,8 @@ export const isHost = (host: string): boolean => SHAPE.test(host) && URL.canPars
 /** Whether the request has several `Host` headers. Node keeps the first, but a proxy in front of the gateway may have checked the last. */
 export function hasTwoHosts({ rawHeaders = [] }: Partial<Pick<IncomingMessage, 'rawHeaders'>>): boolean {
   let found = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
     if (name?.length === 4 && name.toLowerCase() === 'host') found++
   }
   return found > 1

@@ -61,8 +61,8 @@ interface DirectRule {
 type Matches = (host: string) => boolean
 
 function readEntry(entry: string): DirectRule {
-  const whole = readHosts(entry)
-  if (whole) return { matches: whole }
+  const entryPattern = readHosts(entry)
+  if (entryPattern) return { matches: entryPattern }
   const [, hosts = '', port = ''] = /^(.+):(\d{1,5})$/.exec(entry) ?? []
   const matches = Number(port) >= 1 && Number(port) <= 65_535 ? readHosts(hosts) : undefined
   if (matches) return { matches, port: Number(port) }

@@ -36,7 +36,7 @@ class NodeResponse implements UpstreamResponse {
       const value = this.#raw[name]
       if (value === undefined || this.#isHidden(name)) continue
       if (typeof value === 'string') pairs.push([name, value])
-      else for (const one of value) pairs.push([name, one])
+      else for (const item of value) pairs.push([name, item])
     }
     return pairs
   }

@@ -8,10 +8,10 @@ const ABANDONED_MS = 3_600_000
 
 /** Removes the locks of processes that have ended, including their temporary files. Keeps locks of processes that may still run for an hour. */
 export async function removeAbandonedLocks({ path, lock }: Folder): Promise<void> {
-  const held = (await names(lock)).map((token) => ({ token, at: join(lock, token) }))
+  const heldTokens = (await names(lock)).map((token) => ({ token, at: join(lock, token) }))
   const waiting = (await names(path)).filter((name) => name.startsWith('lock.'))
   const staged = waiting.map((name) => ({ token: name.slice('lock.'.length), at: join(path, name) }))
-  for (const { token, at } of [...held, ...staged]) {
+  for (const { token, at } of [...heldTokens, ...staged]) {
     if (isGone(token) || (await isAbandoned(at))) await removeHolder(at)
   }
   await rmdir(lock).catch(() => {}) // fails when there is no lock, or when it is held

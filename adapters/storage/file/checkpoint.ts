@@ -99,10 +99,10 @@ export function createCheckpoints(database: LocalDatabase, path: string): Checkp
       isStopped = true
       const running = worker
       if (!running) return
-      const ended = new Promise((resolve) => void running.once('exit', resolve))
+      const exited = new Promise((resolve) => void running.once('exit', resolve))
       running.ref()
       end()
-      await ended
+      await exited
     },
   }
 }

@@ -48,7 +48,7 @@ export function verifySchema(database: LocalDatabase, path: string): void {
     )
   const found = runOnce(database, 'SELECT name, sql FROM sqlite_schema') as Array<{ name: string; sql: unknown }>
   const isOurs = Object.entries(SCHEMA).every(([name, sql]) =>
-    found.some((one) => one.name === name && one.sql === sql),
+    found.some((object) => object.name === name && object.sql === sql),
   )
   if (!isOurs) throw createCorruptError(path, 'its tables were not created by Signalbox')
 }

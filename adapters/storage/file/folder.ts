@@ -19,7 +19,7 @@ export interface Folder {
   /** The lock: a folder that contains its holder's folder while a process sets up the store. */
   readonly lock: string
   /** Returns the path where an imported file is kept. */
-  imported(at: string): string
+  imported(time: string): string
 }
 
 /** The prefixes of kept files: unreadable ones, and imported ones. */
@@ -81,17 +81,21 @@ async function makeFolder(path: string): Promise<void> {
 
 /** Creates the error for a path that is a file or leads through one. */
 function fileError(path: string, cause: unknown): Error {
-  const what = hasCode(cause, 'EEXIST') ? `${path} is a file` : `part of ${path} is a file`
-  return createStorageError('STORAGE_UNWRITABLE', `The store cannot be written: ${what}. Use a folder instead.`, cause)
+  const obstacle = hasCode(cause, 'EEXIST') ? `${path} is a file` : `part of ${path} is a file`
+  return createStorageError(
+    'STORAGE_UNWRITABLE',
+    `The store cannot be written: ${obstacle}. Use a folder instead.`,
+    cause,
+  )
 }
 
 /** Creates a storage error with the file system's own message. */
 export function createFolderError(code: StorageErrorCode, path: string, cause: unknown): Error {
-  const what = code === 'STORAGE_UNREADABLE' ? 'read' : 'written'
+  const verb = code === 'STORAGE_UNREADABLE' ? 'read' : 'written'
   const reason = cause instanceof Error ? cause.message : String(cause)
   return createStorageError(
     code,
-    `The store cannot be ${what}: ${path} (${reason}). Check the path, its owner, and the disk.`,
+    `The store cannot be ${verb}: ${path} (${reason}). Check the path, its owner, and the disk.`,
     cause,
   )
 }

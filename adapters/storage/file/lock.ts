@@ -30,7 +30,7 @@ export interface LockOptions {
 export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: LockOptions): Promise<Lock> {
   const token = createToken()
   const staging = join(folder.path, `lock.${token}`)
-  const own = join(folder.lock, token)
+  const tokenPath = join(folder.lock, token)
   const startedAt = performance.now()
   const isStale = createStaleness(staleMs)
   let isStaged = false
@@ -48,15 +48,15 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
       await removeHolder(join(folder.lock, holder))
     } else await sleep(2 + Math.random() * 8)
   }
-  const heartbeat = setInterval(() => void utimes(own, new Date(), new Date()).catch(() => {}), staleMs / 5) // if the lock is lost, the commit fails
+  const heartbeat = setInterval(() => void utimes(tokenPath, new Date(), new Date()).catch(() => {}), staleMs / 5) // if the lock is lost, the commit fails
   heartbeat.unref()
 
   return {
-    inside: (name) => join(own, name),
-    isHeld: () => exists(own),
+    inside: (name) => join(tokenPath, name),
+    isHeld: () => exists(tokenPath),
     async release() {
       clearInterval(heartbeat)
-      await removeHolder(own)
+      await removeHolder(tokenPath)
       await rmdir(folder.lock).catch(() => {}) // fails if another process has already taken the lock
     },
   }
@@ -160,9 +160,9 @@ const exists = (path: string) =>
   )
 
 function createLockedError(folder: Folder, holder: string | undefined, timeoutMs: number): Error {
-  const who = holder === undefined ? 'others' : `process ${getProcessId(holder)}`
+  const holderText = holder === undefined ? 'others' : `process ${getProcessId(holder)}`
   return createStorageError(
     'STORAGE_LOCKED',
-    `The store ${folder.path} was locked by ${who} for ${timeoutMs} ms. Nothing was written. Try again.`,
+    `The store ${folder.path} was locked by ${holderText} for ${timeoutMs} ms. Nothing was written. Try again.`,
   )
 }

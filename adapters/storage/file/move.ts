@@ -16,11 +16,11 @@ export interface MoveOptions {
  */
 export async function move(from: string, to: string, options: MoveOptions = {}): Promise<void> {
   const { attempts = process.platform === 'win32' ? 50 : 1, pauseMs = 20, rename: once = rename } = options
-  for (let left = attempts - 1; ; left--) {
+  for (let remaining = attempts - 1; ; remaining--) {
     try {
       return await once(from, to)
     } catch (error) {
-      if (left <= 0 || !hasCode(error, 'EPERM', 'EACCES', 'EBUSY')) throw error
+      if (remaining <= 0 || !hasCode(error, 'EPERM', 'EACCES', 'EBUSY')) throw error
       await sleep(pauseMs)
     }
   }

@@ -187,10 +187,10 @@ function toStoreError(cause: unknown, folder: Folder): Error {
   if (cause instanceof Error && cause.name === 'StorageError') return cause
   const { code, reason } = explainSqliteError(cause)
   if (code === 'STORAGE_CORRUPT') return createCorruptError(folder.database, reason, cause)
-  const what = code === 'STORAGE_UNWRITABLE' ? 'written' : 'read'
+  const verb = code === 'STORAGE_UNWRITABLE' ? 'written' : 'read'
   return createStorageError(
     code,
-    `The store cannot be ${what}: ${folder.database} (${reason}). Check the path, its owner, and the disk.`,
+    `The store cannot be ${verb}: ${folder.database} (${reason}). Check the path, its owner, and the disk.`,
     cause,
   )
 }

@@ -10,13 +10,13 @@ export interface OwnDatabase extends LocalDatabase {
 
 type DatabaseClass = new (path: string) => OwnDatabase
 
-let known: DatabaseClass | undefined
+let cachedClass: DatabaseClass | undefined
 
 /** Opens a database with the runtime's SQLite, which is loaded on first use. Throws `STORAGE_UNSUPPORTED`, or SQLite's own error. */
 export function openDatabase(path: string): OwnDatabase {
-  known ??= findSqlite()
-  if (!known) throw unsupported()
-  return new known(path)
+  cachedClass ??= findSqlite()
+  if (!cachedClass) throw unsupported()
+  return new cachedClass(path)
 }
 
 /** Throws `STORAGE_UNSUPPORTED` on Node before 22.13, which has no SQLite or hides it behind a flag. */

@@ -31,9 +31,9 @@ export async function ownSecret({ folder, logger, fingerprint, locked }: SecretC
 
   return locked(async (lock) => {
     let secret = await readSecret(folder, logger)
-    const known = await fingerprint.read()
-    if (known !== undefined && secret === undefined) throw createMissingError(folder)
-    if (known !== undefined && secret !== undefined && known !== createFingerprint(secret))
+    const storedFingerprint = await fingerprint.read()
+    if (storedFingerprint !== undefined && secret === undefined) throw createMissingError(folder)
+    if (storedFingerprint !== undefined && secret !== undefined && storedFingerprint !== createFingerprint(secret))
       throw createForeignSecretError(folder)
     if (secret === undefined) {
       secret = randomBytes(32).toString('base64url')
@@ -45,7 +45,7 @@ export async function ownSecret({ folder, logger, fingerprint, locked }: SecretC
         },
       )
     }
-    if (known === undefined) await fingerprint.write(createFingerprint(secret))
+    if (storedFingerprint === undefined) await fingerprint.write(createFingerprint(secret))
     return secret
   })
 }

@@ -59,13 +59,13 @@ export async function setUp(folder: Folder, lock: Lock, logger: Logger): Promise
   const built = lock.inside('database')
   await build(built, contents)
   await move(built, folder.staged)
-  const kept = contents.revision === 0 ? undefined : await renameLegacyFiles(folder)
+  const legacyFolder = contents.revision === 0 ? undefined : await renameLegacyFiles(folder)
   await markAsMoved(folder, lock, contents.revision + 1)
   await moveToPlace(folder)
-  if (kept !== undefined)
+  if (legacyFolder !== undefined)
     logger.info?.(`Imported ${contents.rows.size} records of an earlier release into ${folder.database}.`, {
       path: folder.path,
-      keptAs: kept,
+      keptAs: legacyFolder,
     })
 }
 
@@ -116,10 +116,10 @@ async function build(path: string, { secretMark, rows }: Contents): Promise<void
 
 /** Renames the files of the earlier release; resolves to the new name of the last one. */
 async function renameLegacyFiles(folder: Folder): Promise<string> {
-  const kept = folder.imported(formatTimeForName())
-  await linkOrCopy(folder.store, kept).catch(ignoreMissing)
-  await rename(folder.previous, `${kept}.previous`).catch(ignoreMissing)
-  return kept
+  const importedFolder = folder.imported(formatTimeForName())
+  await linkOrCopy(folder.store, importedFolder).catch(ignoreMissing)
+  await rename(folder.previous, `${importedFolder}.previous`).catch(ignoreMissing)
+  return importedFolder
 }
 
 async function markAsMoved(folder: Folder, lock: Lock, revision: number): Promise<void> {

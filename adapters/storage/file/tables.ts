@@ -50,10 +50,10 @@ export class Tables implements LocalTable {
   }
 
   get(key: string, now: number): Row | undefined {
-    const at = toOrdered(key)
-    const found = this.#find(at)
+    const orderedKey = toOrdered(key)
+    const found = this.#find(orderedKey)
     if (!found || (found.expires_at !== null && found.expires_at <= now)) return undefined
-    return this.#toRow(at, found)
+    return this.#toRow(orderedKey, found)
   }
 
   page({ prefix, after }: KeyRange, limit: number, now: number): Array<Stored & { key: string }> {
@@ -72,26 +72,26 @@ export class Tables implements LocalTable {
 
   put(key: string, { value, version, expiresAt }: Row, isRelaxed: boolean): void {
     const { putRecord, putEntry } = this.#statements
-    const at = toOrdered(key)
-    const before = this.#findAgain(at)
+    const orderedKey = toOrdered(key)
+    const existing = this.#findAgain(orderedKey)
     const lasts = expiresAt === undefined && !isRelaxed
     const row = { expires_at: expiresAt ?? null, version, value }
-    const sum = checksum(at, row)
-    if (before && before.lasts !== Number(lasts)) this.#drop(at, before)
+    const sum = checksum(orderedKey, row)
+    if (existing && existing.lasts !== Number(lasts)) this.#drop(orderedKey, existing)
     if (lasts) {
-      putRecord.all(at, version, sum, value)
-      if (!before?.lasts) this.#added++
-      this.#total += sum - (before?.lasts ? before.sum : 0)
-    } else putEntry.all(at, row.expires_at, version, sum, value)
+      putRecord.all(orderedKey, version, sum, value)
+      if (!existing?.lasts) this.#added++
+      this.#total += sum - (existing?.lasts ? existing.sum : 0)
+    } else putEntry.all(orderedKey, row.expires_at, version, sum, value)
     this.#looked = undefined
   }
 
   remove(key: string): { isRelaxed: boolean } {
-    const at = toOrdered(key)
-    const before = this.#findAgain(at)
-    if (before) this.#drop(at, before)
+    const orderedKey = toOrdered(key)
+    const existing = this.#findAgain(orderedKey)
+    if (existing) this.#drop(orderedKey, existing)
     this.#looked = undefined
-    return { isRelaxed: before !== undefined && isRelaxedVersion(before.version) }
+    return { isRelaxed: existing !== undefined && isRelaxedVersion(existing.version) }
   }
 
   finish(keys: readonly string[]): void {
@@ -144,38 +144,38 @@ export class Tables implements LocalTable {
       state.total += row.sum
     }
     if (rows.length === ROWS_PER_CHECK) return true
-    const known = this.#readMeta()
-    if (known?.count !== state.count || known.total !== state.total)
+    const existing = this.#readMeta()
+    if (existing?.count !== state.count || existing.total !== state.total)
       throw createCorruptError(
         this.#path,
-        `it contains ${state.count} records, which do not match the ${known?.count} that were written`,
+        `it contains ${state.count} records, which do not match the ${existing?.count} that were written`,
       )
     return false
   }
 
-  #find(at: string): FoundRecord | undefined {
-    const [found] = this.#statements.find.all(at, at) as FoundRecord[]
-    this.#looked = { at, found }
+  #find(orderedKey: string): FoundRecord | undefined {
+    const [found] = this.#statements.find.all(orderedKey, orderedKey) as FoundRecord[]
+    this.#looked = { at: orderedKey, found }
     return found
   }
 
-  #findAgain(at: string): FoundRecord | undefined {
-    return this.#looked?.at === at ? this.#looked.found : this.#find(at)
+  #findAgain(orderedKey: string): FoundRecord | undefined {
+    return this.#looked?.at === orderedKey ? this.#looked.found : this.#find(orderedKey)
   }
 
-  #drop(at: string, found: FoundRecord): void {
+  #drop(orderedKey: string, found: FoundRecord): void {
     const { removeRecord, removeEntry } = this.#statements
     if (found.lasts) {
-      removeRecord.all(at)
+      removeRecord.all(orderedKey)
       this.#added--
       this.#total -= found.sum
-    } else removeEntry.all(at)
+    } else removeEntry.all(orderedKey)
   }
 
-  #toRow(at: string, found: FoundRecord): Row {
+  #toRow(orderedKey: string, found: FoundRecord): Row {
     const { version, expires_at, sum, value } = found
-    if (typeof value !== 'string' || checksum(at, found) !== sum)
-      throw createCorruptError(this.#path, `"${fromOrdered(at).slice(0, 100)}" does not match what was written`)
+    if (typeof value !== 'string' || checksum(orderedKey, found) !== sum)
+      throw createCorruptError(this.#path, `"${fromOrdered(orderedKey).slice(0, 100)}" does not match what was written`)
     return expires_at === null ? { value, version } : { value, version, expiresAt: expires_at }
   }
 
@@ -215,10 +215,10 @@ function prepareStatements(database: LocalDatabase) {
   }
 }
 
-/** Returns the checksum of a row. `at` is its key, as the database orders it. */
+/** Returns the checksum of a row. `orderedKey` is its key, as the database orders it. */
 function checksum(
-  at: string,
+  orderedKey: string,
   { expires_at, version, value }: Pick<FoundRecord, 'expires_at' | 'version' | 'value'>,
 ): number {
-  return crc32(value, crc32(`${at}\n${version}\n${expires_at ?? ''}\n`))
+  return crc32(value, crc32(`${orderedKey}\n${version}\n${expires_at ?? ''}\n`))
 }

@@ -83,8 +83,8 @@ export function openDatabase(name: string, onLost: () => void): Database {
       const database = await Promise.race([connect(), late])
       transaction = database.transaction(STORES, mode, { durability: 'strict' })
       const committed = promisifyRequest(transaction)
-      const [records, changes, own] = STORES.map((store) => transaction?.objectStore(store)) as StoreList // one store for each name
-      const done = Promise.all([work({ records, changes, own }), committed])
+      const [records, changes, identity] = STORES.map((store) => transaction?.objectStore(store)) as StoreList // one store for each name
+      const done = Promise.all([work({ records, changes, own: identity }), committed])
       return (await Promise.race([done, late]))[0]
     } catch (cause) {
       const reason = transaction?.error ?? cause // requests of an aborted transaction only report that it was aborted

@@ -76,7 +76,7 @@ export function createFeed(name: string, database: Database): Feed {
     const isWhole = position === 0 ? (numbers[0] ?? 1) === 1 : numbers[0] === position
     if (!isWhole) reportGap()
     const from = position
-    const keys = entries.filter((entry, at) => entry.writer !== writer && Number(numbers[at]) > from)
+    const keys = entries.filter((entry, index) => entry.writer !== writer && Number(numbers[index]) > from)
     for (const key of new Set(keys.map((entry) => entry.key))) for (const watcher of watchers) watcher.onChange(key)
     position = Number(numbers.at(-1) ?? position)
   }

@@ -14,7 +14,8 @@ const MAX_RUN_LENGTH = 512
 export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
   const sorted = [...keys].sort()
   const runs: string[][] = []
-  for (let at = 0; at < sorted.length; at += MAX_RUN_LENGTH / 2) runs.push(sorted.slice(at, at + MAX_RUN_LENGTH / 2))
+  for (let index = 0; index < sorted.length; index += MAX_RUN_LENGTH / 2)
+    runs.push(sorted.slice(index, index + MAX_RUN_LENGTH / 2))
 
   /** Finds the last run that starts at or before the key, or else the first one. */
   const findRun = (key: string) => Math.max(0, findFirst(runs.length, (index) => (runs[index]?.[0] ?? '') > key) - 1)
@@ -22,26 +23,26 @@ export function createOrderedKeys(keys: Iterable<string>): OrderedKeys {
 
   return {
     add(key) {
-      const at = findRun(key)
-      const run = runs[at]
+      const runIndex = findRun(key)
+      const run = runs[runIndex]
       if (!run) return void runs.push([key])
       run.splice(findIndex(run, key), 0, key)
-      if (run.length > MAX_RUN_LENGTH) runs.splice(at + 1, 0, run.splice(MAX_RUN_LENGTH / 2))
+      if (run.length > MAX_RUN_LENGTH) runs.splice(runIndex + 1, 0, run.splice(MAX_RUN_LENGTH / 2))
     },
 
     remove(key) {
-      const at = findRun(key)
-      const run = runs[at]
+      const runIndex = findRun(key)
+      const run = runs[runIndex]
       if (!run) return
       run.splice(findIndex(run, key), 1)
-      if (run.length === 0) runs.splice(at, 1)
+      if (run.length === 0) runs.splice(runIndex, 1)
     },
 
     *from(start) {
       const first = findRun(start)
-      for (let at = first; at < runs.length; at++) {
-        const run = runs[at] ?? []
-        for (let position = at === first ? findIndex(run, start) : 0; position < run.length; position++)
+      for (let index = first; index < runs.length; index++) {
+        const run = runs[index] ?? []
+        for (let position = index === first ? findIndex(run, start) : 0; position < run.length; position++)
           yield run[position] ?? ''
       }
     },

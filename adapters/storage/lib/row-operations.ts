@@ -64,9 +64,9 @@ export function incrementRow(
 /** Returns the value of a counter after an increment; a missing counter starts at 0. Throws `STORAGE_NOT_A_NUMBER`. */
 export function incrementSum(key: string, row: Stored | undefined, by: number): number {
   const text = row?.value ?? '0'
-  const before = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
-  const sum = before + by
-  if (Number.isSafeInteger(before) && Number.isSafeInteger(sum)) return sum
+  const previous = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  const sum = previous + by
+  if (Number.isSafeInteger(previous) && Number.isSafeInteger(sum)) return sum
   throw createStorageError(
     'STORAGE_NOT_A_NUMBER',
     `"${key}" cannot be incremented because its value, the step, or the sum is not a safe integer.`,

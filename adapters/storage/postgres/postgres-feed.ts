@@ -14,7 +14,7 @@ interface WatchedTable {
   ownVersions: ReadonlySet<string>
   notify(key: string): void
   /** Warns about the pool: why it can't listen, and what to do. */
-  warn(why: string, remedy: string): void
+  warn(reason: string, remedy: string): void
 }
 
 /** Reports the changes of a table, both by polling and by notifications, until the returned function is called. */
@@ -51,10 +51,10 @@ function pollChanges({ query, sql, pollMs, ownVersions, notify }: WatchedTable):
     since ??= start
     const changes = await query<{ key: string; version: string; now: string }>(sql.changed, [since, start])
     if (thisPoll !== pollCount) return // another poll has started, which finds the same changes
-    const before = seen
+    const previous = seen
     seen = new Map(changes.map(({ key, version }) => [key, version]))
     for (const [key, version] of seen)
-      if (before.get(key) !== version && !ownVersions.has(version)) notify(fromOrdered(key))
+      if (previous.get(key) !== version && !ownVersions.has(version)) notify(fromOrdered(key))
     since = changes[0]?.now ?? since
     if (pollCount % SWEEP_EVERY === 0) await query(sql.sweep)
   }

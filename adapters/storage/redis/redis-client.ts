@@ -41,9 +41,9 @@ interface AnyClient {
 
 /** Throws a TypeError if `client` isn't a client of either package. */
 export function createLink(client: NodeRedisClient | IoredisClient): Link {
-  const given = client as unknown as AnyClient | undefined // the packages' own types have hundreds of overloads
-  if (!given?.duplicate) throw new TypeError('redisStorage takes a redis or ioredis client.')
-  return connectClient(given)
+  const anyClient = client as unknown as AnyClient | undefined // the packages' own types have hundreds of overloads
+  if (!anyClient?.duplicate) throw new TypeError('redisStorage takes a redis or ioredis client.')
+  return connectClient(anyClient)
 }
 
 function connectClient(client: AnyClient): Link {

@@ -42,9 +42,9 @@ export function startFeed(options: FeedOptions): () => void {
   let isOver = false
 
   async function read(args: Command, ms = REPLY_TIMEOUT_MS): Promise<unknown> {
-    const by = options.isReady ? options.link : link
-    if (!by || isOver) throw new Error()
-    return withTimeout(by.send(args, stream), ms)
+    const client = options.isReady ? options.link : link
+    if (!client || isOver) throw new Error()
+    return withTimeout(client.send(args, stream), ms)
   }
 
   async function follow(): Promise<void> {

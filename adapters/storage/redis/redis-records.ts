@@ -46,8 +46,8 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
         const page = await read('EVAL', LIST, '2', index, getEntryKey(''), ...range)
         const [serverTime, names, texts] = page as [string, string[], unknown[]] // the script returns these three
         learnTime(serverTime)
-        for (const [at, name] of names.entries()) {
-          const stored = parseEntry(texts[at])
+        for (const [index, name] of names.entries()) {
+          const stored = parseEntry(texts[index])
           if (stored) found.push({ key: fromOrdered(name), ...stored })
         }
         if (names.length < count) break

@@ -56,8 +56,8 @@ export function createRestConnection(
     async send(args, until = getDeadline()) {
       for (let pause = PAUSE_MS; ; pause *= 2) {
         try {
-          const left = Math.max(1, Math.ceil(until - performance.now()))
-          const reply = await sendOnce(args(), Math.min(left, REQUEST_TIMEOUT_MS))
+          const remainingMs = Math.max(1, Math.ceil(until - performance.now()))
+          const reply = await sendOnce(args(), Math.min(remainingMs, REQUEST_TIMEOUT_MS))
           isReachable = true
           return reply
         } catch (cause) {

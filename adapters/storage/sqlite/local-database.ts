@@ -28,7 +28,7 @@ export function prepareNumbered(database: LocalDatabase, sql: string): LocalStat
     return '?'
   })
   const statement = database.prepare(text)
-  if (parameterIndexes.every((parameterIndex, at) => parameterIndex === at)) return statement
+  if (parameterIndexes.every((parameterIndex, index) => parameterIndex === index)) return statement
   return {
     all: (...values) => statement.all(...parameterIndexes.map((parameterIndex) => values[parameterIndex] ?? null)),
   }

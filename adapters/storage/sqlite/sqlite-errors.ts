@@ -55,7 +55,10 @@ export function explainSqliteError(cause: unknown): { code: StorageErrorCode; re
   if (primary === CODES.full) return { code: 'STORAGE_UNWRITABLE', reason: 'the disk is full' }
   if (primary === CODES.readOnly) return { code: 'STORAGE_UNWRITABLE', reason: text }
   if (primary === CODES.ioError)
-    return { code: READS.some((one) => one === code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNWRITABLE', reason: text }
+    return {
+      code: READS.some((readCode) => readCode === code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNWRITABLE',
+      reason: text,
+    }
   return { code: 'STORAGE_UNREADABLE', reason: text }
 }
 
