@@ -17,13 +17,13 @@ export const decodeUtf8Lenient = (bytes: Uint8Array): string => lenientDecoder.d
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const [first] = parts
   if (first && parts.length === 1) return first
-  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
-  let at = 0
+  const joined = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
+  let offset = 0
   for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
+    joined.set(part, offset)
+    offset += part.length
   }
-  return whole
+  return joined
 }
 
 /** Reads an entire stream. If it exceeds `maxBytes`, cancels the source and rejects with the error from `tooLarge`. */
@@ -32,9 +32,9 @@ export function readAll(
   maxBytes: number,
   tooLarge: (maxBytes: number) => Error,
 ): Promise<Uint8Array> {
-  const whole = stream.whole?.()
-  if (!whole) return readChunks(stream, maxBytes, tooLarge)
-  return whole.then((bytes) => checkSize(bytes, maxBytes, tooLarge))
+  const completeBytes = stream.whole?.()
+  if (!completeBytes) return readChunks(stream, maxBytes, tooLarge)
+  return completeBytes.then((bytes) => checkSize(bytes, maxBytes, tooLarge))
 }
 
 /** Returns the bytes. Throws the error from `tooLarge` if there are more than `maxBytes`. */
@@ -69,8 +69,8 @@ export const toHex = (bytes: Uint8Array): string =>
 /** Uses the standard alphabet, with padding. */
 export function toBase64(bytes: Uint8Array): string {
   let text = ''
-  for (let at = 0; at < bytes.length; at += STEP) {
-    const binary: string = Reflect.apply(String.fromCharCode, undefined, bytes.subarray(at, at + STEP))
+  for (let index = 0; index < bytes.length; index += STEP) {
+    const binary: string = Reflect.apply(String.fromCharCode, undefined, bytes.subarray(index, index + STEP))
     text += btoa(binary)
   }
   return text
@@ -87,7 +87,7 @@ export const toBase64Url = (bytes: Uint8Array): string =>
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text)
   const bytes = new Uint8Array(binary.length)
-  for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at) // `Uint8Array.from` takes six times as long
+  for (let index = 0; index < bytes.length; index++) bytes[index] = binary.charCodeAt(index) // `Uint8Array.from` takes six times as long
   return bytes
 }
 
@@ -123,9 +123,9 @@ function hasNeedle(haystack: Uint8Array, needle: Needle): boolean {
   return false
 }
 
-function hasBytesAtIndex(haystack: Uint8Array, place: number, bytes: Uint8Array): boolean {
+function hasBytesAtIndex(haystack: Uint8Array, index: number, bytes: Uint8Array): boolean {
   let same = 0
-  while (same < bytes.length && haystack[place + same] === bytes[same]) same++
+  while (same < bytes.length && haystack[index + same] === bytes[same]) same++
   return same === bytes.length
 }
 
@@ -135,12 +135,12 @@ const FREQUENT = encodeUtf8(' "etaonirsl:,hducm{}fpgwyb_-v.0123456789k[]\\/\nxTI
 function findRarestIndex(bytes: Uint8Array): number {
   let place = 0
   let rarity = -1
-  bytes.forEach((byte, at) => {
+  bytes.forEach((byte, index) => {
     const rank = FREQUENT.indexOf(byte)
     const found = rank === -1 ? FREQUENT.length : rank
     if (found > rarity) {
       rarity = found
-      place = at
+      place = index
     }
   })
   return place
@@ -163,8 +163,8 @@ function getCrcRemainder(_: unknown, byte: number): number {
 }
 
 /** Compares in constant time, so timing doesn't reveal how much of a secret was guessed. */
-export function isEqualInConstantTime(one: Uint8Array, other: Uint8Array): boolean {
-  let difference = one.length ^ other.length
-  for (const [at, byte] of one.entries()) difference |= byte ^ (other[at] ?? 0)
+export function isEqualInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
+  let difference = a.length ^ b.length
+  for (const [index, byte] of a.entries()) difference |= byte ^ (b[index] ?? 0)
   return difference === 0
 }

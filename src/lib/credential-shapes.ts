@@ -1,7 +1,7 @@
 /** Replaces everything that looks like a credential with `[credential]`: keys with vendors' prefixes, tokens, private keys, passwords in URLs. */
 export function redactCredentialShapes(text: string): string {
   return SHAPES.reduce(
-    (rest, shape) => rest.replace(shape, (_, before: unknown) => (typeof before === 'string' ? before : '') + REPLACED),
+    (rest, shape) => rest.replace(shape, (_, prefix: unknown) => (typeof prefix === 'string' ? prefix : '') + REPLACED),
     text.replace(JWT, (found) => (found.includes('.') ? REPLACED : found)),
   )
 }

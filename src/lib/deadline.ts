@@ -48,14 +48,14 @@ export function runWithDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
   { clock, ms, late, signal }: { clock: Clock; ms: number; late(): Error; signal?: AbortSignal },
 ): Promise<T> {
-  const own = new AbortController()
+  const controller = new AbortController()
   return new Promise<T>((resolve, reject) => {
-    own.signal.addEventListener('abort', () => reject(own.signal.reason), { once: true })
-    const stop = () => own.abort(signal?.reason)
+    controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true })
+    const stop = () => controller.abort(signal?.reason)
     if (signal?.aborted) stop()
     signal?.addEventListener('abort', stop, { once: true })
-    const cancelDeadline = startDeadline(clock, ms, () => own.abort(late()))
-    work(own.signal)
+    const cancelDeadline = startDeadline(clock, ms, () => controller.abort(late()))
+    work(controller.signal)
       .finally(() => {
         cancelDeadline()
         signal?.removeEventListener('abort', stop)

@@ -21,7 +21,7 @@ function containsSecretWord(word: string, isSecret: (decoded: string) => boolean
   if (word.includes('%')) {
     const decoded = word.replace(/%([0-9a-f]{2})/gi, (_, byte: string) => fromHexByte(byte))
     if (isSecret(decoded)) return true
-    if (decoded !== word && (decoded.match(ENCODED_WORD) ?? []).some((one) => containsSecretWord(one, isSecret)))
+    if (decoded !== word && (decoded.match(ENCODED_WORD) ?? []).some((inner) => containsSecretWord(inner, isSecret)))
       return true
   }
   return (

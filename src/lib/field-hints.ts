@@ -1,12 +1,14 @@
 import { toCurrentName } from './renamed-options.ts'
 
 /** Returns a sentence about an unknown field: its current name, the field that was probably meant, or the known fields. */
-export function suggestFields(field: string, known: readonly string[]): string {
-  if (known.length === 0) return 'Remove it.'
-  const current = toCurrentName(field, known)
+export function suggestFields(field: string, names: readonly string[]): string {
+  if (names.length === 0) return 'Remove it.'
+  const current = toCurrentName(field, names)
   if (current !== undefined) return `It was renamed. Use "${current}".`
-  const meant = findNearestName(field, known)
-  return meant === undefined ? `Known: ${known.map((name) => `"${name}"`).join(', ')}.` : `Did you mean "${meant}"?`
+  const suggestion = findNearestName(field, names)
+  return suggestion === undefined
+    ? `Known: ${names.map((name) => `"${name}"`).join(', ')}.`
+    : `Did you mean "${suggestion}"?`
 }
 
 /** Suggests where a misplaced field belongs, unless it looks like a typo of a known field. `inner` lists the fields within each field. */
@@ -18,8 +20,8 @@ export function suggestInnerField(
   for (const [outer, names] of Object.entries(inner)) {
     const belongs = `It belongs in "${outer}".`
     if (names.includes(field)) return belongs
-    const meant = findNearestName(field, known) === undefined ? findNearestName(field, names) : undefined
-    if (meant !== undefined) return `Did you mean "${meant}"? ${belongs}`
+    const suggestion = findNearestName(field, known) === undefined ? findNearestName(field, names) : undefined
+    if (suggestion !== undefined) return `Did you mean "${suggestion}"? ${belongs}`
   }
   return undefined
 }
@@ -33,10 +35,12 @@ export function findNearestName(word: string, names: readonly string[]): string 
   if (requested === '' || requested.length > MAX_LENGTH) return undefined
   const most = Math.min(3, Math.max(1, Math.floor(requested.length / 3)))
   const ranks = names.map((name) => {
-    const known = name.toLowerCase()
-    const edits = Math.abs(known.length - requested.length) > most ? most + 1 : countEdits(requested, known)
+    const lowerCaseName = name.toLowerCase()
+    const edits =
+      Math.abs(lowerCaseName.length - requested.length) > most ? most + 1 : countEdits(requested, lowerCaseName)
     const isPart =
-      Math.min(known.length, requested.length) >= 3 && (known.includes(requested) || requested.includes(known))
+      Math.min(lowerCaseName.length, requested.length) >= 3 &&
+      (lowerCaseName.includes(requested) || requested.includes(lowerCaseName))
     return Math.min(edits > most ? Number.POSITIVE_INFINITY : edits, isPart ? 1.5 : Number.POSITIVE_INFINITY)
   })
   const best = Math.min(...ranks)
@@ -47,7 +51,7 @@ const MAX_LENGTH = 200
 
 /** Returns the Levenshtein distance, where swapping two neighbors is one edit. */
 function countEdits(word: string, other: string): number {
-  const rows = [Array.from({ length: other.length + 1 }, (_, at) => at)]
+  const rows = [Array.from({ length: other.length + 1 }, (_, index) => index)]
   const read = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
   for (let i = 1; i <= word.length; i++) {
     rows.push([i])

@@ -10,11 +10,11 @@ export function findFieldConflict(form: ReadonlyArray<{ readonly name: string }>
   const seen = new Map<string, Set<string | undefined>>()
   for (const part of form) {
     const { name, inner } = readFieldName(part.name)
-    const known = seen.get(name)
-    if (!known) seen.set(name, new Set([inner]))
-    else if (known.has(undefined) !== (inner === undefined) || (inner !== undefined && known.has(inner)))
+    const existing = seen.get(name)
+    if (!existing) seen.set(name, new Set([inner]))
+    else if (existing.has(undefined) !== (inner === undefined) || (inner !== undefined && existing.has(inner)))
       return part.name
-    else known.add(inner)
+    else existing.add(inner)
   }
   return undefined
 }

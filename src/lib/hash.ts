@@ -4,7 +4,7 @@ const PRIME = 0x01000193
 /** Hashes UTF-16 units with FNV-1a. Returns a number in [0, 2^32), the same on every platform. Not for secrets. */
 export function fnv(text: string, seed = BASIS, factor = PRIME): number {
   let hash = seed
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), factor)
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), factor)
   return hash >>> 0
 }
 

@@ -46,10 +46,10 @@ const MAX_ELEMENT = 300
 
 /** Formats a string as a list element in a header: percent-encodes list separators and everything but printable ASCII. */
 export function toHeaderSafe(text: string): string {
-  const shown = text.slice(0, MAX_ELEMENT)
-  if (/^[\x21-\x2b\x2d-\x3a\x3c-\x7e]*$/.test(shown)) return shown
+  const excerpt = text.slice(0, MAX_ELEMENT)
+  if (/^[\x21-\x2b\x2d-\x3a\x3c-\x7e]*$/.test(excerpt)) return excerpt
   let safe = ''
-  for (const character of shown) {
+  for (const character of excerpt) {
     const encoded = /[\x21-\x2b\x2d-\x3a\x3c-\x7e]/.test(character) ? character : percentEncoded(character)
     if (safe.length + encoded.length > MAX_ELEMENT) break
     safe += encoded

@@ -25,22 +25,22 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
   let deepest = 0
   let isWanted = false // whether the current value belongs to a named field
   let valueStart = -1
-  for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
+  for (let index = 0; index < text.length; index++) {
+    switch (text.charCodeAt(index)) {
       case QUOTE: {
-        const end = findStringEnd(text, at)
+        const end = findStringEnd(text, index)
         if (depth === 1 && !isWanted) {
           const colon = skipSpace(text, end)
           if (text[colon] === ':') {
-            if (isKeyAmong(names, text, at, end)) {
+            if (isKeyAmong(names, text, index, end)) {
               isWanted = true
               valueStart = skipSpace(text, colon + 1)
-              at = valueStart - 1
+              index = valueStart - 1
               break
             }
           }
         }
-        at = end - 1
+        index = end - 1
         break
       }
       case OPEN_BRACE:
@@ -50,12 +50,12 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
         if (--depth > 0 || !isWanted) break
-        spans.push(createSpan(text, valueStart, at))
+        spans.push(createSpan(text, valueStart, index))
         isWanted = false
         break
       case COMMA:
         if (depth !== 1 || !isWanted) break
-        spans.push(createSpan(text, valueStart, at))
+        spans.push(createSpan(text, valueStart, index))
         isWanted = false
     }
   }
@@ -66,10 +66,10 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
 export function exceedsDepth(text: string, levels: number): boolean {
   if (text.length <= 2 * levels || !hasMoreOpenings(text, levels)) return false
   let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
+  for (let index = 0; index < text.length; index++) {
+    switch (text.charCodeAt(index)) {
       case QUOTE:
-        at = findStringEnd(text, at) - 1
+        index = findStringEnd(text, index) - 1
         break
       case OPEN_BRACE:
       case OPEN_BRACKET:
@@ -87,7 +87,8 @@ export function exceedsDepth(text: string, levels: number): boolean {
 function hasMoreOpenings(text: string, count: number): boolean {
   let found = 0
   for (const open of '{[')
-    for (let at = text.indexOf(open); at !== -1; at = text.indexOf(open, at + 1)) if (++found > count) return true
+    for (let index = text.indexOf(open); index !== -1; index = text.indexOf(open, index + 1))
+      if (++found > count) return true
   return false
 }
 
@@ -99,20 +100,20 @@ const createSpan = (text: string, start: number, end: number): Span => ({
 /** Replaces each span with `value`. */
 export function replaceSpans(text: string, spans: readonly Span[], value: string): string {
   let out = ''
-  let at = 0
+  let position = 0
   for (const span of spans) {
-    out += text.slice(at, span.start) + value
-    at = span.end
+    out += text.slice(position, span.start) + value
+    position = span.end
   }
-  return out + text.slice(at)
+  return out + text.slice(position)
 }
 
 /** Returns the index after the closing quote of the string that opens at `open`. */
 export function findStringEnd(text: string, open: number): number {
-  for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+  for (let index = text.indexOf('"', open + 1); index !== -1; index = text.indexOf('"', index + 1)) {
     let backslashes = 0
-    while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++
-    if (backslashes % 2 === 0) return at + 1
+    while (text.charCodeAt(index - 1 - backslashes) === BACKSLASH) backslashes++
+    if (backslashes % 2 === 0) return index + 1
   }
   return text.length
 }
@@ -132,7 +133,7 @@ function isKeyAmong(names: readonly string[], text: string, start: number, end: 
 const LONGEST_ESCAPE = 6
 
 function hasEscape(text: string, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (text.charCodeAt(at) === BACKSLASH) return true
+  for (let index = start; index < end; index++) if (text.charCodeAt(index) === BACKSLASH) return true
   return false
 }
 
@@ -145,9 +146,10 @@ function unescapeKey(quoted: string): string {
 }
 
 function skipSpace(text: string, from: number): number {
-  let at = from
-  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++
-  return at
+  let position = from
+  while (text[position] === ' ' || text[position] === '\n' || text[position] === '\r' || text[position] === '\t')
+    position++
+  return position
 }
 
 /**
@@ -177,10 +179,10 @@ export function withoutMember(text: string, name: string): string {
   return spans.reduceRight((rest, { start, end }) => {
     const nameEnd = rest.lastIndexOf('"', start - 1)
     const from = rest.lastIndexOf('"', nameEnd - 1)
-    const before = rest.slice(0, from).trimEnd()
+    const preceding = rest.slice(0, from).trimEnd()
     const after = rest.slice(end).trimStart()
     if (after.startsWith(',')) return rest.slice(0, from) + after.slice(1).trimStart()
-    return (before.endsWith(',') ? before.slice(0, -1).trimEnd() : rest.slice(0, from)) + rest.slice(end)
+    return (preceding.endsWith(',') ? preceding.slice(0, -1).trimEnd() : rest.slice(0, from)) + rest.slice(end)
   }, text)
 }
 
@@ -197,18 +199,18 @@ export function withMembers(
 ): string {
   const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
   const open = text.indexOf('{') + 1
-  let kept = ''
-  let at = open
+  let output = ''
+  let position = open
   for (const { start, end } of scanTopLevel(text, without).spans) {
     const closing = text.lastIndexOf('"', start - 1)
-    kept += text.slice(at, text.lastIndexOf('"', closing - 1)) // none of the names contains a quote
+    output += text.slice(position, text.lastIndexOf('"', closing - 1)) // none of the names contains a quote
     const comma = /\s*,\s*/y
     comma.lastIndex = end
-    at = comma.test(text) ? comma.lastIndex : end
-    if (at === end) kept = kept.trimEnd().replace(/,$/, '') // it was the last field
+    position = comma.test(text) ? comma.lastIndex : end
+    if (position === end) output = output.trimEnd().replace(/,$/, '') // it was the last field
   }
-  kept += text.slice(at)
+  output += text.slice(position)
   const members = JSON.stringify(added).slice(1, -1)
-  const isOnlyMember = members === '' || /^\s*\}/.test(kept)
-  return `${text.slice(0, open)}${members}${isOnlyMember ? '' : ','}${kept}`
+  const isOnlyMember = members === '' || /^\s*\}/.test(output)
+  return `${text.slice(0, open)}${members}${isOnlyMember ? '' : ','}${output}`
 }

@@ -72,11 +72,11 @@ export function createJsonSchemaConverter(
 
   /** Omits fields that are always rejected. */
   function convertObject({ type, entries = {} }: Node): JsonObject {
-    const shown = Object.entries(entries).filter(([, entry]) => entry.wrapped?.type !== 'never')
-    const required = shown.filter(([, entry]) => !entry.type.endsWith('optional')).map(([name]) => name)
+    const visibleEntries = Object.entries(entries).filter(([, entry]) => entry.wrapped?.type !== 'never')
+    const required = visibleEntries.filter(([, entry]) => !entry.type.endsWith('optional')).map(([name]) => name)
     return {
       type: 'object',
-      properties: Object.fromEntries(shown.map(([name, entry]) => [name, convert(entry)])),
+      properties: Object.fromEntries(visibleEntries.map(([name, entry]) => [name, convert(entry)])),
       ...(required.length > 0 && { required }),
       ...(type === 'strict_object' && { additionalProperties: false }),
     }

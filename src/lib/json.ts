@@ -100,7 +100,8 @@ export function tryStringify(value: unknown): string | undefined {
  */
 export function escapeJson(text: string): string {
   if (text.length > SHORT) return JSON.stringify(text).slice(1, -1)
-  for (let at = 0; at < text.length; at++) if (isEscaped(text.charCodeAt(at))) return JSON.stringify(text).slice(1, -1)
+  for (let index = 0; index < text.length; index++)
+    if (isEscaped(text.charCodeAt(index))) return JSON.stringify(text).slice(1, -1)
   return text
 }
 

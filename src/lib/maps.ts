@@ -15,14 +15,14 @@ export function evictOldest<V>(map: Map<unknown, V>, max: number): V | undefined
  * of the time of a regular expression. Results must not be `undefined`.
  */
 export function memoizeByName<R>(find: (name: string) => R): (name: string) => R {
-  const known = new Map<string, R>()
+  const results = new Map<string, R>()
   return (name) => {
-    const found = known.get(name)
+    const found = results.get(name)
     if (found !== undefined) return found
     const created = find(name)
     if (name.length <= LONGEST_NAME) {
-      evictOldest(known, MAX_NAMES)
-      known.set(name, created)
+      evictOldest(results, MAX_NAMES)
+      results.set(name, created)
     }
     return created
   }
@@ -33,12 +33,12 @@ const LONGEST_NAME = 100
 
 /** Memoizes a function by object; entries live as long as the object. Results must not be `undefined`. */
 export function memoizeByObject<K extends object, R>(find: (key: K) => R): (key: K) => R {
-  const known = new WeakMap<K, R>()
+  const results = new WeakMap<K, R>()
   return (key) => {
-    const found = known.get(key)
+    const found = results.get(key)
     if (found !== undefined) return found
     const created = find(key)
-    known.set(key, created)
+    results.set(key, created)
     return created
   }
 }

@@ -26,7 +26,7 @@ function prepareSchema(schema: unknown, countStep: () => void): unknown {
   if (!isObject(schema)) return schema
   const prepareInner = (inner: unknown) => prepareSchema(inner, countStep)
   const isOpen = schema.patternProperties !== undefined
-  const kept = Object.entries(schema).flatMap(([name, value]) => {
+  const supportedKeywords = Object.entries(schema).flatMap(([name, value]) => {
     if (UNCHECKED.has(name) || (isOpen && /^(?:additional|unevaluated)Properties$/.test(name))) return []
     if (NAMED.has(name) && isObject(value))
       return [[name, Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, prepareInner(inner)]))]]
@@ -34,7 +34,7 @@ function prepareSchema(schema: unknown, countStep: () => void): unknown {
     return [[name, Array.isArray(value) ? value.map(prepareInner) : prepareInner(value)]]
   })
   const { type } = schema
-  return Object.defineProperty(Object.fromEntries(kept), 'type', {
+  return Object.defineProperty(Object.fromEntries(supportedKeywords), 'type', {
     enumerable: true,
     get() {
       countStep()
@@ -44,7 +44,7 @@ function prepareSchema(schema: unknown, countStep: () => void): unknown {
 }
 
 const getDraft = ({ $schema }: JsonObject): SchemaDraft => {
-  const named = /draft-0?([47])\b|2019-09/.exec(formatScalar($schema))
-  if (named?.[1] === '4' || named?.[1] === '7') return named[1]
-  return named ? '2019-09' : '2020-12'
+  const draftMatch = /draft-0?([47])\b|2019-09/.exec(formatScalar($schema))
+  if (draftMatch?.[1] === '4' || draftMatch?.[1] === '7') return draftMatch[1]
+  return draftMatch ? '2019-09' : '2020-12'
 }

@@ -32,24 +32,24 @@ export function parseForm(bytes: Uint8Array, contentType: string): readonly Form
   const boundary = getBoundary(contentType)
   const delimiter = encodeUtf8(`\r\n--${boundary}`)
   const parts: FormPart[] = []
-  let at = startsWith(bytes, delimiter.subarray(2), 0) ? delimiter.length - 2 : findAfter(bytes, delimiter, 0)
-  if (at === -1)
+  let position = startsWith(bytes, delimiter.subarray(2), 0) ? delimiter.length - 2 : findAfter(bytes, delimiter, 0)
+  if (position === -1)
     throw createMalformedError(`it has no line "--${shorten(boundary)}" with the boundary from its content type`)
   for (;;) {
-    if (bytes[at] === DASH && bytes[at + 1] === DASH) return parts
-    while (bytes[at] === SPACE || bytes[at] === TAB) at++
-    if (bytes[at] !== CR || bytes[at + 1] !== LF)
+    if (bytes[position] === DASH && bytes[position + 1] === DASH) return parts
+    while (bytes[position] === SPACE || bytes[position] === TAB) position++
+    if (bytes[position] !== CR || bytes[position + 1] !== LF)
       throw createMalformedError('a boundary is not followed by a line break')
     if (parts.length === MAX_PARTS) throw createMalformedError(`it has more than ${MAX_PARTS} parts`)
-    const headersEnd = startsWith(bytes, BLANK_LINE.subarray(2), at + 2)
-      ? at
-      : findBytes(bytes, BLANK_LINE, at + 2, at + 2 + MAX_HEADER_BYTES)
+    const headersEnd = startsWith(bytes, BLANK_LINE.subarray(2), position + 2)
+      ? position
+      : findBytes(bytes, BLANK_LINE, position + 2, position + 2 + MAX_HEADER_BYTES)
     if (headersEnd === -1) throw createMalformedError('the headers of a part do not end with an empty line')
     const start = headersEnd + BLANK_LINE.length
     const end = findBytes(bytes, delimiter, start - 2) // an empty part shares its line break with the empty line
     if (end === -1) throw createMalformedError('its last boundary is missing, so it is incomplete')
-    parts.push(parsePart(bytes.subarray(at + 2, headersEnd), bytes.subarray(start, Math.max(start, end))))
-    at = end + delimiter.length
+    parts.push(parsePart(bytes.subarray(position + 2, headersEnd), bytes.subarray(start, Math.max(start, end))))
+    position = end + delimiter.length
   }
 }
 
@@ -60,8 +60,8 @@ export function serializeForm(parts: readonly FormPart[]): { contentType: string
     const head = `--${boundary}\r\ncontent-disposition: form-data; name="${escapeQuotes(part.name)}"`
     if (!isFile(part)) return [encodeUtf8(`${head}\r\n\r\n${part.value}\r\n`)]
     const type = part.type || 'application/octet-stream'
-    const more = `; filename="${escapeQuotes(part.fileName ?? createFileName(part))}"\r\ncontent-type: ${type}\r\n\r\n`
-    return [encodeUtf8(head + more), part.bytes, LINE_BREAK]
+    const fileHeaders = `; filename="${escapeQuotes(part.fileName ?? createFileName(part))}"\r\ncontent-type: ${type}\r\n\r\n`
+    return [encodeUtf8(head + fileHeaders), part.bytes, LINE_BREAK]
   })
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
@@ -90,8 +90,8 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 }
 
 function getBoundary(contentType: string): string {
-  const [, quoted, plain] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(contentType) ?? []
-  const boundary = quoted ?? plain
+  const [, quoted, unquoted] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(contentType) ?? []
+  const boundary = quoted ?? unquoted
   if (boundary === undefined || boundary === '')
     throw createMalformedError('its content type has no boundary. Let the HTTP client set the content type')
   if (boundary.length > 70) throw createMalformedError('its boundary is longer than 70 characters')
@@ -118,9 +118,11 @@ function parsePart(head: Uint8Array, bytes: Uint8Array): FormPart {
   const name = readParameter(disposition, 'name')
   if (name === undefined || name === '') throw createMalformedError('a part has no name')
   if (name.length > MAX_NAME) throw createMalformedError(`the name of a part is longer than ${MAX_NAME} characters`)
-  const given = readParameter(disposition, 'filename') ?? readExtendedFileName(disposition)
-  if (given !== undefined) {
-    const fileName = given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1).slice(0, MAX_NAME)
+  const filename = readParameter(disposition, 'filename') ?? readExtendedFileName(disposition)
+  if (filename !== undefined) {
+    const fileName = filename
+      .slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1)
+      .slice(0, MAX_NAME)
     return { name, fileName: fileName || undefined, type: sanitizeType(type), bytes }
   }
   if (/^(?:audio|image|video)\/|^application\/octet-stream$/.test(type))
@@ -138,8 +140,8 @@ const sanitizeType = (type: string) => (/^[\w.+-]{1,80}\/[\w.+-]{1,80}$/.test(ty
 
 /** Reads a parameter of a content disposition. Browsers and libraries escape quotes differently. */
 function readParameter(disposition: string, name: keyof typeof PARAMETERS): string | undefined {
-  const [, quoted, plain] = PARAMETERS[name].exec(disposition) ?? []
-  return quoted === undefined ? plain : quoted.replace(/\\(["\\])/g, '$1').replace(/%22/g, '"')
+  const [, quoted, unquoted] = PARAMETERS[name].exec(disposition) ?? []
+  return quoted === undefined ? unquoted : quoted.replace(/\\(["\\])/g, '$1').replace(/%22/g, '"')
 }
 
 const PARAMETERS = {
@@ -162,8 +164,8 @@ function readExtendedFileName(disposition: string): string | undefined {
 const escapeQuotes = (text: string) =>
   text.replace(/["\r\n]/g, (sign) => (sign === '"' ? '%22' : sign === '\r' ? '%0D' : '%0A'))
 
-const createMalformedError = (what: string) =>
-  gatewayError('INVALID_REQUEST', { message: `The form (multipart/form-data) cannot be read: ${what}.` })
+const createMalformedError = (problem: string) =>
+  gatewayError('INVALID_REQUEST', { message: `The form (multipart/form-data) cannot be read: ${problem}.` })
 
 const shorten = (text: string) => text.slice(0, 70)
 
@@ -176,15 +178,15 @@ const findAfter = (bytes: Uint8Array, requested: Uint8Array, from: number): numb
   return found === -1 ? -1 : found + requested.length
 }
 
-/** Returns the index of `wanted`, which starts with a line break, at or after `from` and before `before`; otherwise -1. */
-function findBytes(bytes: Uint8Array, requested: Uint8Array, from: number, before = bytes.length): number {
-  for (let at = bytes.indexOf(CR, from); at !== -1 && at < before; at = bytes.indexOf(CR, at + 1))
-    if (startsWith(bytes, requested, at)) return at
+/** Returns the index of `requested`, which starts with a line break, at or after `from` and before `end`; otherwise -1. */
+function findBytes(bytes: Uint8Array, requested: Uint8Array, from: number, end = bytes.length): number {
+  for (let index = bytes.indexOf(CR, from); index !== -1 && index < end; index = bytes.indexOf(CR, index + 1))
+    if (startsWith(bytes, requested, index)) return index
   return -1
 }
 
-function startsWith(bytes: Uint8Array, requested: Uint8Array, at: number): boolean {
+function startsWith(bytes: Uint8Array, requested: Uint8Array, offset: number): boolean {
   let same = 0
-  while (same < requested.length && bytes[at + same] === requested[same]) same++
+  while (same < requested.length && bytes[offset + same] === requested[same]) same++
   return same === requested.length
 }

@@ -44,10 +44,10 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 /** Creates a function that derives a value from a promise's result, and returns the same promise while its input stays the same. */
-export function cacheDerived<T, R>(derive: (value: T) => R | Promise<R>): (given: Promise<T>) => Promise<R> {
+export function cacheDerived<T, R>(derive: (value: T) => R | Promise<R>): (promise: Promise<T>) => Promise<R> {
   let last: { given: Promise<T>; result: Promise<R> } | undefined
-  return (given) => {
-    if (last?.given !== given) last = { given, result: trackValue(given.then(derive)) }
+  return (promise) => {
+    if (last?.given !== promise) last = { given: promise, result: trackValue(promise.then(derive)) }
     return last.result
   }
 }

@@ -10,31 +10,31 @@ const renamed: Readonly<Record<string, string>> = {
   requestModels: 'allowRequestModels',
 }
 
-/** Returns the current name of a renamed option or field, if it is one of `known`. */
-export function toCurrentName(name: string, known: readonly string[]): string | undefined {
+/** Returns the current name of a renamed option or field, if it is one of `names`. */
+export function toCurrentName(name: string, names: readonly string[]): string | undefined {
   const current = Object.hasOwn(renamed, name) ? renamed[name] : undefined
-  return current !== undefined && known.includes(current) ? current : undefined
+  return current !== undefined && names.includes(current) ? current : undefined
 }
 
 /** Like `toCurrentName`, for CLI options: `when-price-unknown`, `no-allow-request-models`. */
-export function toCurrentFlag(flag: string, known: readonly string[]): string | undefined {
+export function toCurrentFlag(flag: string, names: readonly string[]): string | undefined {
   const [, no = '', word = ''] = /^(no-)?(.*)$/.exec(flag) ?? []
-  const current = Object.entries(renamed).find(([former]) => toFlag(former) === word)?.[1]
+  const current = Object.entries(renamed).find(([oldName]) => toFlag(oldName) === word)?.[1]
   const found = current === undefined ? undefined : no + toFlag(current)
-  return found !== undefined && known.includes(found) ? found : undefined
+  return found !== undefined && names.includes(found) ? found : undefined
 }
 
 /** Converts a field name to a CLI option name: `when-price-unknown`. */
 export const toFlag = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
-/** Throws a TypeError with the first option that isn't in `known`; `path`, such as `limits.`, precedes its name. */
-export function rejectUnknownOptions(options: object, known: readonly string[], path = ''): void {
+/** Throws a TypeError with the first option that isn't in `names`; `path`, such as `limits.`, precedes its name. */
+export function rejectUnknownOptions(options: object, names: readonly string[], path = ''): void {
   for (const name of Object.keys(options)) {
-    if (known.includes(name)) continue
-    const current = toCurrentName(name, known)
+    if (names.includes(name)) continue
+    const current = toCurrentName(name, names)
     throw new TypeError(
       current === undefined
-        ? `${path}${name} is not an option. Known: ${known.join(', ')}.`
+        ? `${path}${name} is not an option. Known: ${names.join(', ')}.`
         : `${path}${name} was renamed. Use ${path}${current}.`,
     )
   }

@@ -18,7 +18,7 @@ export function findIgnoredKeyword(schema: unknown): string | undefined {
     if (UNCHECKED.has(name) && !Array.isArray(schema)) return name
     if (VALUES.has(name)) continue
     const schemas: unknown[] = NAMED.has(name) ? Object.values(Object(inner)) : [inner]
-    const found = schemas.map(findIgnoredKeyword).find((one) => one !== undefined)
+    const found = schemas.map(findIgnoredKeyword).find((keyword) => keyword !== undefined)
     if (found !== undefined) return found
   }
   return undefined

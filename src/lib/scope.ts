@@ -26,8 +26,8 @@ export class Scope {
 
   /** Removes an added function whose work is done. */
   remove(cancel: Cancel): void {
-    const at = this.#cancels.lastIndexOf(cancel)
-    if (at >= 0) this.#cancels.splice(at, 1)
+    const index = this.#cancels.lastIndexOf(cancel)
+    if (index >= 0) this.#cancels.splice(index, 1)
   }
 
   /** Resolves to the result of the work; rejects with the reason as soon as the scope ends. */
@@ -39,9 +39,9 @@ export class Scope {
           this.remove(reject) // its promise holds the result, which may be large
           resolve(result)
         },
-        (thrown) => {
+        (error) => {
           this.remove(reject)
-          reject(thrown)
+          reject(error)
         },
       )
     })

@@ -78,7 +78,7 @@ export function findShapeProblem(
       if (shape.orObject && isPlainObject(value)) return findObjectProblem(shape.orObject, value, path, options)
       if (typeof value === 'string' && shape.of.includes(value)) return undefined
       if (shape.orObject) return fail(NO_CACHING_MODE)
-      return fail(disallowedValueTexts[shape.refused?.find((one) => one === value) ?? ''] ?? describeChoice(shape.of))
+      return fail(disallowedValueTexts[shape.refused?.find((item) => item === value) ?? ''] ?? describeChoice(shape.of))
     case 'list':
       return findListProblem(shape, value, path, options)
     case 'map':
@@ -129,14 +129,14 @@ const UNDEFINED =
   'is undefined. If it comes from an environment variable, check that the variable is set; otherwise omit it'
 
 function describeUnknown(name: string, fields: Fields, path: string): string {
-  const known = Object.keys(fields)
-  if (toCurrentName(name, known) !== undefined)
-    return `was renamed. ${suggestFields(name, known).slice('It was renamed. '.length)}`
+  const fieldNames = Object.keys(fields)
+  if (toCurrentName(name, fieldNames) !== undefined)
+    return `was renamed. ${suggestFields(name, fieldNames).slice('It was renamed. '.length)}`
   const inner = Object.entries(fields).flatMap(([outer, { shape }]) =>
     shape.type === 'object' ? [[outer, Object.keys(shape.fields)]] : [],
   )
-  const hint = path === '' ? suggestInnerField(name, known, Object.fromEntries(inner)) : undefined
-  return `is not a known field. ${hint ?? suggestFields(name, known)}`
+  const hint = path === '' ? suggestInnerField(name, fieldNames, Object.fromEntries(inner)) : undefined
+  return `is not a known field. ${hint ?? suggestFields(name, fieldNames)}`
 }
 
 const describeMissing = (shape: Shape, path: string): ShapeProblem => {
@@ -150,7 +150,9 @@ function findListProblem(shape: ListShape, value: unknown, path: string, options
   if (value.length > shape.max) return { path, problem: tooMany(shape.max) }
   if (shape.isNonEmpty && value.length === 0) return { path, problem: empty }
   const items = Array.from<unknown>(value) // it may be sparse or override array methods
-  const found = findFirst(items.entries(), ([at, item]) => findShapeProblem(shape.of, item, `${path}[${at}]`, options))
+  const found = findFirst(items.entries(), ([index, item]) =>
+    findShapeProblem(shape.of, item, `${path}[${index}]`, options),
+  )
   if (found || shape.items !== 'conditions' || new Set(items).size === items.length) return found
   return { path, problem: NO_DUPLICATES }
 }
@@ -182,10 +184,10 @@ function findObjectProblem(
 }
 
 function findEntryProblem(entry: JsonObject, path: string): ShapeProblem | undefined {
-  const { when, where, ...plain } = entry
+  const { when, where, ...fields } = entry
   const isTagged = where === undefined || hasTags(where)
   return (
-    findFieldProblem(ENTRY, { ...plain, ...(isTagged && where !== undefined && { where }) }, path) ??
+    findFieldProblem(ENTRY, { ...fields, ...(isTagged && where !== undefined && { where }) }, path) ??
     (isTagged ? undefined : { path: `${path}.where`, problem: TAGS }) ??
     (when === undefined ? undefined : findWhenProblem(when, `${path}.when`))
   )
@@ -198,15 +200,15 @@ function hasTags(where: unknown): boolean {
 
 function findWhenProblem(when: unknown, path: string): ShapeProblem | undefined {
   if (!isPlainObject(when)) return { path, problem: NOT_OBJECT }
-  const { model, headers, metadata, ...plain } = when
+  const { model, headers, metadata, ...fields } = when
   if (Object.keys(when).length === 0) return { path, problem: conditionTexts.empty }
-  if (plain.function !== undefined) return { path: `${path}.function`, problem: conditionTexts.function }
+  if (fields.function !== undefined) return { path: `${path}.function`, problem: conditionTexts.function }
   const unknown = Object.keys(when).find((name) => !conditionNames.includes(name))
   if (unknown !== undefined)
     return { path: `${path}.${unknown}`, problem: `is not a known field. ${suggestFields(unknown, conditionNames)}` }
   return (
-    findSizeProblem(findFieldProblem(WHEN, plain, path), path) ??
-    findBytesProblem(plain.bytes, `${path}.bytes`) ??
+    findSizeProblem(findFieldProblem(WHEN, fields, path), path) ??
+    findBytesProblem(fields.bytes, `${path}.bytes`) ??
     (model === undefined ? undefined : findPatternProblem(model, `${path}.model`, conditionTexts.texts)) ??
     findFirst(Object.entries({ headers, metadata }), ([name, patterns]) => {
       const inner = `${path}.${name}`

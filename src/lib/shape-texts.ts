@@ -57,7 +57,7 @@ export const listItems = {
     empty: 'must contain at least one string',
   },
   conditions: {
-    message: `must be an array of ${responseConditions.map((one) => `"${one}"`).join(', ')}`,
+    message: `must be an array of ${responseConditions.map((responseCondition) => `"${responseCondition}"`).join(', ')}`,
     tooMany: () => NO_DUPLICATES,
   },
 } as const satisfies Readonly<Record<ListItems, ListMessages>>
@@ -110,9 +110,9 @@ export const NO_DOTS = 'must not be "." or "..", which cannot be used in a URL'
 export function describeNumber({ min, above, max, isWhole }: Omit<NumberShape, 'type'>): string {
   const least = min ?? (isWhole ? 0 : undefined)
   const most = max ?? (isWhole ? Number.MAX_SAFE_INTEGER : undefined)
-  const what = `must be a ${isWhole ? 'whole ' : ''}number`
-  if (least !== undefined && most !== undefined) return `${what} from ${least} to ${most}`
-  return `${what}${least === undefined ? '' : ` of ${least} or more`}${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : ` and up to ${most}`}`
+  const requirement = `must be a ${isWhole ? 'whole ' : ''}number`
+  if (least !== undefined && most !== undefined) return `${requirement} from ${least} to ${most}`
+  return `${requirement}${least === undefined ? '' : ` of ${least} or more`}${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : ` and up to ${most}`}`
 }
 
 /** Returns the problem with a credential, which is sent as a header. `omission` explains how to have none. */

@@ -53,7 +53,7 @@ function rankCandidate(word: string, candidate: string, { worst, budget }: RankO
   return Number.isFinite(rank) ? rank : undefined
 }
 
-const contains = (whole: string, part: string) => part.length >= 3 && whole.includes(part)
+const contains = (text: string, part: string) => part.length >= 3 && text.includes(part)
 
 interface EditOptions {
   allowed: number

@@ -34,21 +34,21 @@ function createSplitter(): (text: string) => string {
   return (text) => {
     let events = ''
     let start = pieces.length > 0 ? 0 : -1
-    for (let at = 0; at < text.length && !hasEnded; at++) {
-      const code = text.charCodeAt(at)
+    for (let index = 0; index < text.length && !hasEnded; index++) {
+      const code = text.charCodeAt(index)
       if (isString) {
         if (isEscaped) isEscaped = false
         else if (code === BACKSLASH) isEscaped = true
         else if (code === QUOTE) isString = false
       } else if (code === QUOTE) isString = true
       else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-        if (depth === 1 && code === OPEN_BRACE) start = at
+        if (depth === 1 && code === OPEN_BRACE) start = index
         depth++
       } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
         depth--
         hasEnded = depth <= 0
         if (depth === 1 && start >= 0) {
-          events += formatDataEvent(pieces.join('') + text.slice(start, at + 1))
+          events += formatDataEvent(pieces.join('') + text.slice(start, index + 1))
           pieces = []
           size = 0
           start = -1

@@ -10,21 +10,21 @@ export interface EventSplitter {
 }
 
 export function createEventSplitter(): EventSplitter {
-  let held: Uint8Array[] = []
+  let pending: Uint8Array[] = []
   let size = 0
   let seam: Uint8Array = NOTHING // the last held bytes
 
   function hold(bytes: Uint8Array) {
     if (bytes.length === 0) return
-    held.push(bytes)
+    pending.push(bytes)
     size += bytes.length
     seam = bytes.length < SEAM ? concatBytes([seam, bytes]).subarray(-SEAM) : bytes.subarray(-SEAM)
     if (size > MAX_EVENT_SIZE) throw createEventTooLongError()
   }
 
   function rest() {
-    const bytes = concatBytes(held)
-    held = []
+    const bytes = concatBytes(pending)
+    pending = []
     size = 0
     seam = NOTHING
     return bytes
@@ -39,10 +39,10 @@ export function createEventSplitter(): EventSplitter {
         return undefined
       }
       if (end === chunk.length && size === 0) return chunk
-      held.push(chunk.subarray(0, end))
-      const whole = rest()
+      pending.push(chunk.subarray(0, end))
+      const completeEvents = rest()
       hold(new Uint8Array(chunk.subarray(end))) // a copy, because a view would keep the entire chunk in memory
-      return whole
+      return completeEvents
     },
   }
 }
@@ -60,9 +60,10 @@ function findEndAcross(seam: Uint8Array, chunk: Uint8Array): number | undefined 
 
 /** Returns the index after the last complete event, or 0. */
 function findLastEventEnd(bytes: Uint8Array): number {
-  for (let at = bytes.lastIndexOf(LF); at > 0; at = bytes.lastIndexOf(LF, at - 1)) {
-    const before = bytes[at - 1]
-    if (before === LF || (before === CR && (bytes[at - 2] === LF || bytes[at - 2] === CR))) return at + 1
+  for (let index = bytes.lastIndexOf(LF); index > 0; index = bytes.lastIndexOf(LF, index - 1)) {
+    const previousByte = bytes[index - 1]
+    if (previousByte === LF || (previousByte === CR && (bytes[index - 2] === LF || bytes[index - 2] === CR)))
+      return index + 1
   }
   return findLoneCrEventEnd(bytes)
 }
@@ -70,8 +71,8 @@ function findLastEventEnd(bytes: Uint8Array): number {
 /** Does the same for streams whose lines end with a lone CR. A CR at the very end may be half of a CRLF, and doesn't count. */
 function findLoneCrEventEnd(bytes: Uint8Array): number {
   if (bytes.includes(LF)) return 0
-  for (let at = bytes.lastIndexOf(CR, bytes.length - 2); at > 0; at = bytes.lastIndexOf(CR, at - 1)) {
-    if (bytes[at - 1] === CR) return at + 1
+  for (let index = bytes.lastIndexOf(CR, bytes.length - 2); index > 0; index = bytes.lastIndexOf(CR, index - 1)) {
+    if (bytes[index - 1] === CR) return index + 1
   }
   return 0
 }

@@ -31,28 +31,28 @@ export function createSseParser(
   let isBare = false // whether the current line is JSON without a field name
 
   function push(text: string) {
-    let at = 0
+    let position = 0
     let cr = text.indexOf('\r') // only searched again after the scan has passed it
     if (first && text.length > 0) {
       first = false
-      if (text.charCodeAt(0) === 0xfeff) at = 1
+      if (text.charCodeAt(0) === 0xfeff) position = 1
     }
-    while (at < text.length) {
+    while (position < text.length) {
       if (afterCr) {
         afterCr = false
-        if (text[at] === '\n') {
-          at++
+        if (text[position] === '\n') {
+          position++
           continue
         }
       }
-      if (cr !== -1 && cr < at) cr = text.indexOf('\r', at)
-      const lf = text.indexOf('\n', at)
+      if (cr !== -1 && cr < position) cr = text.indexOf('\r', position)
+      const lf = text.indexOf('\n', position)
       const end = cr === -1 || (lf !== -1 && lf < cr) ? lf : cr
-      if (end === -1) return keep(text.slice(at))
-      if (pieces.length === 0) line(text, at, end)
-      else joinedLine(text.slice(at, end))
+      if (end === -1) return keep(text.slice(position))
+      if (pieces.length === 0) line(text, position, end)
+      else joinedLine(text.slice(position, end))
       afterCr = end === cr
-      at = end + 1
+      position = end + 1
     }
   }
 
@@ -63,10 +63,10 @@ export function createSseParser(
   }
 
   function joinedLine(rest: string) {
-    const whole = pieces.join('') + rest
+    const text = pieces.join('') + rest
     pieces = []
     pending = 0
-    line(whole, 0, whole.length)
+    line(text, 0, text.length)
   }
 
   /** Handles the line between two indexes; only copies its value. */
@@ -146,12 +146,12 @@ function getValueAfter(text: string, colon: number, end: number): string {
 }
 
 /** Splits the bytes of complete events into single events, each with its blank line. */
-export function splitEvents(whole: Uint8Array): Uint8Array[] {
+export function splitEvents(bytes: Uint8Array): Uint8Array[] {
   const events: Uint8Array[] = []
   let start = 0
-  for (const { index, 0: blank } of byteByByte.decode(whole).matchAll(EVENT_END)) {
+  for (const { index, 0: blank } of byteByByte.decode(bytes).matchAll(EVENT_END)) {
     const end = index + blank.length
-    events.push(whole.subarray(start, end))
+    events.push(bytes.subarray(start, end))
     start = end
   }
   return events
@@ -159,9 +159,9 @@ export function splitEvents(whole: Uint8Array): Uint8Array[] {
 
 /** Yields the positions where events end, backward from `maxEnd`. Skips events whose lines end with CR alone. */
 export function* findEventEnds(events: Uint8Array, maxEnd: number): Generator<number, void> {
-  for (let at = events.lastIndexOf(LF, maxEnd - 1); at > 0; at = events.lastIndexOf(LF, at - 1)) {
-    const before = events[at - 1]
-    if (before === LF || (before === CR && events[at - 2] === LF)) yield at + 1
+  for (let index = events.lastIndexOf(LF, maxEnd - 1); index > 0; index = events.lastIndexOf(LF, index - 1)) {
+    const previousByte = events[index - 1]
+    if (previousByte === LF || (previousByte === CR && events[index - 2] === LF)) yield index + 1
   }
 }
 

@@ -8,15 +8,15 @@ export function countMaxTokens(text: string): number {
   let cents = 0
   let state = START
   let runStart = 0 // of letters, digits, and joiners
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
     const kind = code < 128 ? (kinds[code] ?? SIGN) : getWideKind(code)
     const step = state * KINDS + kind
     cents += costs[step] ?? 0
     state = nextStates[step] ?? START
     if (kind < SIGN) continue
-    if (at - runStart >= LONG_RUN) cents += getRunCost(text.slice(runStart, at))
-    runStart = at + 1
+    if (index - runStart >= LONG_RUN) cents += getRunCost(text.slice(runStart, index))
+    runStart = index + 1
   }
   if (text.length - runStart >= LONG_RUN) cents += getRunCost(text.slice(runStart))
   return cents / 100
@@ -71,7 +71,7 @@ const LINES = 10
 const STATES = 11
 
 /** The costs by kind if the state doesn't matter. */
-const usual = [100, 100, 60, 70, 70, 0, 60, 80, 100, 125, 110]
+const baseCosts = [100, 100, 60, 70, 70, 0, 60, 80, 100, 125, 110]
 /** The costs of a letter in a long word, a further capital, and a run of blanks. A single blank belongs to the next word. */
 const LETTER = 40
 const FURTHER_CAPITAL = 50
@@ -89,11 +89,11 @@ function getStep(state: number, kind: number): [next: number, cents: number] {
     if (state === ONE_BLANK) return [BLANKS, RUN_OF_BLANKS]
     return state === BLANKS ? [BLANKS, 0] : [ONE_BLANK, 0]
   }
-  if (kind === LINE) return [LINES, state === LINES ? 0 : (usual[LINE] ?? 0)]
-  return [START, usual[kind] ?? 0]
+  if (kind === LINE) return [LINES, state === LINES ? 0 : (baseCosts[LINE] ?? 0)]
+  return [START, baseCosts[kind] ?? 0]
 }
 
-const steps = Array.from({ length: STATES * KINDS }, (_, at) => getStep(Math.floor(at / KINDS), at % KINDS))
+const steps = Array.from({ length: STATES * KINDS }, (_, index) => getStep(Math.floor(index / KINDS), index % KINDS))
 const nextStates = Uint8Array.from(steps, ([next]) => next)
 const costs = Uint8Array.from(steps, ([, cents]) => cents)
 

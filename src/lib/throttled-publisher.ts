@@ -25,10 +25,10 @@ export function createThrottledPublisher(
     due = undefined
   }
 
-  function schedulePublish(at: number) {
-    if (isStopped || (due && due.at <= at)) return
+  function schedulePublish(time: number) {
+    if (isStopped || (due && due.at <= time)) return
     cancel()
-    due = { at, cancelDeadline: startDeadline(clock, at - clock.now(), start) }
+    due = { at: time, cancelDeadline: startDeadline(clock, time - clock.now(), start) }
   }
 
   function start() {

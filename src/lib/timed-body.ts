@@ -46,9 +46,9 @@ export function readTimedBody(
         finish()
         resolve(bytes)
       },
-      (thrown) => {
+      (error) => {
         finish()
-        reject(thrown)
+        reject(error)
       },
     )
     const expire = () => {
