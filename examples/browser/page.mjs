@@ -1,7 +1,7 @@
 // A page that chats with a model through the gateway in its service worker. The gateway keeps the connection; the model is its alias `chat`.
 const { provider, baseUrl, apiKey, model, question, ask, stop } = document.querySelector('form').elements
-const [connection, chat, output, status] = ['details', 'ol', 'output', '#status'].map((one) =>
-  document.querySelector(one),
+const [connection, chat, output, status] = ['details', 'ol', 'output', '#status'].map((selector) =>
+  document.querySelector(selector),
 )
 const messages = []
 let kept
