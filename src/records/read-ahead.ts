@@ -1,8 +1,26 @@
-import type { Clock, Storage } from '../types.ts'
-import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, KEYRING, PROVIDERS, SETTINGS } from './record-collections.ts'
+import type { Clock, Storage, Stored } from '../types.ts'
+import {
+  ACCOUNT_LIMITS_END,
+  ALIASES,
+  COMBOS,
+  CONNECTIONS,
+  CUSTOM_MODELS,
+  GROUPS,
+  KEYRING,
+  KEYS,
+  LIMITS,
+  PROVIDERS,
+  SETTINGS,
+} from './record-collections.ts'
 import { PAGE } from './stored-records.ts'
 
 const LISTS = [CONNECTIONS, COMBOS, ALIASES, CUSTOM_MODELS, PROVIDERS]
+
+/** Records that a request reads one by one. */
+const LOOKUPS = [{ prefix: KEYS }, { prefix: GROUPS }, { prefix: LIMITS, after: ACCOUNT_LIMITS_END }]
+
+/** How many records of each lookup are read ahead. In a small store, that is all of them. */
+const MAX_LOOKUPS = 100
 
 /** How often a first request reads the keyring and the settings. */
 const MAX_USES = 2
@@ -12,9 +30,10 @@ const MAX_AGE_MS = 1_000
 
 /**
  * Reads everything that a first request needs when the keyring is first read. In a remote storage, each read takes a round trip, and one after the
- * other they add up. A result is used only within a second, and not after a write.
+ * other they add up. A result is used only within a second, and not after a write. `maxAgeMs`: how old a request's data may be.
  */
-export function withReadAhead(storage: Storage, clock: Clock): Storage {
+export function withReadAhead(storage: Storage, clock: Clock, maxAgeMs = MAX_AGE_MS): Storage {
+  const lookedUp = storage.atomic && maxAgeMs >= MAX_AGE_MS ? LOOKUPS : []
   let ahead: ReturnType<typeof start> | undefined
   let startedAt: number | undefined // epoch ms
 
@@ -22,26 +41,48 @@ export function withReadAhead(storage: Storage, clock: Clock): Storage {
     startedAt = clock.now()
     const gets = [KEYRING, SETTINGS].map((key) => [key, { uses: 0, work: storage.get(key) }] as const)
     const lists = LISTS.map((prefix) => [prefix, { uses: 1, work: storage.list(prefix, { limit: PAGE }) }] as const)
-    for (const [, { work }] of [...gets, ...lists]) Promise.resolve(work).catch(() => {}) // the reader gets the rejection
-    return { gets: new Map(gets), lists: new Map(lists) }
+    const lookups = lookedUp.map(({ prefix, after }) => ({
+      isFor: (key: string) => key.startsWith(prefix) && (after === undefined || key > after),
+      used: new Set<string>(),
+      work: storage.list(prefix, { limit: MAX_LOOKUPS, ...(after !== undefined && { after }) }),
+    }))
+    for (const { work } of [...[...gets, ...lists].map(([, pending]) => pending), ...lookups])
+      Promise.resolve(work).catch(() => {}) // the reader gets the rejection
+    return { gets: new Map(gets), lists: new Map(lists), lookups }
+  }
+
+  function getAhead() {
+    if (clock.now() - (startedAt ?? 0) >= MAX_AGE_MS) ahead = undefined
+    return ahead
   }
 
   function take<Work>(reads: Map<string, { uses: number; work: Work }> | undefined, key: string): Work | undefined {
     const pending = reads?.get(key)
-    if (!pending || clock.now() - (startedAt ?? 0) >= MAX_AGE_MS) return undefined
-    if (++pending.uses >= MAX_USES) reads?.delete(key)
-    return pending.work
+    if (pending && ++pending.uses >= MAX_USES) reads?.delete(key)
+    return pending?.work
+  }
+
+  /** Reads a record. The first time, uses the one that was read ahead. */
+  async function lookUp(key: string): Promise<Stored | undefined> {
+    const pending = getAhead()?.lookups.find(({ isFor }) => isFor(key))
+    if (!pending || pending.used.has(key)) return storage.get(key)
+    pending.used.add(key)
+    const records = await pending.work.catch(() => undefined)
+    const record = records?.find((one) => one.key === key)
+    // If other instances have created the counters since, the conditional write fails, and they are read again.
+    const isNewScope = key.startsWith(LIMITS) && records !== undefined && records.length < MAX_LOOKUPS
+    return record || isNewScope ? record : storage.get(key)
   }
 
   return {
     ...storage,
     get(key) {
       if (startedAt === undefined && key === KEYRING) ahead = start()
-      const work = take(ahead?.gets, key)
-      return work ? work.then((stored) => stored ?? storage.get(key)) : storage.get(key)
+      const work = take(getAhead()?.gets, key)
+      return work ? work.then((stored) => stored ?? storage.get(key)) : lookUp(key)
     },
     list: (prefix, range) =>
-      (range?.after === undefined && range?.limit === PAGE && take(ahead?.lists, prefix)) ||
+      (range?.after === undefined && range?.limit === PAGE && take(getAhead()?.lists, prefix)) ||
       storage.list(prefix, range),
     set(...args) {
       ahead = undefined

@@ -21,6 +21,13 @@ export const CUSTOM_MODELS = 'custom-models/'
 export const ALIASES = 'aliases/'
 export const PROVIDERS = 'providers/'
 export const ACCOUNTS = 'accounts/'
+/** The counters of limits, by scope and ID. */
+export const LIMITS = 'limits/'
+/**
+ * The storage key after which the counters of keys, groups, and the gateway are listed. Counters of accounts come before it. There can be
+ * millions of them, and they aren't synced with a replica.
+ */
+export const ACCOUNT_LIMITS_END = 'limits/account0'
 /** The gateway's encrypted identity at each cloud proxy, by the proxy's URL. */
 export const CLOUD_IDENTITIES = 'cloud/identity'
 

@@ -89,7 +89,7 @@ export interface StoreOptions {
 
 export function createStore(options: StoreOptions): Store {
   const { clock, nextTurn, code = createCodeLayer() } = options
-  const stored = options.storage.watch ? options.storage : withReadAhead(options.storage, clock)
+  const stored = options.storage.watch ? options.storage : withReadAhead(options.storage, clock, options.maxAgeMs)
   const storage = withTimeouts(withCodeRecords(stored, code), clock)
   const freshness = createFreshnessTracker(storage, clock, options.maxAgeMs)
   const damage = createDamageLog(options.onError)

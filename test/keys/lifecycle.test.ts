@@ -155,10 +155,12 @@ test('without `watch`, changes by another gateway apply after the documented one
 test('requests fail with a 500 until the settings and the key have been read once, and only `onError` gets the cause', async () => {
   for (const broken of ['settings', 'keys/']) {
     const { watch: _, ...storage } = memoryStorage()
-    const { get } = storage
+    const { get, list } = storage
     const { key } = await (await open({ storage })).world.api.keys.create({ name: 'team' })
     const { world, status } = await open({ storage, connections: [] })
-    storage.get = (name) => (name.startsWith(broken) ? Promise.reject(new Error('disk on fire')) : get(name))
+    const fail = () => Promise.reject(new Error('disk on fire'))
+    storage.get = (name) => (name.startsWith(broken) ? fail() : get(name))
+    storage.list = (prefix, range) => (prefix.startsWith(broken) ? fail() : list(prefix, range))
     const response = await world.chat({}, { headers: { authorization: `Bearer ${key}` } })
     assert.is(response.status, 500)
     assert.not.match(await response.text(), /fire|keys\//)
@@ -167,7 +169,7 @@ test('requests fail with a 500 until the settings and the key have been read onc
     )
     assert.is(listing.status, 500)
     assert.is(world.recorded.errors.splice(0).length, 2)
-    storage.get = get
+    Object.assign(storage, { get, list })
     assert.is(await status(key), 200, 'and opens again')
   }
 })

@@ -10,6 +10,8 @@ export interface HttpStore {
   create(): () => Storage
   /** Whether the adapter sends a request again after a failure, so that a single fault is not noticed. */
   retries: boolean
+  /** Whether its client sends a request only after the one before was answered. */
+  isSerial?: boolean
 }
 
 /** A store that can increment. */
@@ -36,11 +38,18 @@ const SECRET = 'a secret of 32 characters or more'
 const TOKEN = 'a-management-token-of-32-characters-or-more'
 
 /** Registers the tests of a store over HTTP: its round trips, and what it does when the network fails. */
-export function testOverHttp(test: Suite<object>, name: string, { front, create, retries }: HttpStore): void {
-  const build = (storage: Storage) =>
+export function testOverHttp(
+  test: Suite<object>,
+  name: string,
+  { front, create, retries, isSerial = false }: HttpStore,
+): void {
+  const build = (storage: Storage, onCall = () => {}) =>
     createGateway({
       ...{ storage, secret: SECRET, logger: false, management: { token: TOKEN } },
-      fetch: async () => Response.json(chatAnswer('Hello')),
+      fetch: async () => {
+        onCall()
+        return Response.json(chatAnswer('Hello'))
+      },
       connections: { openai: { apiKey: 'sk-test' } },
     })
 
@@ -63,6 +72,25 @@ export function testOverHttp(test: Suite<object>, name: string, { front, create,
     assert.is(await count(() => storage.increment('c', 1)), 1)
     assert.is(await count(() => storage.delete('a')), 1)
   })
+
+  if (!isSerial)
+    test(`${name}: a cold instance reserves within the limits of a key, and calls the provider, after two round trips`, async () => {
+      const open = create()
+      const first = build(open())
+      const { key } = await first.api.keys.create({ name: 'limited', limits: { requests: { day: 3 } } })
+      await first.close()
+      for (const _ of [1, 2]) {
+        let before = 0
+        const gateway = build(open(), () => {
+          assert.is(front.roundTrips - before, 2)
+        })
+        front.delayMs = 50 // longer than the work between two requests
+        before = front.roundTrips
+        assert.is((await ask(gateway, key)).status, 200)
+        front.delayMs = 0
+        await gateway.close()
+      }
+    })
 
   for (const [fault, effect] of Object.entries(FAULTS) as Array<[keyof typeof FAULTS, string]>) {
     const outcome = retries ? 'happens once' : `is rejected, and has ${effect === 'run' ? 'one' : 'no'} effect`
@@ -163,22 +191,25 @@ export function testOverHttp(test: Suite<object>, name: string, { front, create,
     const first = build(open())
     const { key } = await first.api.keys.create({ name: 'limited', limits: { requests: { day: 3 } } })
     await first.close()
-    const ask = async () => {
+    const askCold = async () => {
       const gateway = build(open())
-      const response = await gateway.fetch('http://localhost/v1/chat/completions', {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] }),
-      })
+      const response = await ask(gateway, key)
       const text = await response.text()
       await gateway.close()
       return response.status === 200 ? 'served' : text
     }
-    const texts = await Promise.all(Array.from({ length: 8 }, ask))
+    const texts = await Promise.all(Array.from({ length: 8 }, askCold))
     assert.is(texts.filter((text) => text === 'served').length, 3, texts.join('\n'))
     assert.is(texts.filter((text) => text.includes('rate_limit')).length, 5, texts.join('\n'))
   })
 }
+
+const ask = (gateway: Pick<ReturnType<typeof createGateway>, 'fetch'>, key: string) =>
+  gateway.fetch('http://localhost/v1/chat/completions', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] }),
+  })
 
 /** The error that rejects a write without a response here. A gateway rejects it after 5 s. */
 const LATE = new Error('it is late')

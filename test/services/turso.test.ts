@@ -43,6 +43,7 @@ for (const [name, createClient] of Object.entries(CLIENTS))
   testOverHttp(test, name, {
     front: server,
     retries: false,
+    isSerial: name.startsWith('@tursodatabase'),
     create() {
       const table = `records_${++tables}`
       return () => sqliteStorage(createClient({ url: server.url, authToken: 'a token' }), { table })

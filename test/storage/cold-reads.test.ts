@@ -59,14 +59,58 @@ const ask = (gateway: ReturnType<typeof open>, key: string) =>
     }),
   )
 
-test('a cold instance responds to its first request after two round trips, and reads nothing twice', async () => {
+test('a cold instance responds to its first request after one round trip, and reads nothing twice', async () => {
   const { storage, key } = await openStored()
   const { far, counted } = remote(storage)
   const gateway = open(far)
   assert.is((await ask(gateway, key)).status, 200)
-  assert.is(counted.trips, 2)
+  assert.is(counted.trips, 1)
   assert.equal(new Set(counted.operations).size, counted.operations.length)
   await gateway.close()
+})
+
+test('a cold instance responds to its first request after two round trips if there are more than 100 keys', async () => {
+  const { storage, ...one } = await openStored()
+  const first = open(storage)
+  const others = await Promise.all(Array.from({ length: 100 }, () => first.api.keys.create({ name: 'b' })))
+  await first.close()
+  const [last] = (await storage.list('keys/')).slice(-1)
+  const found = [one, ...others].find(({ id }) => last?.value.includes(id))
+  const { far, counted } = remote(storage)
+  const gateway = open(far)
+  assert.is((await ask(gateway, String(found?.key))).status, 200)
+  assert.is(counted.trips, 2)
+  await gateway.close()
+})
+
+test('a cold instance enforces the limits of a key, its group, and the gateway after two round trips', async () => {
+  const { storage } = await openStored()
+  const first = open(storage)
+  const group = await first.api.groups.create({ name: 'team', limits: { requests: { day: 3 } } })
+  await first.api.settings.update({ limits: { requests: { minute: 100 } } })
+  const { key } = await first.api.keys.create({ name: 'b', group: group.id, limits: { requests: { day: 2 } } })
+  for (const status of [200, 200, 429]) {
+    const { far, counted } = remote(storage)
+    const gateway = open(far)
+    assert.is((await ask(gateway, key)).status, status)
+    assert.is(counted.trips, 2)
+    await gateway.close()
+  }
+  await first.close()
+})
+
+test('concurrent cold instances enforce a limit exactly', async () => {
+  const { storage } = await openStored()
+  const first = open(storage)
+  const { key } = await first.api.keys.create({ name: 'b', limits: { requests: { day: 3 } } })
+  await first.close()
+  for (const served of [3, 0]) {
+    const gateways = Array.from({ length: 6 }, () => open(remote(storage).far))
+    const statuses = await Promise.all(gateways.map(async (gateway) => (await ask(gateway, key)).status))
+    assert.is(statuses.filter((status) => status === 200).length, served, statuses.join())
+    assert.is(statuses.filter((status) => status === 429).length, 6 - served, statuses.join())
+    await Promise.all(gateways.map((gateway) => gateway.close()))
+  }
 })
 
 test("reads in advance don't hide another instance's later change", async () => {

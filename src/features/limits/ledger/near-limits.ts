@@ -1,10 +1,11 @@
 import { isGatewayError } from '../../../errors.ts'
+import { ACCOUNT_LIMITS_END, LIMITS } from '../../../records/record-collections.ts'
 import { handleStorageError } from '../../../records/storage-access.ts'
 import type { LimitState, UsageLimits } from '../../../types/limits.ts'
 import type { Storage } from '../../../types.ts'
 import { decodeBook, rollUsed } from './book.ts'
 import { getLimitStates, type ScopeName } from './decide.ts'
-import { ACCOUNTS_END, parseRecordKey, SCOPES_PREFIX, TOKENS_START } from './scope-spending.ts'
+import { parseRecordKey, TOKENS_START } from './scope-spending.ts'
 import { toMinute } from './windows.ts'
 
 /** The share of a limit that must be used for it to be near. */
@@ -24,11 +25,9 @@ export async function findNearLimits(
   now: number,
 ): Promise<LimitState[]> {
   const found: LimitState[] = []
-  let after = ACCOUNTS_END
+  let after = ACCOUNT_LIMITS_END
   for (let seen = 0; seen < MAX_SCOPES; seen += PAGE) {
-    const page = await storage
-      .list(SCOPES_PREFIX, { limit: PAGE, after })
-      .catch(handleStorageError('list', SCOPES_PREFIX))
+    const page = await storage.list(LIMITS, { limit: PAGE, after }).catch(handleStorageError('list', LIMITS))
     const stored = page.filter(({ key }) => key < TOKENS_START)
     for (const { key, value } of stored) {
       const name = parseRecordKey(key)

@@ -1,4 +1,5 @@
 import { isGatewayError } from '../../../errors.ts'
+import { ACCOUNT_LIMITS_END, LIMITS } from '../../../records/record-collections.ts'
 import { handleStorageError } from '../../../records/storage-access.ts'
 import type { LimitScope, Storage } from '../../../types.ts'
 import { addUsed, decodeBook, type SideSpending } from './book.ts'
@@ -17,21 +18,12 @@ export interface SpendingPage {
   next?: string
 }
 
-/** The storage prefix of counters. */
-export const SCOPES_PREFIX = 'limits/'
-
-/**
- * The storage key after which the counters of keys, groups, and the gateway are listed. Counters of accounts come before it. There can be
- * millions of them, and they aren't synced with a replica.
- */
-export const ACCOUNTS_END = 'limits/account0'
-
 /** The storage key at which the counters of tokens start. These are omitted for the same reasons. */
 export const TOKENS_START = 'limits/run'
 
 /** Returns the storage key of a scope's counters. */
 export const getRecordKey = ({ scope, id }: ScopeName): string =>
-  `${SCOPES_PREFIX}${scope}${id && `/${encodeURIComponent(id)}`}`
+  `${LIMITS}${scope}${id && `/${encodeURIComponent(id)}`}`
 
 /**
  * Returns a page of at most `limit` scopes, for the other side of the replica `side`. Usage of an earlier replica counts as this side's usage. Omits
@@ -40,9 +32,9 @@ export const getRecordKey = ({ scope, id }: ScopeName): string =>
 export async function listSpending(
   storage: Storage,
   side: string,
-  { after = ACCOUNTS_END, limit }: { after?: string | undefined; limit: number },
+  { after = ACCOUNT_LIMITS_END, limit }: { after?: string | undefined; limit: number },
 ): Promise<SpendingPage> {
-  const stored = await storage.list(SCOPES_PREFIX, { limit, after }).catch(handleStorageError('list', SCOPES_PREFIX))
+  const stored = await storage.list(LIMITS, { limit, after }).catch(handleStorageError('list', LIMITS))
   const scopeRows = stored.filter(({ key }) => key < TOKENS_START)
   const accounts = scopeRows.flatMap(({ key, value }) => parseSpending(key, value, side) ?? [])
   const next = scopeRows.length < limit ? undefined : scopeRows.at(-1)?.key
