@@ -3,7 +3,7 @@ import { addIterations, addSpending, calculateSpending, type Spending } from '..
 import { isBlank } from '../protocols/formats/canonical/reported-usage.ts'
 import type { TokenUsage } from '../protocols/formats/format.ts'
 import { getPriceOrigin } from '../protocols/providers/catalog-model.ts'
-import { type Failure, toStreamFailure } from './codec/call-failure.ts'
+import type { Failure, StreamFailure } from './codec/call-failure.ts'
 import type { StreamEnd } from './codec/relay.ts'
 import { type AttemptRecord, createAttemptRecord } from './hook-records.ts'
 import type { ModelLog } from './model-log.ts'
@@ -182,12 +182,16 @@ export class AttemptLog {
     this.#settle()
   }
 
-  /** Records the end of the stream. If it was cut off, its error decides how it counts, unless it was empty, which is judged separately. */
-  recordStreamEnd({ usage, estimatedTokens, error, isCancelled, internalError }: StreamEnd): void {
-    const { clock, onError } = this.#log.context
-    if (internalError !== undefined) onError(internalError)
-    else if (!this.#isEmptyJudged && error) {
-      const failure = toStreamFailure(error, clock.now())
+  /**
+   * Records the end of the stream. If it was cut off, the failure decides how it counts, unless it was empty, which is judged
+   * separately.
+   */
+  recordStreamEnd(
+    { usage, estimatedTokens, error, isCancelled, internalError }: StreamEnd,
+    failure?: StreamFailure,
+  ): void {
+    if (internalError !== undefined) this.#log.context.onError(internalError)
+    else if (!this.#isEmptyJudged && error && failure) {
       // The provider's message isn't kept, because it may quote anything.
       this.#permit.breakOff({
         ...failure,

@@ -7,7 +7,6 @@ import { isBlank } from '../../protocols/formats/canonical/reported-usage.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import type { StreamState, TokenUsage } from '../../protocols/formats/format.ts'
 import { type AttemptLog, lacksInput } from '../attempt-log.ts'
-import { toFailure, unreadableCredentialFailure } from '../codec/call-failure.ts'
 import type { Codec, CodecPart, CodecRequest } from '../codec/codec.ts'
 import { encodeRequest } from '../codec/encode.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
@@ -15,12 +14,12 @@ import { getSecrets } from '../codec/secrets.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { AnsweredAttempt, FailedAttempt, Outcome, RejectedAttempt, Target } from '../outcome.ts'
 import type { Route } from '../routing/group.ts'
-import { loadFailureCode } from '../routing/target-health.ts'
 import { type AttemptStep, encodeWithin, runAttemptSteps } from '../steps.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
 import type { CredentialUse, SourcedCredentials } from '../upstream/sourced-credentials.ts'
 import { createUpstreamCall, type UpstreamRequest } from '../upstream/upstream-request.ts'
 import { AttemptSettings, loadEncodeWithLimit } from './attempt-settings.ts'
+import { loadFailedCalls } from './read-response.ts'
 import { loadReceiveStream, receive } from './receive.ts'
 
 /** A call to one target, reported to the request's log. Includes any further calls: without rejected options, or after a call for a summary. */
@@ -112,7 +111,7 @@ export class Attempt {
       this.#throwIfEnded()
       this.#hasStarted = true
       const outcome = 'kind' in prepared ? this.#createFailedOutcome(prepared) : await this.#runCalls(prepared, codec)
-      if (outcome.kind !== 'answered') await loadFailureCode()
+      if (outcome.kind !== 'answered') await loadFailedCalls()
       this.#throwIfEnded()
       if (outcome.kind === 'answered') this.#log.recordResponse(outcome.response.kind, outcome.response.head.status)
       else
@@ -198,7 +197,7 @@ export class Attempt {
         call = prepared
       }
     } catch (error) {
-      return this.#createFailedOutcome(createFailedResponse(error))
+      return this.#createFailedOutcome(await createFailedResponse(error))
     }
   }
 
@@ -264,10 +263,8 @@ export class Attempt {
       this.#apiKey = apiKey
     } catch (error) {
       if (!this.#scope.hasEnded) context.onError(error)
-      return {
-        kind: 'failure',
-        failure: this.#credentialFunctions?.createFailure(this.#use, 'failed') ?? unreadableCredentialFailure,
-      }
+      const own = this.#credentialFunctions?.createFailure(this.#use, 'failed')
+      return { kind: 'failure', failure: own ?? (await loadFailedCalls()).unreadableCredentialFailure }
     }
     if (this.#credentialFunctions && apiKey === undefined)
       return {
@@ -343,7 +340,7 @@ export class Attempt {
       ...(await this.#scope.race(knownKeys.list())),
       ...(this.#credentialFunctions?.listQuotable(this.#apiKey) ?? []),
     ]
-    const { redactFailure } = await import('../codec/redact-failure.ts')
+    const { redactFailure } = await loadFailedCalls()
     const failed = codec.readFailure(redactFailure(received, { provider: this.route.target.provider, secrets }))
     const { empty } = failed
     return this.#createFailedOutcome(
@@ -388,7 +385,10 @@ export class Attempt {
 }
 
 /** Converts an error to the failure of a response. */
-const createFailedResponse = (error: unknown): FailedResponse => ({ kind: 'failure', failure: toFailure(error) })
+async function createFailedResponse(error: unknown): Promise<FailedResponse> {
+  const { toFailure } = await loadFailedCalls()
+  return { kind: 'failure', failure: toFailure(error) }
+}
 
 /** Returns the usage of a response that has arrived completely, even if it is empty. */
 function getUsage(received: WholeResponse | FailedResponse): TokenUsage | undefined {

@@ -11,9 +11,15 @@ import { readErrorResponse } from '../../protocols/formats/errors/error-kinds.ts
 import { isContentRejected } from '../../protocols/formats/errors/error-words.ts'
 import { operations } from '../../protocols/formats/model-operations.ts'
 import type { AttemptLog } from '../attempt-log.ts'
-import { createTooLargeError, type Failure, toFailure } from '../codec/call-failure.ts'
+import { type Failure, toFailure } from '../codec/call-failure.ts'
 import type { Codec } from '../codec/codec.ts'
-import type { FailedResponse, ReceivedResponse, StreamedResponse, WholeResponse } from '../codec/response.ts'
+import {
+  createTooLargeError,
+  type FailedResponse,
+  type ReceivedResponse,
+  type StreamedResponse,
+  type WholeResponse,
+} from '../codec/response.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { Route } from '../routing/group.ts'
 import { loadFailureReader } from './read-response.ts'

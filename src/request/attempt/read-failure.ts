@@ -1,6 +1,6 @@
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import type { ByteStream, UpstreamResponse } from '../../lib/exchange.ts'
-import { isObject, tryParseShallow, tryStringify } from '../../lib/json.ts'
+import { isObject, type JsonObject, tryParseShallow, tryStringify } from '../../lib/json.ts'
 import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
 import {
   getErrorMeaning,
@@ -10,9 +10,15 @@ import {
   readErrorResponse,
 } from '../../protocols/formats/errors/error-kinds.ts'
 import { isFileTooLarge, isOnlyTooLarge } from '../../protocols/formats/errors/error-words.ts'
-import type { EmbeddedError, ErrorReader } from '../../protocols/formats/format.ts'
+import type { EmbeddedError, ErrorReader, ResponseReader } from '../../protocols/formats/format.ts'
 import type { Operation } from '../../protocols/formats/model-operations.ts'
-import { createContentFailure, type Failure, toSendableStatus } from '../codec/call-failure.ts'
+import {
+  createContentFailure,
+  createMissingContentFailure,
+  emptyResponseFailure,
+  type Failure,
+  toSendableStatus,
+} from '../codec/call-failure.ts'
 import type { FailedResponse } from '../codec/response.ts'
 import type { ReceiveOptions } from './receive.ts'
 
@@ -41,6 +47,12 @@ export async function readEmbeddedError(
   const reader = await format.loadErrors()
   const failure = await readEmbeddedFailure(error, { head, reader, operation, now: clock.now() })
   return { kind: 'failure', failure, head }
+}
+
+/** Creates the failure for a JSON object that isn't a valid response. */
+export function createNoResponseFailure(json: JsonObject, { describeMissing }: ResponseReader): Failure {
+  const missing = describeMissing?.(json)
+  return missing === undefined ? emptyResponseFailure : createMissingContentFailure(missing)
 }
 
 /** Reads as much of an error body as possible. The status counts even if the body can't be read. */

@@ -6,18 +6,19 @@ import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
 import { hasText } from '../../protocols/formats/errors/empty-responses.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import type { ResponseReader, TokenUsage } from '../../protocols/formats/format.ts'
-import {
-  createMissingContentFailure,
-  createTooLargeError,
-  emptyResponseFailure,
-  type Failure,
-} from '../codec/call-failure.ts'
-import type { FailedResponse, WholeResponse } from '../codec/response.ts'
+import { createTooLargeError, type FailedResponse, type WholeResponse } from '../codec/response.ts'
+import { loadFailureCode } from '../routing/target-health.ts'
 import type { ReceiveOptions } from './receive.ts'
 
 /** Reads the bytes of a response. Rejects if reading its body fails, or if it is too large. */
 export const readBytes = ({ body }: UpstreamResponse, { limits }: ReceiveOptions): Promise<Uint8Array> =>
   readAll(body, limits.maxResponseBytes, createTooLargeError)
+
+/** Loads the handling of failed calls, when the first one fails. */
+export const loadFailedCalls = once(async () => {
+  const [failed] = await Promise.all([import('./failed-call.ts'), loadFailureCode()])
+  return failed
+})
 
 /** Loads the readers of failures, when the first one is needed. */
 export const loadFailureReader = once(async () => {
@@ -44,7 +45,7 @@ export function readResponse(
   if (answers.getError(json) || !answers.isAnswer(json)) return readFailedResponse(json, head, { expected, usage })
   const response: WholeResponse = { kind: 'whole', head, bytes, json, usage }
   const isEmpty = answers.isEmpty !== undefined && !hasText(text) && answers.isEmpty(json)
-  return isEmpty ? { kind: 'failure', failure: emptyResponseFailure, empty: response } : response
+  return isEmpty ? failEmptyResponse(response) : response
 }
 
 /** Reads a JSON object that is an error, or isn't a response. */
@@ -54,11 +55,16 @@ async function readFailedResponse(
   { expected, usage }: { expected: ReceiveOptions; usage: TokenUsage | undefined },
 ): Promise<FailedResponse> {
   const { answers } = expected
-  const { readEmbeddedError } = await loadFailureReader()
+  const { readEmbeddedError, createNoResponseFailure } = await loadFailureReader()
   const { readUnnamedError } = await loadErrorReaders()
   const error = readUnnamedError(json, answers.getError(json))
   if (error) return { ...(await readEmbeddedError(error, head, expected)), usage }
   return { kind: 'failure', failure: createNoResponseFailure(json, answers), usage }
+}
+
+async function failEmptyResponse(empty: WholeResponse): Promise<FailedResponse> {
+  const { emptyResponseFailure } = await loadFailedCalls()
+  return { kind: 'failure', failure: emptyResponseFailure, empty }
 }
 
 /** Wraps plain text in an object, for operations that return text. */
@@ -71,10 +77,4 @@ function wrapText(text: string, head: UpstreamResponse, { textField }: ResponseR
 function toObject(json: unknown, { arrayField }: ResponseReader): JsonObject | undefined {
   if (isObject(json)) return json
   return arrayField !== undefined && Array.isArray(json) ? { [arrayField]: json } : undefined
-}
-
-/** Creates the failure for a JSON object that isn't a valid response. */
-function createNoResponseFailure(json: JsonObject, { describeMissing }: ResponseReader): Failure {
-  const missing = describeMissing?.(json)
-  return missing === undefined ? emptyResponseFailure : createMissingContentFailure(missing)
 }

@@ -4,11 +4,10 @@ import { once } from '../../lib/promises.ts'
 import { loadErrorReaders } from '../../protocols/formats/errors/load-error-readers.ts'
 import type { ResponseReader, StreamState, UpstreamFormat } from '../../protocols/formats/format.ts'
 import type { Operation } from '../../protocols/formats/model-operations.ts'
-import { toFailure } from '../codec/call-failure.ts'
 import type { FailedResponse, ReceivedResponse } from '../codec/response.ts'
 import type { PipelineContext } from '../context.ts'
 import { type ProviderCall, ResponseWithBody } from '../upstream/provider-call.ts'
-import { loadFailureReader, readBytes, readResponse } from './read-response.ts'
+import { loadFailedCalls, loadFailureReader, readBytes, readResponse } from './read-response.ts'
 
 /** The time limit for reading an error body, in ms; the status alone is enough. */
 const ERROR_BODY_MS = 5_000
@@ -52,6 +51,7 @@ export async function receive(
     )
   } catch (error) {
     call.cancel(error)
+    const { toFailure } = await loadFailedCalls()
     return { kind: 'failure', failure: toFailure(error) }
   }
 }

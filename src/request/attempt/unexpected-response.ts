@@ -6,8 +6,13 @@ import { type SseEvent, sseFraming } from '../../lib/sse.ts'
 import { convertArrayToEvents } from '../../lib/sse-array.ts'
 import { endsTurn } from '../../protocols/formats/errors/empty-responses.ts'
 import type { EmbeddedError, UpstreamFormat } from '../../protocols/formats/format.ts'
-import { createContentFailure, createTooLargeError, emptyResponseFailure, type Failure } from '../codec/call-failure.ts'
-import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
+import { createContentFailure, emptyResponseFailure, type Failure } from '../codec/call-failure.ts'
+import {
+  createTooLargeError,
+  type FailedResponse,
+  type ReceivedResponse,
+  type WholeResponse,
+} from '../codec/response.ts'
 import { type ProviderCall, ResponseWithBody } from '../upstream/provider-call.ts'
 import { loadFailureReader, readBytes, readResponse } from './read-response.ts'
 import type { ReceiveOptions } from './receive.ts'

@@ -112,10 +112,6 @@ export function isAmbiguous({ class: failureClass, retryAfterMs, isCertain, lack
 
 const AMBIGUOUS: ReadonlySet<FailureClass> = new Set(['server', 'network', 'timeout', 'content', 'internal'])
 
-/** Creates the `UPSTREAM_INVALID` error for a response that exceeds the size limit. */
-export const createTooLargeError = (maxBytes: number): GatewayError =>
-  gatewayError('UPSTREAM_INVALID', { message: `The provider's response is larger than ${maxBytes} bytes.` })
-
 /** The error that ended a stream: the provider's, or the gateway's with its class. */
 export type StreamError = EmbeddedError | { status: number; class: FailureClass }
 
@@ -125,8 +121,11 @@ export const toStreamError = ({ status, code = '' }: { status: number; code?: st
   class: classesByCode.get(code) ?? (code.startsWith('UPSTREAM_') ? 'network' : 'internal'),
 })
 
+/** Why a stream was cut off. */
+export type StreamFailure = Pick<Failure, 'class' | 'level' | 'retryAfterMs'>
+
 /** Classifies a stream error: as `server` if it has no class and the error readers aren't loaded. `now`: epoch ms, for the requested wait. */
-export function toStreamFailure(error: StreamError, now: number): Pick<Failure, 'class' | 'level' | 'retryAfterMs'> {
+export function toStreamFailure(error: StreamError, now: number): StreamFailure {
   if (error.class) return { class: error.class }
   if (!errorReaders) return { class: 'server' }
   const { readErrorResponse, getErrorMeaning, isModelFault } = errorReaders

@@ -7,10 +7,10 @@ import { addCharges } from '../../protocols/formats/canonical/reported-cost.ts'
 import type { ResponseReader } from '../../protocols/formats/format.ts'
 import type { CompletionTools, JobPoll, JobPolling, PreparedPart } from '../../protocols/kinds/kind-adapters.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
-import { createTooLargeError, toFailure } from './call-failure.ts'
+import { toFailure } from './call-failure.ts'
 import type { CodecContext, CompletionOptions } from './codec.ts'
 import { download } from './download.ts'
-import type { FailedResponse, WholeResponse } from './response.ts'
+import { createTooLargeError, type FailedResponse, type WholeResponse } from './response.ts'
 
 interface PendingCompletion extends CompletionOptions {
   completeResponse: NonNullable<PreparedPart['completeResponse']>

@@ -1,3 +1,4 @@
+import { type GatewayError, gatewayError } from '../../errors.ts'
 import type { ByteStream, UpstreamResponse } from '../../lib/exchange.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
@@ -49,3 +50,7 @@ export interface FailedResponse {
   /** The response, if its only defect is that it is empty. */
   empty?: ReceivedResponse
 }
+
+/** Creates the `UPSTREAM_INVALID` error for a response that exceeds the size limit. */
+export const createTooLargeError = (maxBytes: number): GatewayError =>
+  gatewayError('UPSTREAM_INVALID', { message: `The provider's response is larger than ${maxBytes} bytes.` })

@@ -2,6 +2,7 @@ import { isGatewayError } from '../../errors.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { once } from '../../lib/promises.ts'
 import { loadClientContentFields } from '../../protocols/formats/format.ts'
+import { toStreamFailure } from '../codec/call-failure.ts'
 import { relayStream } from '../codec/relay.ts'
 import type { StreamedResponse } from '../codec/response.ts'
 import { STREAM_HEADERS } from '../codec/stream-headers.ts'
@@ -26,6 +27,7 @@ export async function createStreamReply(
     limit && !codec.replyType ? await loadClientContentFields(format, call.endpoint.operation) : undefined
   const createFilter = codec.isPassThrough ? await format.loadEventFilter?.() : undefined
   const estimates = context.estimates.loaded ?? (await context.estimates.load())
+  const { clock } = context
   let isOver = false // everything that `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which holds the request's body
   const relayed = codec.relay(response.body, response.start, {
     secrets,
@@ -37,7 +39,7 @@ export async function createStreamReply(
     header: (name) => response.head.header(name),
     onEnd(end) {
       isOver = true
-      attempt.recordStreamEnd(end)
+      attempt.recordStreamEnd(end, end.error && toStreamFailure(end.error, clock.now()))
       log.recordStreamEnd(body, end, status)
     },
   })

@@ -2,7 +2,7 @@ import { type GatewayError, gatewayError } from '../../errors.ts'
 import { type CancelDeadline, startDeadline } from '../../lib/deadline.ts'
 import type { ByteStream, PendingResponse, UpstreamCall, UpstreamFetch, UpstreamResponse } from '../../lib/exchange.ts'
 import { startCall } from '../../lib/fetch-call.ts'
-import { isObject } from '../../lib/json.ts'
+import { once } from '../../lib/promises.ts'
 import type { Clock } from '../../types.ts'
 
 /** How long a call may take, in ms. */
@@ -120,7 +120,8 @@ export class ProviderCall implements ByteStream {
         },
         (error) => {
           this.#cancelDeadline()
-          reject(this.#stopped ? this.#stopped.reason : toCallError(error, this.#body !== undefined))
+          if (this.#stopped) reject(this.#stopped.reason)
+          else loadCallErrors().then(({ toCallError }) => reject(toCallError(error, this.#body !== undefined)), reject)
         },
       )
     })
@@ -152,6 +153,9 @@ export class ProviderCall implements ByteStream {
 
 const NOTHING = Promise.resolve(undefined)
 
+/** Loaded with the first call that fails on its own. */
+const loadCallErrors = once(() => import('./call-errors.ts'))
+
 const createTimeoutError = (problem: string) =>
   gatewayError('UPSTREAM_TIMEOUT', { message: `The provider ${problem}.` })
 
@@ -174,46 +178,4 @@ export class ResponseWithBody implements UpstreamResponse {
   headers(): Iterable<[string, string]> {
     return this.#answer.headers()
   }
-}
-
-/** Converts the error of a call that failed on its own, before the response headers or in the body. */
-function toCallError(error: unknown, isAnswered: boolean): GatewayError {
-  if (isTimeout(error)) return gatewayError('UPSTREAM_TIMEOUT', { message: OUT_OF_TIME })
-  return isAnswered ? gatewayError('UPSTREAM_CUT', { cause: error }) : createUnreachableError(error)
-}
-
-const OUT_OF_TIME = "The provider took longer than the gateway's HTTP client allows."
-
-/** Returns whether this is a timeout of the HTTP client itself, from undici or a signal, which was shorter than the gateway's. */
-function isTimeout(error: unknown): boolean {
-  const cause = getCause(error)
-  return isObject(cause) && [cause.code, cause.name].some((name) => TIMEOUTS.test(String(name)))
-}
-
-const TIMEOUTS = /^(?:UND_ERR_(?:HEADERS|BODY)_TIMEOUT|TimeoutError)$/
-
-/**
- * Creates the error for a failed connection. Its message has the code of the failure, such as ECONNREFUSED, ENOTFOUND, or a TLS code, but no address.
- * It keeps only a cause with such a code, because an error about the request itself may quote a header.
- */
-function createUnreachableError(error: unknown): GatewayError {
-  const cause = getCause(error)
-  const causeCode = isObject(cause) ? cause.code : undefined
-  const code = causeCode ?? parseDenoMessage(cause)
-  if (typeof code !== 'string' || code === 'UND_ERR_INVALID_ARG') return gatewayError('UPSTREAM_UNREACHABLE')
-  const advice = 'Check the base URL of its connection, and DNS, proxy, and firewall settings.'
-  const message = `The provider is unreachable (${code}). ${advice}`
-  return gatewayError('UPSTREAM_UNREACHABLE', { message, ...(causeCode !== undefined && { cause }), data: { code } })
-}
-
-const getCause = (error: unknown) => (error instanceof Error && error.cause !== undefined ? error.cause : error)
-
-/**
- * Returns the code for a message of Deno, whose errors have no codes: "client error (Connect): tcp connect error: Connection refused (os error 111)".
- */
-function parseDenoMessage(cause: unknown): string | undefined {
-  const [, words] = (cause instanceof Error && /client error \(Connect\)(.*)/.exec(cause.message)) || []
-  if (words === undefined) return undefined
-  if (words.includes('dns error')) return 'ENOTFOUND'
-  return words.includes('refused') ? 'ECONNREFUSED' : 'CONNECT'
 }

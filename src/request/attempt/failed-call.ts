@@ -1,0 +1,4 @@
+/* What failed calls need, loaded with the first one. */
+
+export { emptyResponseFailure, toFailure, unreadableCredentialFailure } from '../codec/call-failure.ts'
+export { redactFailure } from '../codec/redact-failure.ts'
