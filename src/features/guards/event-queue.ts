@@ -267,7 +267,7 @@ export class EventQueue {
       const text = texts.get(part.id)
       const changedUntil = text === undefined ? 0 : changePieces(channel, part.text, text)
       const checked = text ?? part.text
-      const unfinished = part.isPiece ? this.#options.countUnfinished(channel.joins + checked) : 0
+      const unfinished = part.isPiece ? this.#options.countUnfinished((channel.joins || channel.before) + checked) : 0
       channel.checked = checked.length
       channel.cleared = Math.max(changedUntil, checked.length - unfinished, 0)
     }

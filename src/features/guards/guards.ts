@@ -2,7 +2,7 @@ import { guardKinds } from '../../types/records/guard-fields.ts'
 import type { Guard } from './guard.ts'
 import { checkOptions, type GuardSettings } from './guard-shapes.ts'
 import { type ChangeRules, createChangeGuard } from './kinds/change-guard.ts'
-import { findHidden } from './kinds/find-hidden.ts'
+import { countFolded, countHidden, findHidden } from './kinds/find-hidden.ts'
 import { createFindingGuard, type FindingOptions } from './kinds/finding-guard.ts'
 import { createHttpGuard, type HttpRules } from './kinds/http-guard.ts'
 import { countUnfinishedInvisible, findInvisible } from './kinds/invisible-finder.ts'
@@ -64,8 +64,8 @@ export async function patterns(
   const { maxMatch = 256 } = terms
   const find = await createPatternFinder({ patterns: list, flags, maxMatch }, library)
   return createFindingGuard(terms, {
-    find: (part) => findHidden(part.text, (view) => find(view, part)),
-    countUnfinished: (text) => Math.min(text.length, maxMatch),
+    find: ({ text, isPiece }) => findHidden(text, (view) => find(view, isPiece)),
+    countUnfinished: (text) => countHidden(text, ({ length }) => Math.min(length, maxMatch)),
   })
 }
 
@@ -79,7 +79,7 @@ export function pii({
   checkOptions('pii', { ...options, types })
   return createFindingGuard(options, {
     find: ({ text, isPiece = false }) => findHidden(text, (view) => findPii(view, types, isPiece)),
-    countUnfinished: countUnfinishedPii,
+    countUnfinished: (text) => countHidden(text, countFolded(countUnfinishedPii)),
   })
 }
 
@@ -91,7 +91,7 @@ export function secrets(options: GuardSettings & FindingOptions): Guard {
   checkOptions('secrets', options)
   return createFindingGuard(options, {
     find: ({ text }) => findHidden(text, findSecrets),
-    countUnfinished: countUnfinishedSecret,
+    countUnfinished: (text) => countHidden(text, countFolded(countUnfinishedSecret)),
     neverRestored: new Set(['SECRET']),
   })
 }

@@ -3,6 +3,7 @@ import { decodeFile, encodeFile, isTextual } from './decode-file.ts'
 import type { GuardPart, GuardPartKind, GuardRole } from './guard.ts'
 import { type JsonString, type StringVisitor, visitStrings, visitValues } from './json-strings.ts'
 import { isKeyword, isKnownName } from './keywords.ts'
+import { FOUND, type TextScreen, UNCLEAR } from './text-screen.ts'
 
 /** A part, with its position in the JSON. */
 export interface ReadPart extends GuardPart {
@@ -67,12 +68,6 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
   return parts
 }
 
-/** Searches one string after another; much cheaper than a check of parts. */
-export interface TextScreen {
-  /** Returns the state after a string, which continues from the state after the previous text; -1 if the text needs a check. */
-  scan(text: string, state: number): number
-}
-
 /** Returns whether any string of a request needs a check, alone or joined with the other strings of its list. */
 export function screenParts(json: string, value: JsonObject, screens: readonly TextScreen[]): boolean {
   const states = screens.map((): number[] => [])
@@ -80,10 +75,11 @@ export function screenParts(json: string, value: JsonObject, screens: readonly T
   const visitor = createPartVisitor(value, 'request', {
     add({ text }, { text: partText = text, list = 0 }) {
       if (isSuspicious) return
-      for (let index = 0; index < screens.length; index++) {
-        const last = states[index] ?? []
-        const state = screens[index]?.scan(partText, list === 0 ? 0 : (last[list] ?? 0)) ?? 0
-        if (state < 0) isSuspicious = true
+      for (let at = 0; at < screens.length; at++) {
+        const last = states[at] ?? []
+        const before = list === 0 ? 0 : (last[list] ?? 0)
+        const state = before === UNCLEAR ? FOUND : (screens[at]?.scan(partText, before) ?? 0)
+        if (state === FOUND) isSuspicious = true
         else if (list !== 0) last[list] = state
       }
     },

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { ClientFormat } from '../../../types.ts'
 import type { Guard, GuardChange, GuardPart, GuardVerdict } from '../guard.ts'
-import type { TextScreen } from '../read-parts.ts'
+import type { TextScreen } from '../text-screen.ts'
 import { countAtEnd } from './count-at-end.ts'
 import { mask, unmask } from './masks.ts'
 import type { Match } from './word-finder.ts'
@@ -47,8 +47,9 @@ interface Finder {
 /** Creates a guard from a finder. */
 export function createFindingGuard(
   { name, action = 'refuse', ...options }: Pick<Guard, 'name'> & Partial<Guard> & FindingOptions,
-  { find, countUnfinished, screen, neverRestored = new Set() }: Finder,
+  { countUnfinished, screen, neverRestored = new Set(), ...finder }: Finder,
 ): BuiltInGuard {
+  const find = (part: GuardPart) => findAfter(part, finder.find)
   const guard = { ...options, name, isImmediate: true as const, ...(screen && { screen }) }
   if (action === 'refuse')
     return {
@@ -99,6 +100,15 @@ export function createFindingGuard(
       ),
     }),
   }
+}
+
+/** Finds matches in a part that continues text that has been sent, so a match may have begun there. */
+function findAfter(part: GuardPart, find: Finder['find']): readonly Match[] {
+  const { text, before = '' } = part
+  if (before === '') return find(part)
+  return find({ ...part, text: before + text }).flatMap(({ start, end, type }) =>
+    end > before.length ? [{ start: Math.max(start - before.length, 0), end: end - before.length, type }] : [],
+  )
 }
 
 /** Keeps the first of several overlapping matches, or the longest if they start together. */

@@ -1,3 +1,4 @@
+import { LOOKALIKES, STROKES } from './look-alikes.ts'
 import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 
 /**
@@ -35,8 +36,7 @@ function computeFold(character: string): number {
   for (const part of decompose(character)) {
     if (MARK.test(part)) continue
     const lowerCase = part.toLowerCase()
-    for (const unit of LOOKALIKES.get(part) ?? LOOKALIKES.get(lowerCase) ?? readDigit(lowerCase) ?? lowerCase)
-      units.push(unit.charCodeAt(0))
+    for (const unit of findLookalike(part) ?? readDigit(lowerCase) ?? lowerCase) units.push(unit.charCodeAt(0))
   }
   const [first = 0] = units
   return units.length < 2 ? first : EXPANDED + expansions.push(units) - 1
@@ -48,16 +48,28 @@ function computeFold(character: string): number {
  */
 export function foldPair(high: number, low: number): number | undefined {
   const code = (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x1_0000
+  const known = foldedPairs.get(code)
+  if (known !== undefined) return known < 0 ? undefined : known
+  const found = computePair(code)
+  if (foldedPairs.size < MAX_PAIRS) foldedPairs.set(code, found ?? -1)
+  return found
+}
+
+/** By code point; -1 for a pair that is read as two units. */
+const foldedPairs = new Map<number, number>()
+const MAX_PAIRS = 10_000
+
+function computePair(code: number): number | undefined {
   if (code >= 0xe_0020 && code <= 0xe_007e) return foldCode(code - 0xe_0000)
   if (code >= 0xe_0000 && code <= 0xe_0fff) return 0
   if (code >= 0x1_f1e6 && code <= 0x1_f1ff) return code - 0x1_f1e6 + 0x61 // the letters of flags
   if (code >= 0x1_f150 && code <= 0x1_f189) return foldCode(0x41 + ((code - 0x1_f150) % 0x20)) // white on black
   if (code >= 0x1_f110 && code <= 0x1_f129) return code - 0x1_f110 + 0x61 // in parentheses
   const character = String.fromCodePoint(code)
-  if (INVISIBLE.test(character)) return 0
+  if (INVISIBLE.test(character) || MARK.test(character)) return 0
   const lowerCase = character.normalize('NFKC').toLowerCase()
   if (lowerCase.length === 1) return foldCode(lowerCase.charCodeAt(0))
-  return readDigit(lowerCase)?.charCodeAt(0)
+  return (findLookalike(lowerCase) ?? readDigit(lowerCase))?.charCodeAt(0)
 }
 
 /** Folds a string's non-ASCII characters, but keeps their case. Returns `undefined` if there are none. */
@@ -136,16 +148,29 @@ function foldCharacter(character: string): readonly number[] {
 
 /**
  * Returns whether a letter matches the letter of a word: it must have that letter's accents, and if that letter is from another alphabet, such as
- * Cyrillic, it must be the same letter.
+ * Cyrillic, it must be the same letter with the same vowel signs. If the word is open, more letters or vowel signs may follow.
  */
-export const isSameLetter = (word: FoldedLetter, found: FoldedLetter): boolean =>
+export const isSameLetter = (word: FoldedLetter, found: FoldedLetter, isOpen: boolean): boolean =>
   Array.from(word.marks).every((mark) => found.marks.includes(mark)) &&
-  (word.code < 0x80 || compose(word) === compose(found))
+  (word.code < 0x80 || (compose(word) === compose(found) && (isOpen || listVowels(word) === listVowels(found))))
+
+/** Lists the marks that make a different letter: the ones of the letter's own script. */
+const listVowels = ({ code, marks }: FoldedLetter) =>
+  Array.from(marks)
+    .filter((mark) => !ACCENT.test(mark) && mark.charCodeAt(0) >> 8 === code >> 8)
+    .sort()
+    .join('')
 
 const compose = ({ code, marks }: FoldedLetter) =>
   String.fromCodePoint(String.fromCharCode(code).concat(marks).normalize('NFC').codePointAt(0) ?? 0)
 
-const decompose = (character: string): string => STROKES.get(character) ?? character.normalize('NFKD')
+function decompose(character: string): string {
+  const struck = STROKES.get(character.toLowerCase())
+  return struck ?? (findLookalike(character) === undefined ? character.normalize('NFKD') : character)
+}
+
+const findLookalike = (character: string): string | undefined =>
+  LOOKALIKES.get(character) ?? LOOKALIKES.get(character.toLowerCase())
 
 /** Returns the ASCII digit of a digit in any script. */
 function readDigit(character: string): string | undefined {
@@ -160,36 +185,11 @@ const DIGIT = /^\p{Nd}$/u
 
 /** Characters without a glyph, and marks that only modify the preceding character. */
 const INVISIBLE =
-  /\p{Cf}|\p{Default_Ignorable_Code_Point}|[\u007f-\u0084\u0086-\u009f\u115f\u1160\u17b4\u17b5\u3164\uffa0]|\u034f/u
+  /[\p{Cf}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\u007f-\u0084\u0086-\u009f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufffc\ufffd]/u
 
-/** Accents that don't make a different letter in scripts other than Latin, Greek, and Cyrillic. */
-const MARK =
-  /^(?:(?![\u3099\u309a])(?=[\p{Script=Inherited}])\p{Mn}|[\u0300-\u036f]|[\u0483-\u0489]|[\u05b0-\u05bd]|[\u064b-\u0652]|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]|[\ufe20-\ufe2f]|\u05bf|\u05c1|\u05c2|\u05c4|\u05c5|\u05c7|\u0670)$/u
+const MARK = /^\p{M}$/u
+
+/** Marks that only decorate a letter in its own script. */
+const ACCENT = /[\p{Script=Inherited}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}]/u
 
 const SPACE = /[\s\u0085\u2800]/
-
-/** Letters with a stroke or a hook, and turned ones, which Unicode doesn't decompose, as a letter and a mark. */
-const STROKES = new Map(
-  [
-    ['øØđĐłŁħĦŧŦƀɨƗʉꞓɇɍɏƶ', 'oOdDlLhHtTbiIuceryz'],
-    ['əɛɐʂʋɱŋɳɾʐɖʈɭɓɗɠƒƙɦƥƭƈʠƴȥɯƏƐⱯꟅƲⱮŊƉƮƁƊƓƑƘꞪƤƬƇƳȤƜ', 'eeasvmnnrzdtlbdgfkhptcqyzwEEASVMNDTBDGFKHPTCYZW'],
-  ].flatMap(([letters = '', latin = '']) =>
-    Array.from(letters, (letter, index) => [letter, `${latin[index]}\u0338`] as const),
-  ),
-)
-
-/** Letters of other alphabets, and small capitals, that look like Latin ones. */
-const LOOKALIKES = new Map(
-  [
-    ['авекмнорстухіјѕԁԛԝһӏɡ', 'abekmhopctyxijsdqwhlg'],
-    ['ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ', 'abcdefghijklmnoprstuvwyz'],
-    ['αβεζηικμνορτυχγωΗΝ', 'abeznikmvoptyxywhn'],
-    ['єѵԍѡҽԑ℮', 'evgweee'],
-    ['ıɩɑօսհոզցՏ', 'iiaouhnqgs'],
-    ['ꭰꭱꭲꭵꭹꭺꭻꭼꮃꮇꮋꮍꮐꮒꮓꮟꮢꮤꮥꮩꮪꮮꮯꮲꮶᏻᏼ', 'drtiyajewmhyghzbrwsvslcpkgb'], // Cherokee
-    ['ꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ', 'bpddtgkjczfmnlsrvhwxyaeiou'], // Lisu
-    ['ⲁⲃⲉⲏⲓⲕⲙⲛⲟⲣⲥⲧⲩⲭ', 'abehikmnopctyx'], // Coptic
-  ].flatMap(([letters = '', latin = '']) =>
-    Array.from(letters, (letter, index) => [letter, latin[index] ?? letter] as const),
-  ),
-)

@@ -1,4 +1,3 @@
-import type { GuardPart } from '../guard.ts'
 import type { Match } from './word-finder.ts'
 
 /** The parts of `re2js` that guards use. */
@@ -57,15 +56,13 @@ export async function createPatternFinder(
   })
 
   /** Finds matches in a string. In a piece, a match at the end is left out as long as it could become longer. */
-  function find(text: string, { isPiece = false, before = '' }: Pick<GuardPart, 'isPiece' | 'before'>): Match[] {
-    const context = before.slice(-maxMatch)
-    const fullText = context + text
+  function find(text: string, isPiece = false): Match[] {
     const matches: Match[] = []
     for (const pattern of compiled) {
-      const matcher = pattern.matcher(fullText)
+      const matcher = pattern.matcher(text)
       while (matcher.find()) {
-        const start = Math.max(0, matcher.start() - context.length)
-        const end = matcher.end() - context.length
+        const start = matcher.start()
+        const end = matcher.end()
         const mayContinue = isPiece && end === text.length && end - start < maxMatch
         if (end > start && !mayContinue) matches.push({ start, end, type: 'PATTERN' })
       }

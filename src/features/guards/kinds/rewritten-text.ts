@@ -5,6 +5,13 @@ export interface RewrittenText {
   toOriginal(index: number, isEnd?: boolean): number
 }
 
+/** Returns a rewritten text whose positions are those in the original of another one, which it was rewritten from. */
+export const composeTexts = (first: RewrittenText, second: RewrittenText): RewrittenText => ({
+  text: second.text,
+  toOriginal: (index, isEnd = false) =>
+    isEnd ? first.toOriginal(second.toOriginal(index, true) - 1, true) : first.toOriginal(second.toOriginal(index)),
+})
+
 /** A piece of a rewritten text. */
 interface Piece {
   /** Its position in the rewritten text. */
@@ -19,6 +26,10 @@ interface Piece {
 export class TextRewriter {
   #text = ''
   readonly #pieces: Piece[] = []
+
+  get length(): number {
+    return this.#text.length
+  }
 
   /** Adds a piece for the original characters from `from` until `until`. */
   add(piece: string, { from, until, isNew = false }: { from: number; until: number; isNew?: boolean }) {

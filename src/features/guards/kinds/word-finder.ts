@@ -1,5 +1,8 @@
-import { decodeMarkup } from './decode-markup.ts'
+import { FOUND, type TextScreen, UNCLEAR } from '../text-screen.ts'
+import { MARKUP_STARTS } from './drop-markup.ts'
+import { countHidden, listViews } from './find-hidden.ts'
 import { EXPANDED, expandFold, type FoldedLetter, foldCode, foldPair, isSameLetter, readLetters } from './fold-text.ts'
+import type { RewrittenText } from './rewritten-text.ts'
 
 /** A match in a string, in UTF-16 code units; `end` is excluded. */
 export interface Match {
@@ -14,8 +17,7 @@ export interface WordFinder {
   find(text: string, isPiece: boolean): Match[]
   /** Returns how many characters at the end may begin a match. */
   countUnfinished(text: string): number
-  /** Returns the state after a string that continues from `state`; -1 if it may contain a word. */
-  scan(text: string, state: number): number
+  readonly scan: TextScreen['scan']
 }
 
 /**
@@ -29,15 +31,19 @@ export function createWordFinder(words: readonly string[]): WordFinder {
     isFound = true
   }
 
-  function findPlain(text: string, isPiece: boolean): { matches: Match[]; hasMarkup: boolean } {
+  function findPlain(text: string, isPiece: boolean, view?: RewrittenText): { matches: Match[]; hasMarkup: boolean } {
+    const searched = view?.text ?? text
     const matches: Match[] = []
-    const last = automaton.scan(text, (state, end, isInside) => {
+    const last = automaton.scan(searched, (state, end, isInside) => {
       for (const { length, opensWord, closesWord, letters } of automaton.listEnds(state)) {
-        const start = findStart(text, end, length)
-        if (opensWord && isLetterBefore(text, start)) continue
-        if (closesWord && (isInside || isLetterAfter(text, end, isPiece))) continue
-        if (letters && !hasLetters(text.slice(start, findMarksEnd(text, end)), letters)) continue
-        matches.push({ start, end, type: 'WORD' })
+        const start = findStart(searched, end, length)
+        const from = view?.toOriginal(start) ?? start
+        const until = view?.toOriginal(end - 1, true) ?? end
+        if (opensWord && isLetterBefore(searched, start) && (!view || isLetterBefore(text, from))) continue
+        const isLonger = isInside || isLetterAfter(searched, end, isPiece)
+        if (closesWord && isLonger && (!view || isInside || isLetterAfter(text, until, isPiece))) continue
+        if (letters && !hasLetters(searched.slice(start, findMarksEnd(searched, end)), letters, !closesWord)) continue
+        matches.push({ start: from, end: until, type: 'WORD' })
       }
     })
     return { matches, hasMarkup: last < 0 }
@@ -50,47 +56,30 @@ export function createWordFinder(words: readonly string[]): WordFinder {
     return depth === 0 ? 0 : tail.length - findStart(tail, tail.length, depth)
   }
 
-  /** A tag may be long. It is only held if it follows the beginning of a word. */
-  function countBeforeTag(tail: string): number {
-    const index = tail.includes('<') ? tail.search(UNFINISHED_TAGS) : -1
-    const prefixLength = index > 0 ? countPlain(tail.slice(0, index)) : 0
-    return prefixLength === 0 ? 0 : prefixLength + tail.length - index
-  }
-
   return {
     scan(text, from) {
       isFound = false
       const state = automaton.scan(text, noteFound, from)
-      if (isFound) return -1
-      return state >= 0 ? state : decodeMarkup(text) ? -1 : ~state
+      if (isFound) return FOUND
+      if (state >= 0) return state
+      for (const view of listViews(text, automaton.hasPhrases)) {
+        automaton.scan(view.text, noteFound, from)
+        if (isFound) return FOUND
+      }
+      return UNCLEAR
     },
     find(text, isPiece) {
       const { matches, hasMarkup } = findPlain(text, isPiece)
-      const decoded = hasMarkup ? decodeMarkup(text) : undefined
-      if (!decoded) return matches
-      const knownStarts = new Set(matches.map(({ start }) => start))
-      const hidden = findPlain(decoded.text, isPiece).matches.map(({ start, end, type }) => ({
-        ...{ start: decoded.toOriginal(start), end: decoded.toOriginal(end - 1, true), type },
-      }))
-      return [...matches, ...hidden.filter(({ start }) => !knownStarts.has(start))]
+      if (!hasMarkup) return matches
+      const known = new Set(matches.map(({ start }) => start))
+      for (const view of listViews(text, automaton.hasPhrases))
+        for (const match of findPlain(text, isPiece, view).matches)
+          if (known.size !== known.add(match.start).size) matches.push(match)
+      return matches
     },
-    countUnfinished(text) {
-      const tail = text.slice(findStart(text, text.length, MAX_TAIL))
-      const completeText = tail.slice(0, tail.search(UNFINISHED_MARKUP))
-      const decoded = decodeMarkup(completeText)
-      const unfinished = decoded
-        ? completeText.length - decoded.toOriginal(decoded.text.length - countPlain(decoded.text))
-        : countPlain(completeText)
-      return Math.max(countPlain(tail), unfinished + tail.length - completeText.length, countBeforeTag(tail))
-    },
+    countUnfinished: (text) => countHidden(text, countPlain),
   }
 }
-
-/** The start of an escape or a tag at the end of a string, or the end itself. */
-const UNFINISHED_MARKUP = /(?:[&\\%][#\w{]{0,16}|(?:[*_~`]|<\/?[\w\s]{0,12}\/?>?){1,3}|[\ud800-\udbff])?$/
-
-/** Tags at the end of a string. */
-const UNFINISHED_TAGS = /(?:<[a-z!/][^<>]{0,220}>?){1,3}$/i
 
 /** The maximum number of visible characters that are searched for the beginning of a word. */
 const MAX_TAIL = 1_000
@@ -106,7 +95,7 @@ interface WordEnd {
 
 /**
  * Builds an Aho-Corasick automaton as a table: one row per state, one column per folded character that the words contain. A state is the index at
- * which its row starts. A next state is negative (`~state`) if a word ends there, so one test in the loop covers both.
+ * which its row starts. A next state is negative (`~state`) if a word ends there, or if markup interrupts a word, so one test in the loop covers all.
  */
 function buildAutomaton(words: readonly string[]) {
   const columns = new Uint16Array(0x1_0000)
@@ -139,10 +128,12 @@ function buildAutomaton(words: readonly string[]) {
     })
   })
   const space = columns[0x20] ?? 0
-  const markup = width++
-  for (const code of MARKUP) if (columns[code] === 0) columns[code] = markup
-  const hasMarkupInWords = MARKUP.some((code) => columns[code] !== markup)
-  const size = patterns.reduce((sum, { codes }) => sum + codes.length, 2)
+  const hasPhrases = space !== 0
+  const other = width++ // markup that isn't in words
+  for (let code = 0; code < 0x80; code++) if (isMarkup[code] === 1 && columns[code] === 0) columns[code] = other
+  const markupColumns = new Set([...columns.subarray(0, 0x80)].filter((_, code) => isMarkup[code] === 1))
+  const escapeColumns = new Set(ESCAPE_STARTS.map((code) => columns[code] ?? 0))
+  const size = patterns.reduce((sum, { codes }) => sum + codes.length, 1)
   const table = new Int32Array(size * width)
   const depths = new Map<number, number>()
   const endsByState = new Map<number, WordEnd[]>()
@@ -181,9 +172,11 @@ function buildAutomaton(words: readonly string[]) {
       }
     }
   }
-  for (const [cell, state] of table.entries()) if (isEnd.has(state)) table[cell] = ~state
-  const seen = last + width // the state after markup
-  for (let state = 0; state <= seen; state += width) table[state + markup] = ~seen
+  for (const [cell, state] of table.entries()) {
+    const column = cell % width
+    const isBeforeMarkup = markupColumns.has(column) && (cell >= width || escapeColumns.has(column))
+    if (isEnd.has(state) || isBeforeMarkup) table[cell] = ~state
+  }
 
   for (let code = 0; code < 0x80; code++) columns[code] = columns[foldCode(code)] ?? 0
   /** Characters that begin no word and no markup, by code. */
@@ -196,7 +189,7 @@ function buildAutomaton(words: readonly string[]) {
    */
   function scan(text: string, onEnd: (state: number, end: number, isInside: boolean) => void, from = 0) {
     let state = from
-    let hasMarkup = hasMarkupInWords
+    let hasMarkup = false
     for (let at = 0; at < text.length; at++) {
       if (state === 0) {
         while (at < text.length && isIdle[text.charCodeAt(at)] === 1) at++
@@ -208,14 +201,17 @@ function buildAutomaton(words: readonly string[]) {
         const pair = isPair ? foldPair(code, text.charCodeAt(at + 1)) : undefined
         if (pair !== undefined) at++
         code = pair ?? foldCode(code)
-        if (code === 0) continue
+        if (code === 0) {
+          hasMarkup ||= text.charCodeAt(at) === RIGHT_TO_LEFT || (state !== 0 && text.charCodeAt(at) === ANSI)
+          continue
+        }
         if (code >= EXPANDED) {
           const codes = expandFold(code)
           for (const [index, foldedCode] of codes.entries()) {
             state = table[state + (columns[foldedCode] ?? 0)] ?? 0
             if (state >= 0) continue
             state = ~state
-            onEnd(state, at + 1, index < codes.length - 1)
+            if (isEnd.has(state)) onEnd(state, at + 1, index < codes.length - 1)
           }
           continue
         }
@@ -223,11 +219,8 @@ function buildAutomaton(words: readonly string[]) {
       state = table[state + (columns[code] ?? 0)] ?? 0
       if (state < 0) {
         state = ~state
-        if (state !== seen) onEnd(state, at + 1, false)
-        else {
-          hasMarkup = true
-          state = 0
-        }
+        if (isMarkup[code] === 1) hasMarkup = true
+        if (isEnd.has(state)) onEnd(state, at + 1, false)
       }
     }
     return hasMarkup ? ~state : state
@@ -235,6 +228,7 @@ function buildAutomaton(words: readonly string[]) {
 
   return {
     scan,
+    hasPhrases,
     getDepth: (state: number): number => depths.get(state) ?? 0,
     /** Lists the words that end in a state, the longest first. */
     *listEnds(state: number): Iterable<WordEnd> {
@@ -262,10 +256,12 @@ function findStart(text: string, end: number, length: number): number {
   return position
 }
 
-function hasLetters(text: string, letters: readonly FoldedLetter[]): boolean {
+function hasLetters(text: string, letters: readonly FoldedLetter[], isOpen: boolean): boolean {
   const found = readLetters(text)
+  const last = letters.length - 1
   return (
-    found.length !== letters.length || letters.every((letter, index) => isSameLetter(letter, found[index] ?? letter))
+    found.length !== letters.length ||
+    letters.every((letter, at) => isSameLetter(letter, found[at] ?? letter, isOpen && at === last))
   )
 }
 
@@ -276,8 +272,13 @@ const LETTER = /[\p{L}\p{N}\p{M}]/u
 const SPACELESS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 
-/** The characters that begin escapes and markup: `&`, `\`, `%`, `<`, `*`, `_`, `~`, and backticks. */
-const MARKUP = Array.from('&\\%<*_~`', (character) => character.charCodeAt(0))
+/** By ASCII code: 1 for characters that begin escapes or markup. */
+const isMarkup = new Uint8Array(0x80)
+const ESCAPE_STARTS = Array.from('&%\\', (character) => character.charCodeAt(0))
+for (const character of `${MARKUP_STARTS}&%`) isMarkup[character.charCodeAt(0)] = 1
+
+const RIGHT_TO_LEFT = 0x202e
+const ANSI = 0x1b
 
 function isLetterBefore(text: string, start: number): boolean {
   let position = start - 1

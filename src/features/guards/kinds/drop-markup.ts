@@ -1,0 +1,108 @@
+import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
+
+/** A text without its markup. */
+export interface PlainText extends RewrittenText {
+  /** Where the content of tags, comments, and links begins, which comes last. */
+  hiddenFrom: number
+  /** Where the first and the last markup begins that the text after this piece may end. */
+  unfinished: readonly number[]
+}
+
+interface Range {
+  from: number
+  until: number
+  /** How many tags, comments, and links it is inside of. */
+  depth: number
+}
+
+/**
+ * Drops HTML tags and comments, Markdown, TeX, and terminal styles, so a word that they interrupt is in one piece. The content of tags, comments, and
+ * links comes last if it has markup too. Returns `undefined` if nothing changes. Linear time.
+ */
+export function dropMarkup(
+  text: string,
+  { isPiece = false, tagsAreSpaces = false }: { isPiece?: boolean; tagsAreSpaces?: boolean } = {},
+): PlainText | undefined {
+  const rewriter = new TextRewriter()
+  const hidden: Range[] = []
+  const unfinished: number[] = []
+  let isChanged = false
+  const lastCommentEnd = text.lastIndexOf('-->')
+
+  function findEnd(at: number): number {
+    if (text.startsWith('<!--', at) && lastCommentEnd >= at + 2) return text.indexOf('-->', at + 2) + 3
+    MARKUP.lastIndex = at
+    return MARKUP.test(text) ? MARKUP.lastIndex : at
+  }
+
+  function isUnfinished(at: number): boolean {
+    if (text.startsWith('<!--', at)) return lastCommentEnd < at + 2
+    UNFINISHED.lastIndex = at
+    return UNFINISHED.test(text)
+  }
+
+  function drop({ from, until, depth }: Range) {
+    let last = from
+    for (let at = from; at < until; at++) {
+      const code = text.charCodeAt(at)
+      if (code >= 0x80 || IS_MARKUP[code] === 0) continue
+      if (isPiece && depth === 0 && isUnfinished(at)) unfinished[unfinished.length === 0 ? 0 : 1] = at
+      const end = findEnd(at)
+      if (end === at || end > until) continue
+      if (last === from && depth > 0) rewriter.add('\n', { from, until: from, isNew: true })
+      rewriter.add(text.slice(last, at), { from: last, until: at })
+      if (tagsAreSpaces && code === LESS_THAN) rewriter.add(' ', { from: at, until: end, isNew: true })
+      if (end - at > LONGEST_EMPTY && depth < MAX_DEPTH) hidden.push({ from: at + 1, until: end - 1, depth: depth + 1 })
+      last = end
+      at = end - 1
+    }
+    isChanged ||= last > from
+    if (last > from || depth === 0) rewriter.add(text.slice(last, until), { from: last, until })
+  }
+
+  drop({ from: 0, until: text.length, depth: 0 })
+  const hiddenFrom = rewriter.length
+  for (const range of hidden) drop(range)
+  return isChanged || unfinished.length > 0 ? { ...rewriter.finish(), hiddenFrom, unfinished } : undefined
+}
+
+/** The characters that begin markup. */
+export const MARKUP_STARTS = "<*_~`^=|+'$[]{}!-\\\u001b"
+const IS_MARKUP = new Uint8Array(0x80)
+for (const character of MARKUP_STARTS) IS_MARKUP[character.charCodeAt(0)] = 1
+
+const LESS_THAN = 0x3c
+
+/** The longest markup without content that could have markup of its own. */
+const LONGEST_EMPTY = 4
+const MAX_DEPTH = 3
+
+const alternatives = (...patterns: ReadonlyArray<RegExp | string>) =>
+  patterns.map((pattern) => (typeof pattern === 'string' ? pattern : pattern.source)).join('|')
+
+const MARKUP = new RegExp(
+  alternatives(
+    /<!\[CDATA\[|\]\]>/,
+    /<\/?(?:[a-z][\w-]*(?::[a-z][\w-]*)?)?(?:[\s/][^<>"']*(?:(?:"[^"]*"|'[^']*')[^<>"']*){0,20})?>/, // a tag
+    /<\/?[a-z][\w-]*(?::[a-z][\w-]*)?[\s/][^<>]*>/, // a tag with an odd quote
+    /<[!?][^<>]*>/,
+    /\]\((?:[^()\n]|\([^()\n]*\))*\)/, // the rest of a link
+    /\]\[\d{0,4}\]|\[\^[^[\]\n]*\]|!(?=\[)/, // of a reference, a footnote, and the beginning of an image
+    /\*+|_{2,}|~+|`+|\^+|={2,}|\|{2,}|\+{2,}|'{2,}|\$+|[{}[\]]/,
+    /\\(?:text[a-z]*|math[a-z]+|emph|underline|[hm]box|operatorname)\s?\{/,
+    /(?<=[^\s-])-\r?\n[ \t]*(?=[^\s-])/, // a hyphen at the end of a line
+    '\u001b\\[[\\d;:?]*[a-z]', // a style of a terminal
+  ),
+  'iy',
+)
+
+const UNFINISHED = new RegExp(
+  `(?:${alternatives(
+    /<(?:[a-z/!?][^<>]*)?/,
+    /<[a-z][^<>"']*(?:(?:"[^"]*"|'[^']*')[^<>"']*){0,20}(?:"[^"]*|'[^']*)?/,
+    /\]\((?:[^()\n]|\([^()\n]*\))*(?:\([^()\n]*)?|\]\[\d{0,4}|\[(?:\^[^[\]\n]*)?/,
+    /[!_=|+'\]]|\\[a-z]{0,12}\s?|-\r?\n?[ \t]*/,
+    '\u001b(?:\\[[\\d;:?]*)?',
+  )})$`,
+  'iy',
+)

@@ -1,0 +1,44 @@
+/** Reads pairs of letters and their Latin letters. */
+const readPairs = (rows: ReadonlyArray<readonly [letters: string, latin: string]>) =>
+  rows.flatMap(([letters, latin]) => Array.from(letters, (letter, at) => [letter, latin[at] ?? letter] as const))
+
+/** Letters of other alphabets, in lower case unless only the capital looks alike, small capitals, and symbols that look like ASCII characters. */
+export const LOOKALIKES: ReadonlyMap<string, string> = new Map(
+  readPairs([
+    ['авекмнорстухіјѕԁԛԝһӏɡ', 'abekmhopctyxijsdqwhlg'],
+    ['ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢꞯꟺʁʛᴃᴎᴙᴚⱻꭆ', 'abcdefghijklmnoprstuvwyzqmrgbnrrer'], // small capitals
+    ['αβεζηικμνορτυχγωςϲϳϝϻΗΝϹ', 'abeznikmvoptyxywscjfmhnc'],
+    ['єѵԍѡҽԑ℮ҿ', 'evgweeee'],
+    ['ıȷɩɑօսհոզգցՏաքռֆყჿ', 'ijiaouhnqgqswfnsyo'],
+    ['ꭰꭱꭲꭵꭹꭺꭻꭼꮃꮇꮋꮍꮐꮒꮓꮟꮢꮤꮥꮩꮪꮮꮯꮲꮶᏻᏼꭶꮄꮅꮖꮷ', 'drtiyajewmhyghzbrwsvslcpkgbfdfid'], // Cherokee
+    ['ꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ', 'bpddtgkjczfmnlsrvhwxyaeiou'], // Lisu
+    ['ⲁⲃⲉⲏⲓⲕⲙⲛⲟⲣⲥⲧⲩⲭⲅ', 'abehikmnopctyxr'], // Coptic
+    ['ᗩᗅᗷᖯᑕᗪᗞᑯᗴᖴᕼᒍᒪᗰᑎᑭᑫᖇᔕᑌᐯᗯ᙭᙮ᕁᕽᘔ', 'aabbcdddefhjlmnpqrsuvwxxxxz'], // Canadian syllabics
+    ['ꍏꌃꉓꀸꍟꎇꁅꃅꀤꀭꀘ꒒ꂵꈤꂦꉣꆰꋪꌗ꓄ꀎꃴꅏꊼꌩꁴ', 'abcdefghijklmnopqrstuvwxyz'], // Yi
+    ['ⴹⵏⵔⵁⵕⴸⵝᛕᛁᛖᚷꛟꙇꭓᴦꞵ', 'elooqvxkimxvixrb'], // Tifinagh, runes, and others
+    ['𐌀𐌁𐌂𐌃𐌄𐌅𐌆𐌇𐌉𐌊𐌋𐌌𐌍𐌏𐌐𐌑𐌒𐌓𐌔𐌕𐌖𐌗𐌙𐌠𐌢', 'abcdefzhiklmnopmqrstvxyix'], // Old Italic
+    ['𐊠𐊂𐊡𐊢𐊆𐊇𐊥𐋏𐊊𐊰𐊒𐊫𐊕𐊖𐊗𐊱𐊐𐊴𐊲𐋵𐔥𐔘𐔦𐔓𐔖𐔝𐔧', 'abbceffhimoopsttxxyzfklnovx'], // Lycian, Carian, and Elbasan
+    ['𐐽𐐬𐑈𐑃𐓪𐓶𐓜𑣀𑣁𑣂𑣃𑣆𑣈𑣕𑣘𑣜𖽀𖼨𖼖𖼵𖼺𖼊𖽂𖼈𖽃', 'coslourvsfieoouyailrstuvy'], // Deseret, Osage, Warang Citi, and Miao
+    ['⍺⍶⋿⍳⍸∣⏽ǀ⍴⊤⟙∪⋃∨⋁×⤫⤬⨯╳∂∈⍵', 'aaeiilllpttuuvvxxxxxdew'], // symbols
+    ['‐‑‒–—―−⁃‘’ʼ′ʹ∶꞉ː∕⁄。', "--------'''''::://."], // punctuation
+  ]),
+)
+
+/** Lowercase letters with a stroke or a hook, turned ones, and currency signs, which Unicode doesn't decompose, as a letter and a mark. */
+export const STROKES: ReadonlyMap<string, string> = new Map(
+  readPairs([
+    ['øđłħŧƀɨʉꞓɇɍɏƶðþ', 'odlhtbiuceryzdp'],
+    ['əɛɐʂʋɱŋɳɾʐɖʈɭɓɗɠƒƙɦƥƭƈʠƴȥɯ', 'eeasvmnnrzdtlbdgfkhptcqyzw'],
+    [
+      'ƃƌƚƞƫǥȡȴȵȶȼȿɀɉɋɕɟɫɬɰɲɺɻɼɽɿʄʑʝʮʯᴓᵬᵭᵮᵯᵰᵱᵲᵳᵴᵵᵶᵽᶀᶁᶂᶃᶄᶅᶆᶇᶈᶉᶊᶌᶍᶎᶏᶑᶒᶓᶖᶗᶙ',
+      'bdlntgdlntcszjqcjllmnrrrrrjzjhhobdfmnprrstzpbdfgklmnprsvxzadeeiou',
+    ],
+    [
+      'ỿⱡⱥⱦⱨⱪⱬⱱⱳⱴⱸⱹⱺꜿꝁꝃꝅꝉꝋꝍꝑꝓꝕꝗꝙꝟꞎꞑꞔꞕꞗꞙꞡꞣꞥꞧꞩꞹꟈꟊꬴꬶꬷꬸꬹꬺꬻꬾꬿꭄꭇꭉꭌꭎꭏꭒꭖꭗꭘꭙꭚꭨ',
+      'ylathkzvwverockkkloopppqqvlnchbfgknrsudseglllmnooorrruuuxxxxyr',
+    ],
+    ['ǝɘɥɵɹʇʌʍʎʞᴉᴑᴖᴗᴝᵷꝇꝛꞁꬱꬲꬳꬵꬽꭃꭅꭋƽɣ', 'eehortvwykiooouglrlaeefoorrsy'],
+    ['ғқҝҟҡӄңӈӊҫҭӎҳӽөҏәұү', 'fkkkkkhhhctmxxopeyy'],
+    ['₳฿₵¢₡₫€£₤₣₲₭₥₦₱₽₹₴§₮₩¥', 'abcccdellfgkmnpprsstwy'],
+  ]).map(([letter, latin]) => [letter, `${latin}\u0338`]),
+)
