@@ -33,7 +33,7 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
   const live = isCatalogOptions(baseCatalog)
     ? { options: baseCatalog, base: baseCatalog.base ?? defaultCatalog }
     : undefined
-  const catalog = live ? { ...live.base } : (baseCatalog as Catalog) // the feature that refreshes it replaces providers
+  const catalog = live ? { ...live.base } : (baseCatalog as Catalog) // copied, because the refresh replaces providers in it
   const limits = { ...defaultLimits, ...ownLimits }
   const logger = getLogger(options.logger)
   const storage = options.storage ?? createDefaultStorage(clock, logger)
@@ -48,7 +48,7 @@ export function createCore(options: GatewayOptions, { digestsSha256 = false }: P
 
   return {
     liveCatalog: live,
-    /** Returns the current catalog, for a request whose prices must not change while it runs. */
+    /** Returns a snapshot of the catalog, because a request's prices must not change while it runs. */
     pinCatalog: (): Catalog => (live ? { ...catalog } : catalog),
     ...{ catalog, clock, limits, ownLimits, logger, hooks, background, onError, nextTurn },
     basePath: normalizeBasePath(options.basePath),

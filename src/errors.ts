@@ -1,6 +1,6 @@
 import { Boom, isBoom } from '@hapi/boom'
 
-/** All gateway errors, each with its HTTP status and default message. Errors without a message get one where they are thrown. */
+/** All gateway errors, each with its HTTP status and default message. Errors without a default message get one where they are thrown. */
 const table = {
   INVALID_REQUEST: [400, 'The request is invalid.'],
   INVALID_JSON: [400],
@@ -112,7 +112,7 @@ export function gatewayError(code: ErrorCode, details: ErrorDetails = {}): Gatew
     code,
     status: boom.output.statusCode,
     headers: details.headers ?? {},
-  }) as Boom & GatewayError // Boom types `data` as nullable; it is set above
+  }) as Boom & GatewayError // Boom types `data` as nullable, but it is set above
 }
 
 /** Replaces this gateway's keys and tokens, which clients may paste into other fields, with `[credential]`, even if repeatedly percent-encoded. */

@@ -15,7 +15,7 @@ export function checkFeatures(features: readonly Feature[] = []): void {
     const { name, areas = [], routes = [], operations = {}, ...others } = feature
     if (typeof name !== 'string' || features.some((other, index) => index > at && other.name === name))
       throw new TypeError(`extend[${at}] needs its own "name".`)
-    const isPlain = Object.getPrototypeOf(feature) === Object.prototype // a class instance has its own fields
+    const isPlain = Object.getPrototypeOf(feature) === Object.prototype // a class instance can have its own fields
     if (isPlain) rejectUnknownOptions(others, FEATURE_METHODS, `extend[${at}].`)
     for (const area of areas) {
       if (!/^(?:\/[\w.~-]+)+$/.test(area.path))

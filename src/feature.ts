@@ -13,11 +13,12 @@ import type { ClientFormat, Kind } from './types.ts'
 export interface Feature {
   /** Used in messages; must be unique within a gateway. */
   readonly name: string
-  /** Wraps each request to a model endpoint or a feature's route, before its body is read. Call `next` once, or reply yourself. */
+  /** Wraps each request to a model endpoint or a feature route, before its body is read. Call `next` exactly once, or reply yourself. */
   aroundRequest?(request: GatewayRequest, next: () => Promise<Reply>): Promise<Reply | Response>
   /**
    * Wraps each model call, after its body is read and before a target is chosen. Runs once per request, regardless of the number of attempts. Call
-   * `next`, with another model or body to change the call, or reply yourself in the client's format, with a complete response or a stream.
+   * `next`, with another model or body if you want to change the call. Or reply yourself in the client's format, with a complete response or a
+   * stream.
    */
   aroundCall?(call: GatewayCall, next: (change?: GatewayCallChange) => Promise<Reply>): Promise<Reply | Response>
   /**
@@ -31,13 +32,13 @@ export interface Feature {
   /** Routes next to the model endpoints, below `/v1` or `/v1beta`, such as `/v1/account`. They need a client key. */
   readonly routes?: readonly FeatureRoute[]
   /**
-   * Operations of the management API, by resource and name: served under `/api`, callable as `gateway.api.<resource>.<name>`, and described in
-   * the OpenAPI document.
+   * Operations of the management API, by resource and name. They are served under `/api`, available as `gateway.api.<resource>.<name>`, and described
+   * in the OpenAPI document.
    */
   readonly operations?: Readonly<Record<string, Readonly<Record<string, ManagementOperation>>>>
   /** Called with the events of each request. Errors go to `onError` and don't affect the request. `close` awaits returned promises. */
   readonly events?: FeatureEvents
-  /** Called and awaited when the gateway has closed. */
+  /** Called and awaited when the gateway closes. */
   close?(): unknown
 }
 
@@ -80,7 +81,7 @@ export interface GatewayRequest {
         readonly tags?: readonly string[] | undefined
       }
     | undefined
-  /** Aborts when the client disconnects or its timeout expires, and when the request is over. */
+  /** Aborts when the client disconnects, when the request's timeout expires, and when the request is over. */
   readonly signal: AbortSignal
   /** The source of the reply, for records. Set it to `cache` or `guard` when your step replies itself. */
   servedBy: ServedBy
@@ -94,7 +95,7 @@ export interface GatewayRequest {
   reject(message: string, options?: { status?: number }): never
 }
 
-/** A model call that has been read. */
+/** A model call whose body has been read. */
 export interface GatewayCall extends GatewayRequest {
   /** The requested name of a model, an alias, or a combo. */
   readonly model: string
@@ -120,7 +121,9 @@ export interface GatewayAttempt {
     readonly model: string
     readonly connection: { readonly id: string }
   }
-  /** Limits the response to this many tokens. Call it before `next`; `x-signalbox-warning` names the limit, unless the client's is lower. */
+  /**
+   * Limits the response to this many tokens. Call it before `next`. `x-signalbox-warning` reports the limit, unless the client's own limit is lower.
+   */
   limitOutput(tokens: number): void
   /** Rejects the entire request instead of the target: no other target is tried. Call it before `next`. */
   rejectRequest(message: string, options?: { status?: number }): never
@@ -137,7 +140,7 @@ export interface FeatureArea {
   readonly routes: readonly FeatureRoute[]
 }
 
-/** A path prefix that needs no client key, such as a page. `serve` checks who may call it, with one of the `guards` or its own check. */
+/** A path prefix that needs no client key, such as a web page. `serve` checks who may call it, with one of the `guards` or its own check. */
 export interface ServedArea {
   /** Below the base path, with a leading slash. */
   readonly path: string
@@ -240,7 +243,7 @@ export interface FeatureEvents {
   read?(request: FollowedRequest): unknown
   /** Called when a provider is about to be called. */
   attempting?(attempt: FollowedAttempt, request: FollowedRequest): unknown
-  /** Called when an attempt has its outcome: the response has arrived, its stream has its first content, or the attempt failed. */
+  /** Called when the outcome of an attempt is known: the response has arrived, its stream has its first content, or the attempt failed. */
   responded?(attempt: FollowedAttempt, request: FollowedRequest): unknown
   /** Called when an attempt is over, and its usage is known. */
   settled?(attempt: FollowedAttempt, request: FollowedRequest): unknown
@@ -261,7 +264,7 @@ export interface FollowedRequest extends Pick<GatewayRequest, 'id' | 'key' | 'ro
 
 /** An attempt, as passed to event listeners. */
 export interface FollowedAttempt {
-  /** Counts from 1, in the order in which providers are called. */
+  /** Starts at 1 and counts in the order in which providers are called. */
   readonly number: number
   /** Epoch ms. */
   readonly startedAt: number

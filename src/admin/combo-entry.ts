@@ -164,7 +164,7 @@ export const comboModel = Object.assign(
   alternatives([fields.modelOrObject, detailedModel], (input) =>
     isObject(input) ? detailedModel : fields.modelOrObject,
   ),
-  { schemaName: 'ComboModel' }, // in OpenAPI documents
+  { schemaName: 'ComboModel' }, // names the schema in the OpenAPI document
 )
 
 /** Returns the index of the first entry with parameters, which only chat supports; -1 if there is none. */

@@ -9,7 +9,7 @@ import { type ClosedSchema, closedObject, createInputError, parseInput } from '.
 import { isSameJson } from './record-operations.ts'
 import { createInputSchema, createSchema, listInnerFields } from './schemas.ts'
 
-/** The names of the fields that belong inside a field of a connection, by that field's name. */
+/** Names of nested connection fields, by parent field. */
 const innerFields = listInnerFields(connectionFields)
 
 /** The fields of `providerSpecificData` that were sent at the top level; `null` removes a field. */
@@ -21,7 +21,7 @@ const topEntries = topLevelMembers.map((name) => [
   name,
   v.exactOptional(v.nullable(createSchema(dataMembers[name].shape))),
 ])
-const topLevel = closedObject(Object.fromEntries(topEntries)) as ClosedSchema<TopLevel> // both have the same members
+const topLevel = closedObject(Object.fromEntries(topEntries)) as ClosedSchema<TopLevel> // built from the fields of `TopLevel`
 
 /** The input of `POST /api/connections`; `null` is treated as omitted. */
 export const newConnection = createInputSchema(connectionFields, 'create')
@@ -42,7 +42,7 @@ export const connectionInputs = {
 /** The fields of a connection that an input can change. */
 export type ConnectionInput = Omit<InputOf<typeof connectionFields, 'update'>, 'id' | 'createdAt' | 'updatedAt'>
 
-/** The input of an operation on a connection. */
+/** A connection input, with the top-level fields of `providerSpecificData` split off. */
 export interface ParsedConnection<Fields = ConnectionInput> {
   fields: Fields
   /** The fields at the top level that belong in `providerSpecificData`. */
@@ -73,7 +73,7 @@ export function changeProviderData(
   if (members.length === 0) return data && checkData(data, 'providerSpecificData.baseUrl')
   const next: Record<string, unknown> = { ...(data === undefined ? stored : data) }
   for (const [name, value] of members) {
-    const other = data?.[name as keyof ProviderSpecificData] // both have this field
+    const other = data?.[name as keyof ProviderSpecificData] // `ProviderSpecificData` has every field of `TopLevel`
     if (other !== undefined && !isSameJson(other, value))
       throw createInputError(`"${name}" and "providerSpecificData.${name}" conflict; send only one of them`)
     if (value === null) delete next[name]

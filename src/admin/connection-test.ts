@@ -12,7 +12,7 @@ import type { Catalog, Clock, Kind } from '../types.ts'
 import { closedObject, createInputError, fields, parseInput } from './input.ts'
 import { findRecord } from './record-operations.ts'
 
-/** Options of a connection test. */
+/** Options for a connection test. */
 export interface ConnectionTest {
   /** A model's id; default: the cheapest one that the connection lists. */
   model?: string

@@ -22,7 +22,7 @@ export interface ConnectionDependencies {
   store: WritableStore
   catalog: Catalog
   clock: Clock
-  /** Queries servers for their models. */
+  /** Used to query servers for their models. */
   fetch: UpstreamFetch
   limits: { lookupTimeoutMs: number }
 }
@@ -45,7 +45,7 @@ export class ConnectionWriter {
     this.#credentials = credentials
   }
 
-  /** Inserts a connection; resolves to `undefined` if its id is taken. `replacesDamaged`: also over an unusable record. */
+  /** Inserts a connection; resolves to `undefined` if its ID is taken. With `replacesDamaged`, also overwrites an unusable record. */
   async insert(
     id: string,
     { fields, top }: ParsedConnection<ConnectionInput & { provider: string }>,
@@ -64,7 +64,7 @@ export class ConnectionWriter {
       ...createEditIfActiveSet(fields),
     }
     if (typeof apiKey === 'string') record.sealedApiKey = await this.#credentials.encrypt(record, apiKey)
-    if (discover) await this.#checkPrefix(record) // before the server is called
+    if (discover) await this.#checkPrefix(record) // fail before querying the server
     const discovered = discover ? await this.#queryServer(record, apiKey) : undefined
     const completed = discovered ? addDiscovered(record, discovered) : record
     const isNew = await this.#reservePrefix(
@@ -83,7 +83,7 @@ export class ConnectionWriter {
     { isIdempotent }: { isIdempotent: boolean },
   ): Promise<WrittenConnection> {
     const { fields, top } = input
-    if (fields.discover) requireStored(found) // before the server is called
+    if (fields.discover) requireStored(found) // fail before querying the server
     const data = await this.#checkChange(found, input)
     if (isIdempotent && typeof fields.apiKey === 'string') await this.#credentials.requireConfirmedUrl(found, input)
     const discovered = fields.discover ? await this.#queryChanged(found, input) : undefined
@@ -158,7 +158,7 @@ export class ConnectionWriter {
   async #reservePrefix<T>(connection: NamedConnection & { id: string }, write: () => Promise<T>): Promise<T> {
     await this.#checkPrefix(connection)
     const { provider, providerSpecificData: data } = connection
-    const hasOwnName = data?.prefix?.trim() || !getDefinition(this.#deps.catalog, provider) // the names in the catalog can't be taken
+    const hasOwnName = data?.prefix?.trim() || !getDefinition(this.#deps.catalog, provider) // catalog names are reserved, so they need no lock
     if (data?.sharesPrefix || !hasOwnName) return write()
     return this.#deps.store.runExclusive('prefixes', async (ready) => {
       await this.#checkPrefix(connection)

@@ -115,7 +115,7 @@ export function createConnectionOperations({
     const warning = discovered
       ? discovered.warning
       : await warnIfNotQueried(record, { catalog, customModels: store.customModels })
-    const customModels = record.prices ? await store.customModels.all().catch(() => []) : [] // the change has already been made
+    const customModels = record.prices ? await store.customModels.all().catch(() => []) : [] // a failed warning must not fail a change that is already stored
     return withWarnings(await show(record), [
       ...warnAboutMisspelledKind(record),
       ...(warning === undefined ? [] : [warning]),
@@ -123,7 +123,7 @@ export function createConnectionOperations({
     ])
   }
 
-  /** `isIdempotent`: if nothing would change, writes nothing and keeps the connection's health. */
+  /** With `isIdempotent`, writes nothing and keeps the connection's health if nothing would change. */
   async function change(
     found: ConnectionRecord,
     input: ParsedConnection,

@@ -43,7 +43,7 @@ function describeMissingList({ provider, providerSpecificData }: ConnectionRecor
   return `${definition?.name ?? provider} cannot list an account's models. List them with "enabledModels".`
 }
 
-/** Describes the problem and what to do, as a predicate. Contains nothing that the server sent. */
+/** Returns the problem and its fix as a predicate. Never quotes the server's response. */
 function describeProblem(error: unknown, apiKey: string | undefined, { timeoutMs }: ServerQuery): string {
   if (isGatewayError(error, 'UPSTREAM_TIMEOUT'))
     return `did not list its models within ${timeoutMs / 1_000} s: check whether it is busy or starting`
@@ -71,8 +71,8 @@ export function addDiscovered(
 }
 
 /**
- * Warns that the listing doesn't query a connection's server, so it shows none of its models, or catalog models that the server may lack. Resolves to
- * `undefined` if no warning is needed, for example because the connection has custom models.
+ * Warns if the listing doesn't query a connection's server: it then shows none of its models, or catalog models that the server may not have.
+ * Resolves to `undefined` if no warning is needed, for example because the connection has custom models.
  */
 export async function warnIfNotQueried(
   connection: ConnectionRecord,
@@ -86,7 +86,7 @@ export async function warnIfNotQueried(
   )
   if (!fallbackList) return undefined
   const { output, catalog: catalogName, id } = getProviderNames(catalog, connection)
-  const customs = await customModels.all().catch(() => []) // the change has already been made
+  const customs = await customModels.all().catch(() => []) // a failed warning must not fail a change that is already stored
   if (customs.some(({ providerAlias }) => [output, catalogName, id].includes(providerAlias))) return undefined
   const problem =
     fallbackList === 'nothing'

@@ -82,7 +82,7 @@ export function createGroupOperations(
     return requirePresent((await groups.all()).find(isMeant) ?? (await groups.get(String(id))), 'Group')
   }
 
-  /** Creates a group. Resolves to `false` if another process has just created it. `replaces`: also over an unusable record. */
+  /** Creates a group. Resolves to `false` if another process has just created it. With `replaces`, also overwrites an unusable record. */
   async function add(
     id: string,
     { isActive = true, ...fields }: NewGroup,

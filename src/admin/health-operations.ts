@@ -84,7 +84,7 @@ export interface DamagedRecordOperations<Input = never> {
 export interface ShownDamage extends DamagedRecord {
   /** The stored text. */
   stored: string
-  /** Its fields, if it is readable; `PUT` accepts them after repair. */
+  /** The record's fields, if readable. Repair them and send them back with `PUT`. */
   record?: JsonObject
 }
 

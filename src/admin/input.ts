@@ -25,7 +25,6 @@ export function closedObject<const E extends Entries>(entries: E) {
   })
 }
 
-/** The schema of a body without fields. */
 export const emptyInput = closedObject({})
 
 /** A schema of an object without unknown fields, which outputs a `T`. */
@@ -43,7 +42,7 @@ export function alternatives<const Options extends readonly v.GenericSchema[]>(
 export const anyObject = (message: string) =>
   v.pipe(v.custom<JsonObject>(isObject, message), v.metadata({ type: 'object' }))
 
-/** Creates a check to run before an object's schema, which would accept an array on its own. */
+/** Creates a check to run before an object's schema, which would otherwise accept an array. */
 export const rejectArray = (message = 'must be an object') =>
   v.pipe(
     v.unknown(),
@@ -74,7 +73,7 @@ function dropIgnored<T>(output: T, entries: Entries): T {
   const ignored = Object.keys(entries).filter((name) => entries[name] === fields.ignored)
   if (ignored.length === 0) return output
   const allowedFields = Object.entries(Object(output)).filter(([name]) => !ignored.includes(name))
-  return Object.fromEntries(allowedFields) as T // each of them may be missing
+  return Object.fromEntries(allowedFields) as T // ignored fields are optional, so a `T` can lack them
 }
 
 /**
@@ -156,7 +155,6 @@ export const fields = {
   modelOrObject: createModelSchema(NO_MODEL),
   /** A string to filter a list by. */
   filter: v.pipe(v.string(describeText), v.maxLength(1_000, 'must not be longer than 1000 characters')),
-  /** The number of entries on a page of a list. */
   pageSize: wholeNumber(1, 1_000),
   /** A string to compare values with. */
   patternText: pattern(describeText),

@@ -63,7 +63,7 @@ export function hideValue({ key, ...others }: ShownKey): HintedKey {
   return { ...others, hint: key === '' ? '' : `${key.slice(0, 6)}…${key.slice(-2)}` }
 }
 
-/** The number of keys to compare before requests get a turn; takes a fraction of a millisecond. */
+/** Keys to compare before yielding to other requests; a batch takes a fraction of a millisecond. */
 const BATCH = 1_000
 
 /** Finds a page of the keys that match the query, and the `after` of the next page, if any. */

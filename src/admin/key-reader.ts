@@ -39,7 +39,7 @@ export function createKeyReader({ store, clock, nextTurn, findAccountRef, find }
     const { values, ...filters } = parseInput(keyViews.list, query)
     const isHidden = values === 'none' || (!values && (await store.settings.read()).showKeyValues === false)
     if (filters.account !== undefined) filters.account = await findAccountRef(filters.account)
-    const entries = [...(await store.keys.entries())] // changes mutate the list
+    const entries = [...(await store.keys.entries())] // copied, because writes mutate the list
     const { page, ...next } = await findPage(entries, filters, { now: clock.now(), nextTurn })
     const keys: (ShownKey | HintedKey)[] = []
     for (let index = 0; index < page.length; index += BATCH) {
@@ -64,5 +64,5 @@ export function createKeyReader({ store, clock, nextTurn, findAccountRef, find }
   return { showKey, list, get }
 }
 
-/** The number of keys to decrypt before requests get a turn; takes a fraction of a millisecond. */
+/** Keys to decrypt before yielding to other requests; a batch takes a fraction of a millisecond. */
 const BATCH = 32

@@ -103,7 +103,7 @@ export class KeyWriter {
     const next = checkOwner(withChange(record, changes))
     const other = key === undefined ? digest : await (await keyring()).digest(key)
     if (key !== undefined && other !== digest) {
-      const isOwn = (await this.insert(key, applyChange(record, changes))) ?? (await keys.get(other))?.id === record.id // or an interrupted call inserted it
+      const isOwn = (await this.insert(key, applyChange(record, changes))) ?? (await keys.get(other))?.id === record.id // an interrupted call may have inserted it
       if (!isOwn) throw createTakenError()
       await keys.remove(digest)
     } else if (!isSigned || !isSameJson(record, next)) {
@@ -161,7 +161,7 @@ export class KeyWriter {
       if (await keys.remove(from, (current) => isSameJson(current, moved))) break
       const current = await keys.get(from)
       if (!current) {
-        await keys.remove(to) // the key has been deleted
+        await keys.remove(to) // another call deleted the key in the meantime
         throw gatewayError('NOT_FOUND', { message: 'Key not found' })
       }
       moved = current

@@ -46,7 +46,7 @@ export function createProviderOperations({
 
   async function requireKnown(id: string): Promise<void> {
     const connection = (await store.connections.all()).find(({ provider }) => provider === id)
-    const isText = typeof id === 'string' // in-process callers may not use types
+    const isText = typeof id === 'string' // callers in plain JavaScript may pass anything
     requirePresent(
       isText ? (getDefinition(catalog, id) ?? getCompatibleFormat(id) ?? connection) : undefined,
       'Provider',

@@ -210,7 +210,7 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
       (key) => findCredentialProblem(key, OMIT) === undefined,
       ({ input }) => findCredentialProblem(input, OMIT) ?? '',
     ),
-    v.regex(SENDABLE), // for the JSON Schemas, as the next one
+    v.regex(SENDABLE), // unlike `check`, this rule and the next appear in the JSON Schema
     v.maxLength(MAX_CREDENTIAL),
   ),
 

@@ -101,12 +101,12 @@ function requireSameFields(changes: JsonObject, [code, now]: readonly [code: Jso
 const pickStored = <T extends object>(fields: T, code: JsonObject) =>
   Object.fromEntries(
     Object.entries(fields).filter(([name]) => name === 'requireApiKey' || !Object.hasOwn(code, name)),
-  ) as T // none of its fields is required
+  ) as T // all fields are optional
 
 /** Replaces `null`, which removes a field, with `undefined`. */
 const removeNulls = <T extends object>(change: T) =>
   Object.fromEntries(Object.entries(change).map(([name, value]) => [name, value ?? undefined])) as {
-    [Name in keyof T]: Exclude<T[Name], null> | undefined // `undefined` for each null
+    [Name in keyof T]: Exclude<T[Name], null> | undefined
   }
 
 const CLOUD_IS_ON =

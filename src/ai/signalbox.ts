@@ -229,7 +229,7 @@ class Models<S extends Specification> {
       maxImagesPerCall: 10,
       doGenerate: async (call) => {
         const { result, response } = await this.#fetchMedia<ImagesBody>('image-model', modelId, call)
-        const { body: _, ...facts } = response // contains the images again
+        const { body: _, ...facts } = response // `body` repeats the images
         return { ...result, response: facts }
       },
     }

@@ -104,7 +104,7 @@ function parseHost(text: string): string {
 
 function parseHostname(text: string): string {
   const name = text.trim().replace(/\.$/, '')
-  const host = /^[^\s/:@*?#\\]+$/.test(name) ? domainToASCII(name) : '' // in the form that clients send
+  const host = /^[^\s/:@*?#\\]+$/.test(name) ? domainToASCII(name) : '' // punycode, the form that clients send
   if (host === '') {
     throw createUsageProblem(
       `--allowed-host "${text}" is not a valid hostname. Leave out the scheme and port, for example: --allowed-host ${optionShapes['allowed-host'].example}`,

@@ -72,7 +72,7 @@ export async function readConfigFile(path: string, env: Variables): Promise<Conf
     rejectDuplicates(entries, identityFields[name], fail)
     return [name, entries]
   })
-  return { path, ...(Object.fromEntries(loadedSections) as Record<Section, ConfigEntry[]>) } // every section is present
+  return { path, ...(Object.fromEntries(loadedSections) as Record<Section, ConfigEntry[]>) } // built with one key per section
 }
 
 async function readText(path: string): Promise<string> {
@@ -105,7 +105,7 @@ interface Location {
   fail: Fail
 }
 
-/** Returns the error message for a missing variable. Also names the other missing variables, so the user can set them all at once. */
+/** Returns the error message for a missing variable. Also names the other missing variables, so the user can set them all in one go. */
 function describeMissingVariable(name: string, others: readonly string[], env: Variables): string {
   const more = others.length > 0 ? ` Also missing: ${others.join(', ')}.` : ''
   return `needs the environment variable ${name}, which is ${env[name] === '' ? 'empty' : 'not set'}.${more}`
@@ -179,7 +179,6 @@ const readShortForm = (nameField: string) => (value: unknown) =>
 const connections = readListOrMap({ nameField: 'id' })
 const customModels = readListOrMap({ nameField: 'model', expandShorthand: readShortForm('type') })
 
-/** How to read each section. */
 const sections: Readonly<Record<Section, ReadSection>> = {
   settings: (section, { place, fail }) => {
     if (!isObject(section)) throw fail(place, 'must be an object.')
@@ -292,16 +291,16 @@ async function tryConfig(config: ConfigFile, data: DataAccess): Promise<void> {
 function checkConfig(config: ConfigFile, catalog: Catalog): void {
   try {
     for (const section of configSections) {
-      if (section === 'plans') continue // they are in `groups`
+      if (section === 'plans') continue // plans are already in `groups`
       for (const { place, input } of config[section]) {
-        if (section === 'combos' && input.models === undefined) continue // a change of a stored one
+        if (section === 'combos' && input.models === undefined) continue // changes a stored combo, so it may omit `models`
         const fields = Object.entries(input).filter(([name]) => !unchecked[section]?.includes(name))
         checkRecord(section, place, omitNulls(Object.fromEntries(fields)), { catalog, isChange: true })
       }
     }
     const combos = config.combos.filter(({ input }) => input.models !== undefined)
     checkNames({
-      combos: combos.map(({ input }) => input as unknown as Combo), // checked above
+      combos: combos.map(({ input }) => input as unknown as Combo), // `checkRecord` has validated them
       aliases: config.aliases.map(({ input }) => ({ alias: String(input.alias), model: String(input.model) })),
     })
   } catch (cause) {
@@ -309,7 +308,7 @@ function checkConfig(config: ConfigFile, catalog: Catalog): void {
   }
 }
 
-/** Fields that code doesn't have. */
+/** Fields that config files support but records in code don't. */
 const unchecked: Readonly<Partial<Record<Section, readonly string[]>>> = {
   connections: ['id', 'discover'],
   combos: ['id', 'name'],
@@ -321,8 +320,8 @@ const omitNulls = (input: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(input, (_, value: unknown) => (value === null ? undefined : value)))
 
 async function apply(config: ConfigFile, typed: Management): Promise<string[]> {
-  const api = typed as Management<unknown> // the operations validate the contents of the file
-  await putEach(config.path, config.models, api.customModels.put) // first, because servers with custom models aren't queried for their models
+  const api = typed as Management<unknown> // typed as `unknown` because the operations validate the input
+  await putEach(config.path, config.models, api.customModels.put) // first, because a server with custom models isn't queried for its models
   const warnings = await putEach(config.path, config.connections, api.connections.put)
   await putNamed(config, api)
   await putEach(config.path, config.settings, api.settings.update)
@@ -337,7 +336,7 @@ export const listConfigWarnings = (config: ConfigFile, data: DataAccess): Promis
   withManagement(data, (api) => listWarnings(config, api))
 
 async function listWarnings(config: ConfigFile, typed: Management): Promise<string[]> {
-  const api = typed as Management<unknown> // as above; putting unchanged records again writes nothing
+  const api = typed as Management<unknown> // the operations validate the input; putting unchanged records again writes nothing
   const modelWarnings = await putEach(config.path, config.models, api.customModels.put)
   return [...modelWarnings, ...(await putNamed(config, api))]
 }
@@ -345,7 +344,7 @@ async function listWarnings(config: ConfigFile, typed: Management): Promise<stri
 /** Puts the records that contain model names, and resolves to their warnings. */
 async function putNamed({ path, aliases, guards, combos, groups, keys }: ConfigFile, api: Management<unknown>) {
   return [
-    ...(await putEach(path, guards, api.guards.put)), // before everything that names them
+    ...(await putEach(path, guards, api.guards.put)), // before the records that name guards
     ...(await putEach(path, aliases, api.aliases.set)),
     ...(await putEach(path, combos, api.combos.put)),
     ...(await putEach(path, groups, api.groups.put)), // before the keys, because keys refer to groups
@@ -353,7 +352,6 @@ async function putNamed({ path, aliases, guards, combos, groups, keys }: ConfigF
   ]
 }
 
-/** Puts each entry, and resolves to the warnings with their paths. */
 async function putEach(
   path: string,
   entries: readonly ConfigEntry[],

@@ -45,7 +45,7 @@ export async function checkKeys(storage: Storage, keyring: Keyring, logger: Logg
     if (values[index] === undefined) logger.warn(`${name}: ${UNREADABLE_KEY}`, { id })
 }
 
-/** The number of keys to decrypt. Almost all gateways have fewer. */
+/** Dependencies for writing data the way a gateway does. */
 const SAMPLE_SIZE = 500
 
 /** Everything needed to write data the way a gateway does. */

@@ -12,7 +12,7 @@ const terminal: Terminal = {
 }
 
 process.on('uncaughtException', crash).on('unhandledRejection', crash)
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // the reader of a pipe may close it
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // the reader of a pipe may close it early
 silenceSqlite()
 await main(process.argv.slice(2))
 

@@ -44,7 +44,7 @@ export interface StartContext {
 /** How long, in ms, a stream that has used up its time may take to send its final error before its connection is closed. */
 const FINAL_ERROR_MS = 250
 
-/** Checks that the port is free, opens the data, checks that all of it can be read, and starts listening. Throws the first problem. */
+/** Checks that the port is free, opens and reads all data, and starts listening. Throws the first problem. */
 export async function start(
   options: CliOptions,
   { environment, variables, logger, terminal }: StartContext,
@@ -126,7 +126,7 @@ export async function start(
   }
 
   try {
-    const token = await adminToken.mint() // last, so a failed start doesn't lose the token
+    const token = await adminToken.mint() // last, so a failed start doesn't use up the token
     const openTo = isLoopback(options.host) ? undefined : options.host
     const { demo } = options
     return {
@@ -208,7 +208,7 @@ async function readConfig(
   }
 }
 
-/** Throws a problem if a reload would open the gateway to the network, as `start` does. */
+/** Throws a problem if a reload would open the gateway to the network without API keys, as `start` does. */
 function requireKeysStill({ host, open }: CliOptions, path: string, requiresKeys: boolean): void {
   if (requiresKeys || open || isLoopback(host)) return
   throw problem(

@@ -31,7 +31,7 @@ function checkReferences(document: Document, fail: (start: number | undefined, r
       if (!isScalar(key) || key.source !== '<<' || key.type !== 'PLAIN') return
       const source = isAlias(value) ? resolve(value) : value
       const merged = isSeq(source) ? source.items.map((item) => (isAlias(item) ? resolve(item) : item)) : [source]
-      const isUnresolved = merged.includes(undefined) // this is reported as an alias
+      const isUnresolved = merged.includes(undefined) // the alias check reports this case
       if (!isUnresolved && !merged.every(isMap)) throw fail(key.range?.[0], '"<<" must be a map or a list of maps')
     },
   })

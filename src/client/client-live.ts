@@ -74,8 +74,8 @@ const lost = ({ base }: SendOptions, cause?: unknown) =>
 
 function parseEvent(text: string): LiveEvent | undefined {
   const [, id, type, data] = /^id: (.*)\nevent: (.*)\ndata: (.*)$/.exec(text) ?? []
-  if (id === undefined || type === undefined || data === undefined) return undefined // a comment
-  return { id, type, data: JSON.parse(data) } as LiveEvent // as the gateway sends it
+  if (id === undefined || type === undefined || data === undefined) return undefined // a comment, such as a keep-alive
+  return { id, type, data: JSON.parse(data) } as LiveEvent // the gateway sends exactly these fields
 }
 
 function wait(ms: number, { signal }: LiveOptions, { clock }: SendOptions): Promise<void> {

@@ -5,7 +5,6 @@ import { ACTION_TIMEOUT_MS, CHECK_TIMEOUT_MS } from './client-rules.ts'
 /** A request from the client to the gateway. */
 export interface ClientRequest {
   method: string
-  /** The path below the gateway's base URL. */
   path: string
   /** Absent for GET and DELETE. */
   body?: unknown

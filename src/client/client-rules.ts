@@ -25,11 +25,11 @@ export function disableAfterSync({ sync, disable, now }: DisableSteps) {
     const syncResult = await sync(SYNC_TIMEOUT_MS).catch((error: Error) => error)
     const done = await disable(input, Math.max(0, ACTION_TIMEOUT_MS - (now() - startedAt)))
     if (syncResult instanceof Error) return { ...done, syncError: syncResult.message }
-    return { ...done, conflicts: [...(syncResult.conflicts ?? []), ...(done.conflicts ?? [])] } // a gateway of another version may return none
+    return { ...done, conflicts: [...(syncResult.conflicts ?? []), ...(done.conflicts ?? [])] } // a gateway of another version may omit them
   }
 }
 
-/** The two actions, which take their timeout in ms, and the clock. */
+/** The two actions, which take a timeout in ms, and a clock. */
 interface DisableSteps {
   sync(timeoutMs: number): Promise<Partial<SyncedCloud>>
   disable(input: DisableCloud | undefined, timeoutMs: number): Promise<SyncedCloud>

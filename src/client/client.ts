@@ -19,7 +19,7 @@ export type { LiveOptions } from './client-live.ts'
 export type { DisabledCloud } from './client-rules.ts'
 export type { IfMatchOperations } from './routes.data.ts'
 
-/** The options of `createClient`. */
+/** Options for `createClient`. */
 export interface ClientOptions {
   /** The gateway's `http` or `https` URL with its `basePath`: `https://app.example/ai`. A trailing slash doesn't matter. */
   baseUrl: string
@@ -97,7 +97,7 @@ export function createClient(options: ClientOptions): Client {
       send(buildRequest(route, args, timeoutMs))
   const operations = mapRoutes(routes, createCall) as Omit<Client, 'live'> // `routes` has all operations
   const callWithin = (route: string, timeoutMs: number, input: object = {}) =>
-    createCall(route, timeoutMs)(input) as Promise<SyncedCloud> // `sync` and `disable` return this type
+    createCall(route, timeoutMs)(input) as Promise<SyncedCloud> // `sync` and `disable` both return this type
   const steps = {
     sync: (timeoutMs: number) => callWithin(routes.cloud.sync, timeoutMs),
     disable: (input: DisableCloud | undefined, timeoutMs: number) => callWithin(routes.cloud.disable, timeoutMs, input),
@@ -107,7 +107,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...operations,
     live: (options = {}) => followEvents(options, { base: normalizeBaseUrl(baseUrl), token, fetch, clock }),
-    keys: { ...operations.keys, list: listKeys as KeyLists<never>['list'] }, // `values` decides the type of the keys
+    keys: { ...operations.keys, list: listKeys as KeyLists<never>['list'] }, // the `values` option determines the type of the keys
     settings: { ...operations.settings, update: updateWithCloudUrl(operations.settings) },
     cloud: { ...operations.cloud, disable: disableAfterSync(steps) },
   }

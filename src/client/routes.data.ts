@@ -1,6 +1,6 @@
 /* Generated from src/management/operations.ts by test/management/operation-data.test.ts. */
 
-/** The route of each operation, with its `action` if it shares the route. */
+/** The route of each operation, with its `action` if several operations share the route. */
 export const routes = {
   keys: {
     list: 'GET /api/keys',
@@ -140,7 +140,7 @@ export const routes = {
   },
 }
 
-/** The operations that change one record, by the resource. */
+/** The operations that change one record, by resource. */
 export interface IfMatchOperations {
   keys: 'update' | 'delete'
   groups: 'update' | 'delete'

@@ -65,7 +65,7 @@ export function createSend(options: SendOptions) {
         reject(new ClientError(408, message, { code: 'TIMEOUT' }))
         stop.abort()
       })
-      exchange(request, stop.signal).then(resolve, reject).finally(cancelTimer) // a `fetch` that ignores the signal settles later, without effect
+      exchange(request, stop.signal).then(resolve, reject).finally(cancelTimer) // if `fetch` ignores the signal, its late result has no effect
     })
 }
 
@@ -74,7 +74,7 @@ export function startTimer(clock: Clock | undefined, ms: number, onTime: () => v
   if (!clock) return startPlatformTimer(ms, onTime)
   if (clock.setTimer) return clock.setTimer(ms, onTime)
   const stop = new AbortController()
-  clock.sleep(ms, stop.signal).then(onTime, () => {}) // canceled
+  clock.sleep(ms, stop.signal).then(onTime, () => {}) // rejects when canceled
   return () => stop.abort()
 }
 

@@ -41,7 +41,7 @@ export type ConfigSection = (typeof configSections)[number]
 
 interface CheckOptions {
   catalog: Catalog
-  /** Whether the record may be a change of a stored one, which can have what this one omits. */
+  /** Whether the record may change a stored one, and can therefore omit required fields. */
   isChange?: boolean
 }
 
@@ -57,7 +57,7 @@ function findRecordProblem(section: ConfigSection, input: JsonObject): ShapeProb
     case 'connections':
       return findInputProblem(connectionFields, 'create', input, topLevel)
     case 'combos':
-      return findInputProblem(unnamedCombo, 'create', input) ?? findComboProblem(input as CheckedCombo) // just checked
+      return findInputProblem(unnamedCombo, 'create', input) ?? findComboProblem(input as CheckedCombo) // `findInputProblem` has validated the type
     case 'aliases':
       return findShapeProblem(aliasFields.model.shape, input.model)
     case 'models':
@@ -66,7 +66,7 @@ function findRecordProblem(section: ConfigSection, input: JsonObject): ShapeProb
     case 'plans':
       return findInputProblem(groupFields, 'create', input)
     case 'guards':
-      return undefined // checked where guards are created, because few gateways need the code for it
+      return undefined // guards are checked when they are created, because few gateways need that code
     case 'settings':
       if (Object.hasOwn(input, 'cloudEnabled')) return { path: '.cloudEnabled', problem: BY_ACTION }
       return findInputProblem(settingsFields, 'update', input) ?? findSettingsProblem(input)
@@ -157,7 +157,7 @@ function checkConnection(place: string, input: JsonObject, { catalog, isChange }
   const twice = top.find((name) => nested[name] !== undefined && !isSameValue(nested[name], input[name]))
   if (twice !== undefined)
     fail(`${place}.${twice}`, `and "providerSpecificData.${twice}" conflict; send only one of them`)
-  const data = { ...nested, ...Object.fromEntries(top.map((name) => [name, input[name]])) } as ProviderSpecificData // checked
+  const data = { ...nested, ...Object.fromEntries(top.map((name) => [name, input[name]])) } as ProviderSpecificData // `findInputProblem` has validated the fields
   const shared = findSharedAliasProblem(catalog, providerName)
   if (shared) fail(`${place}.provider`, shared)
   const [provider = providerName] = findProviders(catalog, providerName)

@@ -70,11 +70,10 @@ export interface CodeConfig {
   /** Plans of accounts, by ID. A plan is a group, and an ID can only be in one of the two sections. */
   plans?: Readonly<Record<string, CodeGroup | undefined>>
   /**
-   * Guards that read, change, or refuse the content of requests and responses: an array of functions, or an object by name. Functions check every
-   * request, in order. Records, such as `{ kind: 'secrets' }`, check requests for which settings, a group, a key, or a combo names them.
+   * Guards that read, change, or reject the content of requests and responses: an array of functions, or an object by name. Functions check every
+   * request, in order. Records, such as `{ kind: 'secrets' }`, only check requests whose settings, group, key, or combo names them.
    */
   guards?: readonly Guard[] | Readonly<Record<string, Guard | CodeGuard | undefined>>
-  /** Settings. */
   settings?: CodeSettings
 }
 
@@ -108,7 +107,7 @@ export type CodeListModel = ModelName | ComboEntry
 
 type ComboEntry = Exclude<ComboModel, string> & { model: ModelName }
 
-/** A condition of a combo's entry: whether the request may use the entry. If it fails, the client gets a 503 `route_failed`, as for `route`. */
+/** A condition of a combo entry: decides whether the request may use the entry. If it fails, the client gets a 503 `route_failed`, as for `route`. */
 export type RouteCondition = (request: RouteCall, context: { signal: AbortSignal }) => boolean | Promise<boolean>
 
 /**
@@ -122,7 +121,7 @@ export type ResponseConditionFunction = (
 ) => boolean | Promise<boolean>
 
 /**
- * `readonly CodeComboModel[]`, but not an array to the compiler: in a union with an array and `undefined`, it would report a wrong field of a combo
+ * `readonly CodeComboModel[]`, but not an array to the compiler. In a union of an array and `undefined`, the compiler would report an invalid field
  * at the combo's name instead of at the field.
  */
 type CodeComboModels = Pick<readonly CodeComboModel[], number | 'length' | 'map'>
@@ -162,7 +161,7 @@ export function readCodeConfig(
   const connections = readSection(config, 'connections').map(([id, input]) => {
     const place = `connections.${id}`
     requireName(place, id)
-    const definition = { provider: id, ...requireObject(place, input) } as CodeConnection & { provider: string } // checked next
+    const definition = { provider: id, ...requireObject(place, input) } as CodeConnection & { provider: string } // the fields are checked below
     const { apiKey, ...fields } = definition
     const source = getCredentialFunction(apiKey)
     if (!source && isObject(apiKey))
@@ -182,7 +181,7 @@ export function readCodeConfig(
     return record
   })
   for (const connection of connections) {
-    const conflict = findPrefixConflict(catalog, connection, connections) // skips entries of the same provider
+    const conflict = findPrefixConflict(catalog, connection, connections) // ignores connections to the same provider
     if (!conflict) continue
     const { prefix, owner } = conflict
     const other = typeof owner === 'string' ? owner : owner.id
@@ -204,7 +203,7 @@ export function readCodeConfig(
     const definition = copyPlain({ ...combo, ...others, ...models }, place)
     requireName(place, name)
     checkRecord('combos', place, definition, { catalog })
-    const { kind, sameVectors } = definition as Pick<Combo, 'kind' | 'sameVectors'> // checked above
+    const { kind, sameVectors } = definition as Pick<Combo, 'kind' | 'sameVectors'> // `checkRecord` has validated them
     const entries = (definition.models as ComboModel[]).map((entry, index) => {
       const when = whens[index]
       return when ? { ...(entry as ComboEntry), when: { function: conditions.push(when) } } : entry
@@ -282,7 +281,7 @@ function getCredentialFunction(apiKey: unknown): CredentialSource | SharedCreden
 const getConditionFunction = (entry: unknown): ConditionFunction | undefined =>
   isObject(entry) && typeof entry.when === 'function' ? (entry.when as ConditionFunction) : undefined
 
-/** Returns an entry without its function, for the check. A function in place of an entry becomes an invalid entry. */
+/** Returns the entry without its function, so it can be checked like a stored one. A function in place of an entry becomes an invalid entry. */
 function omitFunction(entry: unknown, when: ConditionFunction | undefined): unknown {
   if (when) return { ...Object(entry), when: undefined }
   return typeof entry === 'function' ? null : entry
@@ -297,7 +296,7 @@ function copyPlain(record: object, place: string): JsonObject {
     return JSON.parse(text)
   } catch (error) {
     if (error instanceof TypeError) fail(place, 'must not contain itself')
-    throw error // from a getter
+    throw error // thrown by a getter of the record
   }
 }
 

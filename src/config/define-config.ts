@@ -1,7 +1,7 @@
 import type { Feature } from '../feature.ts'
 import type { GatewayOptions } from '../options.ts'
 
-/** The options that only the app or the command can set. */
+/** Options that only the app or the CLI can set. */
 type HostOptions =
   | ('storage' | 'secret' | 'management' | 'dashboard' | 'sharedState')
   | ('fetch' | 'clock' | 'logger' | 'basePath' | 'publicOrigin')

@@ -21,7 +21,7 @@ interface ReloadDependencies {
   events: RequestEvents
   /** Reads a configuration. Throws a TypeError if it is invalid. */
   read(config: CodeConfig, now: number): CodeRecords
-  /** Rejects with a TypeError for a guard that can't be used. */
+  /** Rejects with a TypeError if a guard's settings are invalid. */
   checkGuards(records: CodeRecords): Promise<void>
   findCredentials: PipelineContext['sourcedCredentials']
   onError(error: unknown): void
@@ -55,7 +55,7 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
         waiting.delete(client)
         if (waiting.size > 0) return
         forget()
-        queueMicrotask(stop) // not while the listeners are being called
+        queueMicrotask(stop) // deferred, because the listeners are being called right now
       },
     })
   }
@@ -78,7 +78,7 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
       store.groups,
       store.guards,
     ])
-      replaceEntries(records as Records<object>, next) // any type of record
+      replaceEntries(records as Records<object>, next) // the type of the records doesn't matter here
     for (const key of new Set([...previous.values.keys(), ...next.values.keys()]))
       if (key.startsWith(GROUPS) && previous.values.get(key) !== next.values.get(key))
         store.groupCache.forget(decodeURIComponent(key.slice(GROUPS.length)))
@@ -89,7 +89,7 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
 
   return async (config) => {
     if (!isPlainObject(config)) throw new TypeError('gateway.reload takes an object, such as { connections, combos }.')
-    lastAt = Math.max(clock.now(), lastAt + 1) // credentials and failures belong to a connection and its time
+    lastAt = Math.max(clock.now(), lastAt + 1) // unique, because credentials and failures are kept by connection and time
     const next = read(config, lastAt)
     await runInOrder(async () => {
       await checkGuards(next)
@@ -102,10 +102,10 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
 async function readStoredSettings({ settings }: Store): Promise<StoredSettings | undefined> {
   const loaded = await settings.source.load().catch(() => undefined)
   if (loaded?.members && loaded.isSigned) return toSettings(loaded.members)
-  return settings.read().catch(() => undefined) // requests get the error
+  return settings.read().catch(() => undefined) // a request that needs the settings reports the error
 }
 
-/** Applies the change of the records defined in code to the entries in memory, which are then reread. They may be used until then. */
+/** Replaces the entries defined in code in memory, then rereads the list. Requests may use the replaced entries until then. */
 function replaceEntries<T extends object>({ source: { view, stored } }: Records<T>, { values }: CodeRecords): void {
   view.applyChange((entries) => {
     const prefix = stored.getKey('')
@@ -115,7 +115,7 @@ function replaceEntries<T extends object>({ source: { view, stored } }: Records<
     })
     const others = entries.filter(({ id, record }) => !isDefinedInCode(record) && !values.has(stored.getKey(id)))
     entries.length = 0
-    for (const entry of [...codeEntries, ...others]) entries.push(entry) // `order` of the records defined in code is below all others
+    for (const entry of [...codeEntries, ...others]) entries.push(entry) // records defined in code have the lowest `order`
     return false
   })
 }
@@ -142,22 +142,22 @@ function keepUnchanged(records: CodeRecords, before: CodeRecords): CodeRecords {
   return { ...records, values: nextValues, secrets: nextSecrets }
 }
 
-/** A record defined in code; only connections and combos have both times, and groups only the first. */
+/** A record defined in code. Only connections and combos have both times; groups have only `createdAt`. */
 interface TimedRecord {
   id: string
   createdAt: string
   updatedAt: string
 }
 
-/** Whether both are the same credential, or functions that return the same. */
+/** Whether both are the same credential, or functions that return the same credential. */
 const isSameSource = (a: CodeSecret | undefined, b: CodeSecret | undefined): boolean =>
   a === b || (isObject(a) && isObject(b) && a.resolve === b.resolve)
 
-const parse = <T>(text: string): Envelope<T> => JSON.parse(text) // `readCodeConfig` wrote it
+const parse = <T>(text: string): Envelope<T> => JSON.parse(text) // `readCodeConfig` wrote this text
 
 const listConnections = ({ values }: CodeRecords): ConnectionRecord[] =>
   [...values].flatMap(([key, text]) => (key.startsWith(CONNECTIONS) ? [parse<ConnectionRecord>(text).record] : []))
 
-/** Returns when the latest connection was defined; epoch ms, 0 without any. */
+/** Returns when the latest connection was defined, in epoch ms; 0 if there are none. */
 const findLastUpdate = (records: CodeRecords): number =>
   Math.max(0, ...listConnections(records).map(({ updatedAt }) => Date.parse(updatedAt)))

@@ -14,10 +14,10 @@ export type RouteResult = ModelName | readonly CodeListModel[] | RouteModels | u
 export interface RouteOptions {
   /**
    * Chooses the models of each model request, once, after its body has been read. The result replaces the requested name: a client that may use the
-   * name `auto` may use the models that `auto` is routed to; otherwise, it needs access to each target. Limits hold as usual. If the function throws,
+   * name `auto` may use the models that `auto` is routed to; otherwise, it needs access to each target. Limits still apply. If the function throws,
    * returns an unknown name, or takes more than a second, the client gets a 503 `route_failed`, and `onError` gets the cause.
    */
   route?: (request: RouteCall, context: RouteContext) => RouteResult | Promise<RouteResult>
-  /** `ignore` routes a request as usual if `route` fails. Default: `fail`. */
+  /** `ignore` routes the request as usual if `route` fails. Default: `fail`. */
   onRouteError?: 'fail' | 'ignore'
 }

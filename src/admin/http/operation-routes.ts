@@ -39,9 +39,7 @@ function withoutOptional(operation: NamedOperation): NamedOperation[] {
 }
 
 interface RouteSettings {
-  /** The functions of the operations. */
   api: RecordApi
-  /** The limits of request bodies. */
   limits: BodyLimits
   /** The store with the records; without it, `If-Match` is ignored. */
   store: WritableStore | undefined
@@ -162,7 +160,7 @@ function runWhileConnected<T>(exchange: Exchange, work: Promise<T>): Promise<T> 
   return scope.race(work).finally(close)
 }
 
-/** The number of elements to write without a pause; takes less than a millisecond. */
+/** Elements to write before yielding to other requests; a batch takes less than 1 ms. */
 const BATCH = 500
 
 /**

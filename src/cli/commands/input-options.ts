@@ -306,7 +306,7 @@ export const dataOption: Field = {
     try {
       const parsed: unknown = JSON.parse(json)
       if (isObject(parsed)) return parsed
-    } catch {} // the error message may quote a secret
+    } catch {} // ignored, because the error message may quote a secret
     throw createUsageProblem(`--data must be a JSON object, for example: --data ${dataOption.example}`)
   },
 }

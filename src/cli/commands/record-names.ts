@@ -35,7 +35,7 @@ export async function resolveNames(
     const isName = typeof value === 'string' && value.trim() !== '' && field !== 'key'
     if (!isName || !lister?.isNamed) return [field, value]
     const all = lister.list(call)
-    if (noun === 'connection' && !(await all).some(({ name }) => name === value)) return [field, value] // deleted connections also have usage
+    if (noun === 'connection' && !(await all).some(({ name }) => name === value)) return [field, value] // usage may name a deleted connection
     return [field, await findId(value, noun, () => all)]
   })
   return Object.fromEntries(await Promise.all(fields))

@@ -3,7 +3,7 @@ import { isObject } from '../../lib/json.ts'
 /** A column of a table: its title, and a function that returns the text of a cell, or `undefined` for an empty cell. */
 export type Column<T> = readonly [title: string, of: (record: T) => string | undefined]
 
-/** A column, or a field name to show. */
+/** A column, or the name of a field to show. */
 export type FieldColumn<T> = (keyof T & string) | Column<T>
 
 const toColumn = <T extends object>(column: FieldColumn<T>): Column<T> =>
@@ -42,7 +42,7 @@ export function formatValue(value: unknown): string {
   return isObject(value) ? JSON.stringify(value) : String(value)
 }
 
-/** Aligns the cells of lines in columns. */
+/** Pads the cells so columns line up. */
 function alignCells(lines: readonly (readonly string[])[]): string {
   const widths: number[] = []
   for (const cells of lines)

@@ -6,7 +6,7 @@ export function readTime(option: string, given: string): string {
   if (value === 'now') return new Date().toISOString()
   const [, amount, unit = ''] = /^(\d{1,6}) ?([mhdw])(?: ago)?$/.exec(value) ?? []
   if (amount !== undefined) return new Date(Date.now() - Number(amount) * (UNITS_MS[unit] ?? 0)).toISOString()
-  if (/^\d{4}-/.test(value)) return given // the gateway validates it
+  if (/^\d{4}-/.test(value)) return given // the gateway validates the full format
   if (!Object.hasOwn(DAYS_AGO, value))
     throw createUsageProblem(
       `--${option} "${given}" is not a valid time. Use an age (30m, 24h, 7d, 2w), today, yesterday, or a date such as 2027-01-31.`,

@@ -96,7 +96,7 @@ export function rewordForCli(message: string, fields: CliAction['fields'] = {}):
   return withPaths.replace(MEMBER, (match, member: string, to?: string) => {
     const option = findOption(member, to === undefined ? undefined : to.endsWith('true'))
     if (option !== '') return option
-    if (member === 'cloudUrl') return '<url>' // an argument of signalbox cloud enable
+    if (member === 'cloudUrl') return '<url>' // the argument of `signalbox cloud enable`
     return match.startsWith('"providerSpecificData.') && 'data' in fields ? `${match} of --data` : match
   })
 }

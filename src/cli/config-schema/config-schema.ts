@@ -22,7 +22,7 @@ export function createConfigSchema(): JsonObject {
   const findName = (schema: object) => (schema === comboModel ? 'ComboEntry' : undefined)
   const { convert, definitions } = createJsonSchemaConverter({ get: findName }, '#/$defs/')
 
-  /** Returns the properties of an input; none are required. */
+  /** Returns an input's properties, all of them optional. */
   const convertFields = (schema: GenericSchema, words: string): Record<string, JsonObject> => {
     const fields = convert(schema).properties as Record<string, JsonObject> // each input is an object
     const described = Object.entries(fields).map(([name, field]) => {
@@ -143,7 +143,7 @@ const patterns: Readonly<Record<string, string>> = {
 
 const refer = (name: string): JsonObject => ({ $ref: `#/$defs/${name}` })
 
-/** Creates the schema of a list's item: a record that has at least one of these sets of fields. */
+/** Creates the schema of a list item: a record that has at least one of these sets of fields. */
 const createItem = (name: string, ...required: ReadonlyArray<readonly string[]>): JsonObject => ({
   type: 'object',
   ...refer(name),

@@ -6,7 +6,7 @@ import type { Catalog, Clock, Logger, Storage } from '../../types.ts'
 /** The base URL of the demo's providers. RFC 2606 reserves `.invalid`, so requests to it never leave the machine. */
 export const DEMO_BASE_URL = 'http://demo.invalid/v1'
 
-/** The demo's models: one that always fails, one that sometimes fails, one for chat, and one for embeddings. */
+/** The demo models: `broken` always fails, `flaky` fails sometimes, `storyteller` serves chat, and `embedder` serves embeddings. */
 export const BROKEN = 'broken'
 export const FLAKY = 'flaky'
 export const STORYTELLER = 'storyteller'

@@ -39,7 +39,6 @@ async function respond(url: string, init: RequestInit = {}): Promise<Response> {
   return createErrorResponse(404, 'The demo only supports chat, embeddings, and search.', isMessages)
 }
 
-/** The number of calls to the sometimes-failing model so far. */
 let flakyCalls = 0
 
 function readBody({ body }: RequestInit): JsonObject {

@@ -25,7 +25,7 @@ export const toObject = (value: unknown): JsonObject => (isObject(value) ? value
 /** Returns the value if it is a list, otherwise an empty list. */
 export const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Returns whether the value is empty: `null`, `false`, or an empty string, list, or object. */
+/** Returns whether the value is `null`, `false`, or an empty string, list, or object. */
 export const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -33,7 +33,7 @@ export const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0)
 
-/** Splits a string at whitespace. This is a short way to write a list of names. */
+/** Splits a string at whitespace, which keeps long lists of names readable. */
 export const splitWords = (text: string): readonly string[] => text.trim().split(/\s+/)
 
 /** Throws a problem that reports that the file isn't `what`. */

@@ -42,7 +42,7 @@ export interface Deployment {
   params: Readonly<Record<string, PlannedValue>> | undefined
 }
 
-/** The kinds of models by LiteLLM's modes. In all other modes, models are for chat. */
+/** Signalbox's kinds by LiteLLM's modes. Models with any other mode are chat models. */
 const KINDS: Readonly<Record<string, string>> = {
   audio_speech: 'tts',
   audio_transcription: 'stt',
@@ -358,7 +358,6 @@ const ACCESS = 'Connections only support keys. Put access keys into the variable
 const ADDRESS = "Signalbox uses api_base or, without it, the cloud's URL for the region."
 const ONE_KEY = 'A connection has one credential, and a different one is used.'
 
-/** The reasons why other fields aren't imported. */
 const PARAM_REASONS: Readonly<Record<string, string>> = {
   rpm: NO_LIMIT,
   tpm: NO_LIMIT,

@@ -95,7 +95,7 @@ function planBase(
   const strategy = getEntry(STRATEGIES, strategyName) ?? 'weighted'
   const kind = first.kind === 'llm' ? {} : { kind: first.kind, ...(isEmbedding && { sameVectors: true }) }
   const combo = plan.findFreeComboName(hasMore ? `${name}-deployments` : name, { isMadeUp: hasMore })
-  plan.combos.set(combo, {}) // reserves the name before nested combos get theirs
+  plan.combos.set(combo, {}) // reserves the name before nested combos choose theirs
   const tiers = groupByOrder(deployments)
   const isTiered = tiers.length > 1
   const entries = tiers.flatMap((tier): PlannedEntry[] => {
@@ -108,7 +108,7 @@ function planBase(
       params,
     }))
     if (!isTiered) return entries
-    if (entries.length === 1) return entries.map((entry) => ({ ...entry, weight: undefined })) // fallback entries have no weight
+    if (entries.length === 1) return entries.map((entry) => ({ ...entry, weight: undefined })) // fallbacks are tried in order, so they have no weight
     const inner = plan.findFreeComboName(`${combo}-order-${tier[0]?.order ?? 'last'}`, { isMadeUp: true })
     plan.combos.set(inner, { models: toComboModels(entries), strategy, ...kind })
     plan.reportMapped(`${name}: order ${tier[0]?.order ?? 'none'}`, `combo ${inner} (${strategy})`)
@@ -334,7 +334,7 @@ function planAliases({ router, plan }: Routes, findBase: (name: string) => strin
     }
     if (toObject(value).hidden === true)
       plan.reportUnmapped(`${place}.hidden`, 'Aliases are always listed, like models.')
-    if (plan.combos.has(alias) || alias === group) continue // it has its own fallbacks
+    if (plan.combos.has(alias) || alias === group) continue // its own fallbacks already made it a combo
     const target = plan.combos.has(group) ? group : (plan.aliases.get(group) ?? base)
     plan.alias(place, alias, target)
     plan.reportMapped(place, `alias ${alias} for ${target}`)

@@ -60,7 +60,7 @@ interface PlannedConnection {
   models: Set<string>
 }
 
-/** A combo entry. Its weight is omitted if all weights are equal. */
+/** A combo entry. Its weight is omitted if all entries have the same weight. */
 export interface PlannedEntry {
   model: string
   weight?: number | undefined
@@ -177,8 +177,8 @@ export class ImportPlan {
 
   /**
    * Reserves a name that clients use. No combo created by the import gets the name, and no connection gets the part before its slash as a prefix.
-   * This is necessary because `openai/gpt-5` can mean a model other than OpenAI's, or several. `isItself`: the name means exactly that model. Call
-   * this before planning combos and connections.
+   * This is necessary because `openai/gpt-5` can mean another vendor's model, or several models. With `isItself`, the name means exactly that model.
+   * Call this before planning combos and connections.
    */
   reserveName(name: string, { isItself = false }: { isItself?: boolean } = {}): void {
     this.#names.add(name)
@@ -293,7 +293,7 @@ export class ImportPlan {
         const providerSpecificData = {
           ...data,
           ...(prefix !== provider && { prefix }),
-          // The listing doesn't query servers without a key, and would list the catalog's models for local servers.
+          // The listing doesn't query servers without a key. For local servers, it would list the catalog's models.
           ...((!apiKey || LOCAL.includes(provider)) && models.size > 0 && { enabledModels: [...models] }),
         }
         return [
@@ -348,7 +348,7 @@ const BUILT_IN: ReadonlySet<string> = new Set(
 /** Providers whose servers have different models than the catalog. */
 const LOCAL = ['ollama', 'lmstudio']
 
-/** Returns whether a provider is a server that only uses the format of another provider. */
+/** Returns whether the provider is your own server that uses another provider's format. */
 const isSelfHosted = (provider: string) => /^(?:openai|anthropic)-compatible/.test(provider)
 
 /** Converts a value to YAML input. */

@@ -102,7 +102,7 @@ function planCombo(node: StrategyTarget, preferredName: string, plan: ImportPlan
   const strategy = toObject(given.strategy)
   const mode = readString(strategy.mode) ?? readString(given.mode) ?? (targets.length > 1 ? 'fallback' : 'single')
   const name = plan.findFreeComboName(preferredName)
-  plan.combos.set(name, {}) // reserves the name before nested combos get theirs
+  plan.combos.set(name, {}) // reserves the name before nested combos choose theirs
   const from = place || 'the config'
   if (mode === 'single' && targets.length > 1)
     plan.reportUnmapped(`${from}: mode single`, 'Only the first target is used.')

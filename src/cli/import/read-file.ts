@@ -41,7 +41,7 @@ async function readFileText(path: string): Promise<string> {
   }
   if (size > MAX_BYTES) throw problem(`${path} is larger than ${MAX_BYTES / 1024 / 1024} MiB.`)
   const bytes = Buffer.concat(chunks)
-  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe // written by PowerShell
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe // PowerShell writes UTF-16 files
   return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)
 }
 
@@ -71,7 +71,6 @@ function parseYaml(path: string, text: string): unknown {
   return value
 }
 
-/** Returns the result, or `undefined` if the parser throws. */
 function tryParse<T>(parse: () => T): T | undefined {
   try {
     return parse()
@@ -87,7 +86,7 @@ function isTooDeep(value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return 0
     const measured = heights.get(value)
     if (measured !== undefined || depth > MAX_DEPTH) return measured ?? MAX_DEPTH
-    heights.set(value, MAX_DEPTH) // treats a part that refers to itself as too deep
+    heights.set(value, MAX_DEPTH) // makes a part that refers to itself count as too deep
     const height = Object.values(value).reduce((most, inner) => Math.max(most, measureHeight(inner, depth + 1)), 0) + 1
     heights.set(value, height)
     return height

@@ -60,7 +60,6 @@ export function createBuilder(schemas: Omit<Builder, 'errors'>, responses: Recor
   }
 }
 
-/** Capitalizes the first letter of a name. */
 export const capitalize = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1)
 
 /** Joins names to the id of an operation, such as `keysList`. */

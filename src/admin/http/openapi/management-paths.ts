@@ -156,7 +156,7 @@ const EXPORTS = {
   'application/jsonl': { schema: { type: 'string' } },
 }
 
-/** The statuses of errors: of every operation, of operations with a body, and of operations with a parameter in the path. */
+/** Error statuses of every operation. Operations with a body or a path parameter add their own. */
 const ALWAYS = [400, 401, 403, 500, 503]
 const WITH_BODY = [408, 413, 415]
 const WITH_PARAMETER = [404]

@@ -50,12 +50,12 @@ const accounts: Readonly<Record<keyof AccountReaders, { summary: string; type: s
   openRouterCredits: { summary: "Get the caller's dollar limit and spending (OpenRouter)", type: 'OpenRouterCredits' },
 }
 
-/** The statuses of errors under `/v1` and `/v1beta`; a provider's own error keeps its status. */
+/** Error statuses under `/v1` and `/v1beta`. A provider's error keeps its own status. */
 const LISTING_ERRORS = [400, 401, 403, 500, 503]
 const ROUTE_ERRORS = [...LISTING_ERRORS, 408, 413, 415, 429]
 const CALL_ERRORS = [...ROUTE_ERRORS, 404, 502, 504]
 
-/** The credentials of clients. One of them is enough, and none is needed while the setting `requireApiKey` is off. */
+/** Client credentials, any of which is enough. None is needed while the `requireApiKey` setting is off. */
 const clientSecurity: JsonObject[] = [
   { apiKey: [] },
   { apiKeyInXApiKey: [] },

@@ -27,11 +27,9 @@ export const routeDescriptions: Readonly<Record<'live' | 'usageLive' | 'try', Ro
   },
 }
 
-/** The description of the `If-Match` header. */
 export const ifMatchDescription =
   'The `ETag` of the record that the change is based on. If the record has changed since, returns 409 with the current record as `current`.'
 
-/** The description of the parameter `format`. */
 export const formatDescription = 'Response format; default: from `Accept`, otherwise `json`.'
 
 /** Descriptions of the parameters of live events. */
@@ -70,7 +68,6 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   gateway: 'The gateway itself, for load balancers.',
 }
 
-/** Descriptions of error statuses. */
 export const statusDescriptions: Readonly<Record<number, string>> = {
   400: 'The request is invalid. The message says why; nothing was changed.',
   401: 'The credential is missing or wrong.',
