@@ -42,7 +42,7 @@ const UNIQUE_FIELDS = [
 ]
 const DECISIVE_FIELDS: ReadonlySet<string> = new Set([...REPEATABLE_FIELDS, ...UNIQUE_FIELDS])
 
-/** Folds a name's case as Go does when it compares names: simple case folding, where `ſ` equals `s` and the Kelvin sign equals `k`. */
+/** Folds a name's case the way Go's JSON decoder does: simple case folding, where `ſ` equals `s` and the Kelvin sign equals `k`. */
 const foldCase = (name: string) => name.toUpperCase().toLowerCase()
 const FIELDS_BY_FOLDED_NAME: ReadonlyMap<string, string> = new Map(
   Array.from(DECISIVE_FIELDS, (name) => [foldCase(name), name]),

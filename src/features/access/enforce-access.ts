@@ -38,7 +38,7 @@ export async function enforceAccess(
   const targetRule: TargetRule = (request, target, path) => {
     const name = getRequestedName(path, request)
     return access.allowsTarget(name, target)
-      ? (checkKind(request.call.endpoint) ?? checkBody(request.call)) // the model may have changed the endpoint
+      ? (checkKind(request.call.endpoint) ?? checkBody(request.call)) // a step may have changed the model, and with it the endpoint
       : createNameError(name)
   }
   const nameRule: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : createNameError(name))

@@ -105,7 +105,7 @@ export const accountInputs = {
   delete: closedObject({ usage: v.exactOptional(choice(['keep', 'erase'])) }),
 }
 
-/** The fields that can be changed. */
+/** The fields that an input can change. */
 type AccountInput = Pick<
   AppAccountChange,
   'name' | 'plan' | 'isActive' | 'limits' | 'models' | 'kinds' | 'require' | 'promptCaching' | 'metadata'
@@ -119,7 +119,6 @@ interface AccountOperationsDependencies {
   accounts(): Promise<Accounts>
   /** Removes the counters of a deleted account. Never rejects. */
   forgetLimits(scope: ScopeName): Promise<void>
-  /** Revokes the tokens of the account with this ref. */
   revokeTokens(ref: string): Promise<void>
 }
 
@@ -320,7 +319,7 @@ export function createAccountOperations(deps: AccountOperationsDependencies): {
   }
 }
 
-/** How many records to read at a time, and how many times to read for one page of a filtered list. */
+/** Records per read, and maximum reads for one page of a filtered list. */
 const PAGE = 1_000
 const MAX_PAGES = 20
 /** The minimum default retention of usage records, in ms. */

@@ -15,17 +15,17 @@ import { DAY_MS, recordAccountUse } from './account-use.ts'
 import { type AccountCache, createAccountCache, type KnownAccount } from './known-accounts.ts'
 import { createNewAccountLimit } from './new-accounts.ts'
 
-/** Options for the accounts that `identify` names. */
+/** Options for the accounts that `identify` returns. */
 export interface AccountOptions {
   /** The plan for accounts without one from `identify` or from their record: the ID or name of a group. Default: none. */
   defaultPlan?: string
   /** How many previously unseen accounts each instance admits per minute; default 1,000. Beyond that, requests get a 503. */
   newPerMinute?: number
-  /** After how many days without requests an account is forgotten, unless the management API created or changed it; default 90. */
+  /** Days without requests after which an account is forgotten, unless the management API created or changed it; default 90. */
   idleDays?: number
   /**
-   * Whether to send the account's ref to providers as the end user, in place of the one that the client names (`safety_identifier`, `user`,
-   * `metadata.user_id`); default `false`. Gemini clients can't name one.
+   * Whether to send the account's ref to providers as the end user, replacing the one that the client sent (`safety_identifier`, `user`,
+   * `metadata.user_id`); default `false`. Gemini clients can't send one.
    */
   forwardRef?: boolean
 }
@@ -132,7 +132,7 @@ export function createAccounts({
     return getSettledValue(finding) ?? (await finding)
   }
 
-  /** Reads counters at the same time as the account's record, which usually leaves the limits as they are. */
+  /** Reads counters while the account's record is being read. The record usually doesn't change the limits. */
   async function expectLimits(ref: string, { plan: planName = defaultPlan, limits }: Identity): Promise<void> {
     const plan = planName === undefined ? undefined : await findPlan(planName).catch(() => undefined)
     prepareLimits?.({ ref, plan, limits: limits ?? plan?.each })
@@ -216,7 +216,7 @@ export function createAccounts({
   }
 }
 
-/** Whether both have the same fields with identical values, which means that an account created from one also fits the other. */
+/** Whether both have the same fields with identical values. If so, an account created from one also fits the other. */
 function isSameIdentity(a: Identity | undefined, b: Identity): boolean {
   const members = Object.keys(b) as Array<keyof Identity> // an identity has no other fields
   return (
@@ -224,7 +224,7 @@ function isSameIdentity(a: Identity | undefined, b: Identity): boolean {
   )
 }
 
-/** Whether your app names a different plan than the record. The account's API keys use the plan in the record. */
+/** Whether your app names a different plan than the record does. The account's API keys use the plan in the record. */
 export const hasNewPlan = (
   { plan, isManaged }: Pick<KnownAccount, 'plan' | 'isManaged'>,
   identity: Identity,

@@ -19,7 +19,7 @@ export interface OpenDependencies {
 }
 
 export interface OpenAccounts extends Accounts {
-  /** Checks after `maxAgeMs` which requests must end, and again while requests with accounts are in flight. */
+  /** Schedules a check for requests that must end, `maxAgeMs` from now. Repeats it while requests with accounts are in flight. */
   scheduleCheck(): void
   close(): void
 }

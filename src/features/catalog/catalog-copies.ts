@@ -8,20 +8,23 @@ import type { CatalogChange, CatalogGeneration } from './live-types.ts'
 export interface CatalogState {
   current?: StoredGeneration
   previous?: StoredGeneration
-  /** The changes on hold from the copy in use. */
+  /** The changes to the copy in use that are on hold. */
   held: CatalogChange[]
   applied: string[]
-  /** `held`: its suspicious changes; absent if an older version stored it. */
+  /**
+   * Replaces the end user in the client's request with the account's ref. Endpoints of other kinds may reject the field, so they get it only if the
+   * client sent it.
+   */
   rejected?: { reason: string; sha256: string; held?: CatalogChange[] }
-  /** The hash of a source that was rolled back, which isn't applied again. */
+  /** The hash of a source that was rolled back, so it isn't applied again. */
   ignored?: string
 }
 
-/** A generation, and where its data is. */
+/** A generation, and the location of its data. */
 export interface StoredGeneration extends CatalogGeneration {
-  /** The hash of the source that it came from. */
+  /** The hash of its source. */
   sourceSha256: string
-  /** The number of values that hold its data. */
+  /** The number of stored values that its data is split into. */
   parts: number
 }
 
@@ -29,10 +32,10 @@ export const PREFIX = 'catalog/'
 const STATE = `${PREFIX}state`
 const EMPTY: CatalogState = { held: [], applied: [] }
 
-/** In ASCII characters. Deno KV accepts values of up to 65,536 bytes, and adapters may add to them. */
+/** Maximum length of a part, in ASCII characters. Deno KV accepts values of up to 65,536 bytes, and adapters may add to them. */
 const MAX_PART = 60_000
 
-/** The copies of the catalog in the storage, cut into values that every storage accepts. */
+/** Creates the store for copies of the catalog, which splits them into values that every storage accepts. */
 export function createCatalogCopies(storage: Storage) {
   const maxPart = Math.min(MAX_PART, Math.floor((storage.largestValueBytes ?? MAX_PART) * 0.9))
   const getKey = (sha256: string, part: number) =>
@@ -44,7 +47,7 @@ export function createCatalogCopies(storage: Storage) {
       const stored = await storage.get(STATE)
       const value = stored && tryParseJson(stored.value)
       const isState = isObject(value) && Array.isArray(value.held) && Array.isArray(value.applied)
-      return { state: isState ? (value as unknown as CatalogState) : EMPTY, version: stored?.version ?? null } // only `writeState` writes it
+      return { state: isState ? (value as unknown as CatalogState) : EMPTY, version: stored?.version ?? null } // only `writeState` writes this value
     },
 
     /** Resolves to the new version, or to `false` if another instance has changed the state. */
@@ -57,7 +60,7 @@ export function createCatalogCopies(storage: Storage) {
       const text = values.map((stored) => stored?.value ?? '').join('')
       if ((await hash(text)) !== sha256) return undefined
       const models = tryParseJson(text)
-      return isObject(models) ? (models as unknown as ModelLists) : undefined // its hash matches
+      return isObject(models) ? (models as unknown as ModelLists) : undefined // the hash proves that this gateway wrote it
     },
 
     /** Writes the data of a generation. */
@@ -84,6 +87,6 @@ export function createCatalogCopies(storage: Storage) {
 export const hash = async (text: string): Promise<string> =>
   toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text))))
 
-/** Escapes all other characters, so a part has as many bytes as characters. */
+/** Escapes all non-ASCII characters, so a part has as many bytes as characters. */
 const toAscii = (json: string): string =>
   json.replace(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

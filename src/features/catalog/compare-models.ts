@@ -9,11 +9,11 @@ import { checkModels } from './validate-model.ts'
 /** Models by provider. */
 export type ModelLists = Readonly<Record<string, readonly CatalogModel[]>>
 
-/** A new copy of the models, compared with the one in use. */
+/** The result of comparing a new copy of the models with the one in use. */
 export interface Comparison {
   models: ModelLists
   held: CatalogChange[]
-  /** The changes that apply, one per line. */
+  /** The changes to apply, one per line. */
   applied: string[]
   /** Why the entire copy is suspicious. */
   rejected?: string
@@ -23,23 +23,23 @@ interface CompareOptions {
   /** The catalog in use. */
   catalog: Catalog
   asOf: string
-  /** Whether a suspicious change applies anyway. */
+  /** Whether to apply a suspicious change anyway. */
   accepts(change: CatalogChange): boolean
 }
 
-/** Prices above this, in USD per million tokens or per unit, are mistakes. */
+/** Higher prices, in USD per million tokens or per unit, are mistakes. */
 const MAX_USD = 1_000
 /** A price or limit that changes by more than this factor is suspicious. */
 const MAX_FACTOR = 10
-/** A copy that lacks more than this share of the models is suspicious. */
+/** A copy is suspicious if more than this share of the models is missing. */
 const MAX_GONE = 0.2
-/** A copy with less than this share of the data is suspicious. */
+/** A copy is suspicious if it is smaller than this share of the copy in use. */
 const MIN_SIZE = 0.5
 /** If more than this share of at least four prices is suspicious, the copy is probably in another unit. */
 const MAX_HELD = 0.5
-/** The maximum length of the changes on hold: more are too many to review one by one, and too long for one value in some stores. */
+/** Maximum characters of the changes on hold. A longer list is too long to review one by one, and too long for one value in some stores. */
 export const MAX_HELD_CHARACTERS = 30_000
-/** A valid model ID. */
+/** Matches a valid model ID. */
 const MODEL_ID = /^[^\s\p{C}]{1,200}$/u
 
 /** Reads a source and compares its models with the catalog in use. Providers that this release doesn't know are ignored. */
@@ -55,7 +55,7 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
   let sizeAfter = 0
   for (const provider of Object.keys(options.catalog)) {
     const { models: oldModels = [], asOf: date, isLive } = options.catalog[provider] ?? {}
-    const { models: after = isLive ? [] : undefined, invalid } = readModels(source, provider, options) // the copy in use has it, so its models are missing now
+    const { models: after = isLive ? [] : undefined, invalid } = readModels(source, provider, options) // the copy in use has this provider, so its models are missing now
     if (!after) continue
     sizeAfter += JSON.stringify(after).length
     const found = new Map(after.map((model) => [model.id, model]))
@@ -63,7 +63,7 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
     const mergedModels = oldModels.map((old): CatalogModel => {
       const now = found.get(old.id)
       found.delete(old.id)
-      if (now && (now.type ?? 'llm') !== (old.type ?? 'llm')) return old // requests for it would fail
+      if (now && (now.type ?? 'llm') !== (old.type ?? 'llm')) return old // keeps the old model, because requests of its kind would fail
       if (!now && extra.has(old.id)) return old
       if (!old.retired) sizeBefore += JSON.stringify(old).length
       if (!old.retired) knownCount++
@@ -113,9 +113,9 @@ export function compareModels(source: JsonObject, options: CompareOptions): Comp
 interface Counts {
   known: number
   gone: number
-  /** Models with a price. */
+  /** The number of models with a price. */
   compared: number
-  /** Models with a suspicious price. */
+  /** The number of models with a suspicious price. */
   suspicious: number
   held: readonly CatalogChange[]
   /** In characters. */
@@ -137,9 +137,9 @@ function findRejection({ known, gone, compared, suspicious, held, ...sizes }: Co
 
 /** The models of a provider in a source. */
 interface ReadModels {
-  /** The valid ones; absent if the source doesn't have the provider. */
+  /** The valid models; absent if the source doesn't have the provider. */
   models?: CatalogModel[]
-  /** The IDs of the others. */
+  /** The IDs of the invalid models. */
   invalid: ReadonlySet<unknown>
 }
 
@@ -161,7 +161,7 @@ function readModels(source: JsonObject, provider: string, { catalog, asOf }: Com
   return { ...(models && { models }), invalid }
 }
 
-/** Selects the models of models.dev as for the built-in catalog, and all models that are already in the catalog. */
+/** Selects models from models.dev by the rules of the built-in catalog, plus all models that are already in the catalog. */
 function selectKnown(
   source: JsonObject,
   selection: Selection,
@@ -178,7 +178,10 @@ const FIELDS = ['id', 'type', 'contextWindow', 'maxOutputTokens', 'price'] as co
 const pickFields = (model: JsonObject): JsonObject =>
   Object.fromEntries(FIELDS.flatMap((name) => (model[name] === undefined ? [] : [[name, model[name]]])))
 
-/** Removes prices of 0 that the catalog doesn't have: the source doesn't know them. Without a price of input tokens, the others are useless. */
+/**
+ * Removes prices of 0 that the catalog doesn't have, because the source doesn't know those prices. Without a price of input tokens, the other prices
+ * are useless.
+ */
 function dropNewZeros(model: JsonObject, oldModels: readonly CatalogModel[]): JsonObject {
   const { price, ...others } = model
   const oldPrices = new Map(listPrices(oldModels.find(({ id }) => id === model.id)?.price))
@@ -200,7 +203,7 @@ function dropNewZeros(model: JsonObject, oldModels: readonly CatalogModel[]): Js
   return isPriced ? { ...others, price: left } : others
 }
 
-/** Limits whose jumps are suspicious, because requests might no longer fit. */
+/** The limits to check for suspicious jumps, after which requests might no longer fit. */
 const LIMITS = ['contextWindow', 'maxOutputTokens'] as const
 
 type ModelLimits = Pick<CatalogModel, (typeof LIMITS)[number]>
@@ -214,10 +217,10 @@ const isJump = (from: number | undefined, to: number | undefined): boolean =>
 const hasPlausiblePrice = ({ price }: { price?: unknown }): boolean =>
   listPrices(price).every(([, usd]) => usd <= MAX_USD)
 
-/** Matches the names of prices per million tokens, also in tiers. */
+/** Matches the names of prices per million tokens, including those in tiers. */
 const TOKEN_PRICE = /(?:^|\.)(?:input|output|(?:cache|audio|image)[A-Z]\w*)$/
 
-/** Lists the prices that a change sets to 0, makes unknown, or changes by more than ten times, also compared with the regular price. */
+/** Lists the prices that a change sets to 0, removes, or changes by more than a factor of ten. Also compares new tiers with the regular price. */
 function listSuspicious(before: Price | undefined, after: Price | undefined): string[] {
   return [...listSuspiciousChanges(before, after), ...listSuspiciousAdditions(before, after)]
 }
@@ -239,7 +242,7 @@ function listSuspiciousChanges(before: Price | undefined, after: Price | undefin
     const to = now.get(name)
     if (from === 0 || to === from) return []
     const isGone = to === undefined || to === 0
-    if (isGone && to === undefined && name.includes('.') && after) return [] // other tiers
+    if (isGone && to === undefined && name.includes('.') && after) return [] // the new price has different tiers
     return isGone || isJump(from, to) ? [`${name}: ${from} -> ${to ?? 'unknown'}`] : []
   })
 }

@@ -6,10 +6,10 @@ import { isObject, tryParseJson } from '../../lib/json.ts'
 import type { Clock } from '../../types.ts'
 import type { CatalogOptions, FetchCatalog, FetchedCatalog } from './live-types.ts'
 
-/** How long a source may take, in ms. */
+/** Timeout of a source, in ms. */
 const TIMEOUT_MS = 60_000
 const DAY_MS = 24 * 60 * 60_000
-/** models.dev has about 3 MB. */
+/** Maximum size of a source. models.dev has about 3 MB. */
 const MAX_BYTES = 32 * 1024 * 1024
 const MAX_REASON = 200
 const MODELS_DEV = 'https://models.dev/api.json'
@@ -34,11 +34,11 @@ export async function fetchCatalog(
     if (asOf !== undefined && !(typeof asOf === 'string' && DATE.test(asOf) && !Number.isNaN(Date.parse(asOf))))
       throw fail('did not return a date like 2026-11-30 in "asOf"')
     if (asOf !== undefined && Date.parse(asOf) > clock.now() + DAY_MS)
-      throw fail('returned a date in the future in "asOf"') // time zones
+      throw fail('returned a date in the future in "asOf"') // tolerates time zones
     if (typeof source !== 'string' || typeof newEtag !== 'string')
       throw fail('did not return a string in "source" or "etag"')
     const json = JSON.stringify(fetched.providers)
-    return { ...(fetched as unknown as FetchedCatalog), json } // checked above; the models are checked next
+    return { ...(fetched as unknown as FetchedCatalog), json } // the other fields were checked above; the models are checked later
   } catch (error) {
     throw isGatewayError(error)
       ? error
@@ -52,7 +52,7 @@ const DATE = /^\d{4}-\d\d-\d\d$/
 
 const fail = (problem: string) => gatewayError('UPSTREAM_FAILED', { message: `The catalog source ${problem}.` })
 
-/** Explains why a source failed. Its message may quote a URL with a key, or an entire page. */
+/** Explains why a source failed. Doesn't include the original message, which may quote a URL with a key, or an entire page. */
 function describeFailure(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : {}
   const reasons = [message, cause instanceof Error ? cause.message : undefined].filter(Boolean).join(': ')

@@ -12,7 +12,7 @@ import { RefreshSchedule } from './refresh-schedule.ts'
 
 export interface LiveCatalogDependencies {
   options: CatalogOptions
-  /** The catalog that the gateway reads. Its providers are replaced when a copy applies. */
+  /** The catalog that the gateway reads. Applying a copy replaces its providers. */
   catalog: Catalog
   base: Catalog
   store: Pick<Store, 'storage'>
@@ -27,9 +27,9 @@ export interface LiveCatalogDependencies {
 const POLL_MS = 10_000
 const MAX_APPLIED = 100
 const MAX_LINE = 200
-/** How much of a rejected copy's changes is kept at least. */
+/** Minimum characters of a rejected copy's changes to keep. */
 const MIN_REJECTED_CHARACTERS = 10_000
-/** How many unknown models an error names. */
+/** Maximum unknown models that an error names. */
 const MAX_NAMED = 5
 
 const REJECTED_AS_A_WHOLE =
@@ -38,27 +38,27 @@ const REJECTED_AS_A_WHOLE =
 /** How long the first request waits for the stored copy, in ms. */
 const LOAD_MS = 1_000
 
-/** Opens the catalog, and applies the stored copy if the storage responds in time. A failure is only reported. */
+/** Opens the catalog, and applies the stored copy if the storage responds in time. If this fails, only reports the error. */
 export async function openLiveCatalog(deps: LiveCatalogDependencies): Promise<LiveCatalog> {
   const live = new LiveCatalog(deps)
   await settlesWithin(live.load().catch(deps.onError), LOAD_MS, deps.clock)
   return live
 }
 
-/** Keeps the catalog current: applies the stored copy, and refreshes it when it is due. Its methods run one after the other. */
+/** Keeps the catalog current: applies the stored copy, and refreshes it when it is due. Its methods run one at a time. */
 export class LiveCatalog {
   readonly #deps: LiveCatalogDependencies
   readonly #copies: ReturnType<typeof createCatalogCopies>
   readonly #schedule: RefreshSchedule
   readonly #runInOrder = createMutex()
   readonly #stopWatching: (() => void) | undefined
-  /** Hashes of damaged copies that were reported. */
+  /** Hashes of damaged copies that have already been reported. */
   readonly #reported = new Set<string>()
   #state: CatalogState = { held: [], applied: [] }
   #version: string | null | undefined
   #inUse: StoredGeneration | undefined
   #isStale = true
-  #isDamaged = false // or not yet complete, in a storage that is eventually consistent
+  #isDamaged = false // or still incomplete, in eventually consistent storage
   #polledAt = Number.NEGATIVE_INFINITY
   #error: string | undefined
 
@@ -81,7 +81,7 @@ export class LiveCatalog {
     return this.#runInOrder(() => this.#load())
   }
 
-  /** Called after each request: sees other instances' changes, and refreshes if it is due. */
+  /** Called after each request: picks up other instances' changes, and refreshes the catalog if it is due. */
   async tick(): Promise<void> {
     if (!this.#mayHaveChanged && !this.#schedule.isDue) return
     await this.#runInOrder(async () => {
@@ -90,7 +90,7 @@ export class LiveCatalog {
     })
   }
 
-  /** Doesn't wait for a refresh, which may take a minute. */
+  /** Doesn't wait for a refresh in progress, which may take a minute. */
   async review(): Promise<CatalogReview> {
     const loading = this.load()
     if (await settlesWithin(loading, LOAD_MS, this.#deps.clock)) await loading
@@ -158,7 +158,7 @@ export class LiveCatalog {
     }
   }
 
-  /** Reads the state, and applies the generation in it. A damaged copy is reported, and the previous one applies. */
+  /** Reads the state and applies its generation. If the copy is damaged, reports it and applies the previous one. */
   async #load(): Promise<void> {
     this.#isStale = false
     this.#polledAt = this.#deps.clock.now()
@@ -169,7 +169,7 @@ export class LiveCatalog {
     await this.#use(state.current, state.previous)
   }
 
-  /** Applies the first of the generations whose data is complete. */
+  /** Applies the first generation whose data is complete. */
   async #use(...generations: ReadonlyArray<StoredGeneration | undefined>): Promise<void> {
     this.#isDamaged = false
     for (const generation of generations) {
@@ -192,7 +192,7 @@ export class LiveCatalog {
     this.#deps.logger.warn(`The catalog copy of ${asOf} is damaged, so the gateway uses the previous one.`)
   }
 
-  /** Replaces the providers' models. Built-in models that are newer than the copy stay. */
+  /** Replaces the providers' models. Keeps built-in models that are newer than the copy. */
   #apply(models: ModelLists, generation: StoredGeneration | undefined): void {
     const { base, catalog } = this.#deps
     this.#inUse = generation
@@ -205,7 +205,7 @@ export class LiveCatalog {
     }
   }
 
-  /** Makes this copy the current one. Another instance's write wins. */
+  /** Makes this copy the current one, unless another instance has written first. */
   async #save(
     models: ModelLists,
     generation: Omit<StoredGeneration, 'sha256' | 'parts' | 'version'>,
@@ -242,7 +242,7 @@ export class LiveCatalog {
     }
   }
 
-  /** Fetches the source, and applies it. Suspicious changes apply only if its hash is `accepted`. */
+  /** Fetches the source and applies it. Applies suspicious changes only if `accepted` is the source's hash. */
   async #update({ accepted }: { accepted?: string } = {}): Promise<void> {
     const { options, clock, upstream, catalog } = this.#deps
     const { rejected, current, ignored } = this.#state
@@ -265,7 +265,7 @@ export class LiveCatalog {
     })
   }
 
-  /** Applies the copy that was rejected, but not what the source has since. */
+  /** Applies the rejected copy, but none of the later changes in the source. */
   async #acceptRejected({ sha256 }: { sha256: string }): Promise<void> {
     await this.#update({ accepted: sha256 })
     const { rejected, current } = this.#state
@@ -284,7 +284,7 @@ export class LiveCatalog {
     if (rejected) await this.#write(others)
   }
 
-  /** Reports and remembers a source that was rejected as a whole, once. */
+  /** Reports and stores the rejection of an entire source, once per source. */
   async #reject({ rejected: reason = '', held }: Comparison, sha256: string): Promise<void> {
     if (this.#state.rejected?.sha256 === sha256) return
     this.#deps.logger.warn(
@@ -293,7 +293,7 @@ export class LiveCatalog {
     await this.#write({ ...this.#state, rejected: { reason, sha256, held: this.#cutHeld(held) } })
   }
 
-  /** Returns as many changes of a rejected copy as a store can keep, next to those on hold from the copy in use. */
+  /** Returns as many of a rejected copy's changes as fit in a store, next to the changes on hold for the copy in use. */
   #cutHeld(changes: readonly CatalogChange[]): CatalogChange[] {
     let remainingCharacters = Math.max(
       MIN_REJECTED_CHARACTERS,
@@ -314,7 +314,7 @@ export class LiveCatalog {
     return [...lines.map((line) => `${asOf} ${line}`.slice(0, MAX_LINE)), ...this.#state.applied].slice(0, MAX_APPLIED)
   }
 
-  /** Applies the held changes to these models; to all if `requested` is absent. */
+  /** Applies the held changes of these models, or all of them if `requested` is absent. */
   async #acceptHeld(requested: readonly string[] | undefined): Promise<void> {
     const { held, current } = this.#state
     requireHeld(requested, held)
@@ -340,7 +340,7 @@ function requireHeld(requested: readonly string[] | undefined, heldChanges: read
   })
 }
 
-/** Returns the models with the prices and limits of the changes. A change without a price removes the model's. */
+/** Returns the models with the changed prices and limits. A change without a price removes the model's price. */
 function applyChanges(models: ModelLists, changes: readonly CatalogChange[]): ModelLists {
   const byName = new Map(changes.map((change) => [change.model, change]))
   return Object.fromEntries(

@@ -6,17 +6,17 @@ import type { Catalog, Price } from '../../types.ts'
 export interface CatalogOptions {
   /** The catalog to start with; default: the built-in one. */
   base?: Catalog
-  /** Where models and prices come from: `models.dev`, or a function that fetches them. */
+  /** The source of models and prices: `models.dev`, or a function that fetches them. */
   refresh: 'models.dev' | FetchCatalog
   /** How often to refresh, in days or hours: `1d` (default), `12h`. */
   every?: string
-  /** Decides whether a suspicious change applies without `gateway.api.catalog.accept`. Default: none does. */
+  /** Decides whether to apply a suspicious change without `gateway.api.catalog.accept`. Default: hold all of them. */
   accept?(change: CatalogChange): boolean
 }
 
 /**
- * Fetches models and prices. `etag` is from the previous result. Resolves to `unchanged` if nothing has changed since then. A function that
- * rejects, returns something else, or takes longer than a minute changes nothing.
+ * Fetches models and prices. `etag` is from the previous result. Resolves to `unchanged` if nothing has changed since then. If the function rejects,
+ * returns anything else, or takes longer than a minute, the catalog stays the same.
  */
 export type FetchCatalog = (request: {
   fetch: UpstreamFetch
@@ -28,7 +28,7 @@ export type FetchCatalog = (request: {
 export interface FetchedCatalog {
   /** By provider: an array of models as in the catalog, or the entries of https://models.dev/api.json. */
   providers: object
-  /** Where they come from, such as a URL. */
+  /** The source, such as a URL. */
   source?: string
   /** The date of the prices, `YYYY-MM-DD`; default: today. */
   asOf?: string
@@ -36,17 +36,17 @@ export interface FetchedCatalog {
 }
 
 /**
- * A suspicious change to a model, on hold until it is accepted: a price becomes 0 or unknown, or a price or limit changes by more than a factor of
- * ten.
+ * A suspicious change to a model, which is on hold until you accept it: a price becomes 0 or unknown, or a price or limit changes by more than a
+ * factor of ten.
  */
 export interface CatalogChange {
-  /** `openai/gpt-5.4`. */
+  /** The model, such as `openai/gpt-5.4`. */
   model: string
   /** The prices and limits that change, such as `input: 2.5 -> 0`. */
   changes: string[]
-  /** The price that would apply; absent if it would be unknown. */
+  /** The new price; absent if it would become unknown. */
   price?: Price
-  /** The limits that would apply; absent unless they change by more than a factor of ten. */
+  /** The new limits; absent unless they change by more than a factor of ten. */
   contextWindow?: number
   maxOutputTokens?: number
 }
@@ -66,17 +66,17 @@ export interface CatalogGeneration {
 
 /** The catalog's state. */
 export interface CatalogReview {
-  /** Whether models and prices are refreshed. */
+  /** Whether the catalog is refreshed. */
   isLive: boolean
-  /** The refreshed copy in use; absent while the gateway uses the catalog that it started with. */
+  /** The refreshed copy in use; absent while the gateway uses the initial catalog. */
   current?: CatalogGeneration
-  /** The previous copy, to which `rollback` returns. */
+  /** The previous copy, which `rollback` restores. */
   previous?: CatalogGeneration
-  /** Suspicious changes on hold until `accept`; those of the rejected copy if there is one. */
+  /** Suspicious changes on hold until you call `accept`: those of the rejected copy if there is one, otherwise those of the copy in use. */
   held: CatalogChange[]
-  /** Why the latest copy was rejected as a whole; `accept` applies it anyway. */
+  /** Why the latest copy was rejected; `accept` applies it anyway. */
   rejected?: string
-  /** The latest changes that were applied, newest first. */
+  /** The most recently applied changes, newest first. */
   applied: string[]
   /** Why the latest refresh failed. */
   error?: string
@@ -88,8 +88,8 @@ export interface CatalogOperations<Input = never> {
   review(): Promise<CatalogReview>
   /** Fetches the source now. Rejects with `UPSTREAM_FAILED` if it can't be used. */
   refresh(): Promise<CatalogReview>
-  /** Applies the held changes of the given models, or all of them, including a copy that was rejected as a whole. */
+  /** Applies the held changes of the given models, or all held changes, including a rejected copy. */
   accept(input?: { models?: string[] } | Input): Promise<CatalogReview>
-  /** Returns to the previous copy, and ignores the current one from then on. */
+  /** Restores the previous copy, and ignores the current one from then on. */
   rollback(): Promise<CatalogReview>
 }

@@ -10,26 +10,26 @@ interface RefreshScheduleDependencies {
   random(): number
 }
 
-/** When the next refresh is due, and how many have failed in a row. All instances share it. */
+/** The time of the next refresh, and the number of failures in a row. All instances share it. */
 interface RefreshLease {
   nextAt: number
   failures: number
 }
 
-/** How long the instance that refreshes keeps others from doing so, in ms. */
+/** How long an instance reserves the refresh for itself, in ms. */
 const LEASE_MS = 60_000
 const FIRST_RETRY_MS = 5 * 60_000
 const DAY_MS = 24 * 60 * 60_000
 const LEASE = `${PREFIX}lease`
 
-/** Decides when to refresh. A lease in the storage makes one instance refresh for all of them. */
+/** Decides when to refresh. A lease in the storage ensures that one instance refreshes for all of them. */
 export class RefreshSchedule {
   readonly #storage: Storage
   readonly #clock: Clock
   readonly #random: () => number
   readonly #periodMs: number
   #dueAt = 0
-  /** The last lease that this instance saw, and when it saw it first. */
+  /** The last lease that this instance saw, and when it first saw it. */
   #seen: { version: string | undefined; at: number } | undefined
 
   constructor({ every, storage, clock, random }: RefreshScheduleDependencies) {
@@ -51,7 +51,7 @@ export class RefreshSchedule {
     if (!this.#seen || this.#seen.version !== stored?.version)
       this.#seen = { version: stored?.version, at: this.#clock.now() }
     const latestAt = this.#seen.at + 1.05 * Math.max(this.#periodMs, DAY_MS)
-    this.#dueAt = Math.min(lease.nextAt, latestAt) // it may be from a wrong clock, or from a longer period
+    this.#dueAt = Math.min(lease.nextAt, latestAt) // the stored time may come from a wrong clock, or from a longer period
     if (!this.isDue) return
     const version = await this.#write({ ...lease, nextAt: this.#clock.now() + LEASE_MS }, stored?.version ?? null)
     this.#dueAt = this.#clock.now() + LEASE_MS

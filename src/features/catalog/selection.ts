@@ -15,7 +15,7 @@ export interface Selection {
   keep?: RegExp
   /** Excludes IDs that match. */
   drop?: RegExp
-  /** IDs that are included despite `months`, `tools`, and `drop`. */
+  /** IDs to include despite `months`, `tools`, and `drop`. */
   always?: readonly string[]
   /** Matches the IDs of free models. For all other models, a price of zero means that the source doesn't know the price. */
   free?: RegExp

@@ -178,7 +178,7 @@ function* groupIndependent(
   getShadow: (state: RecordState) => Shadow | undefined,
 ): Generator<RecordState[]> {
   let run: RecordState[] = []
-  const names = new Set<unknown>() // the IDs and digests in this run
+  const names = new Set<unknown>() // the IDs and digests in the current run
   for (const state of states) {
     const itemNames = [
       `${state.collection}/${state.id}`,

@@ -45,7 +45,7 @@ export function withRegisters(shadow: Shadow, next: ShadowState): Shadow {
   return { ...rest, ...next }
 }
 
-/** Returns the shadow after the other side has confirmed the state. */
+/** Returns the shadow with its state marked as confirmed by the other side. */
 export function confirmShadow({ base, isUncertain, active, ...shadow }: Shadow): Shadow {
   return {
     ...shadow,
@@ -160,7 +160,7 @@ export class Shadows {
     const text = JSON.stringify({ order: 0, record: shadow })
     const write = (ifVersion: string | null) =>
       this.#store.storage.set(key, text, { ifVersion }).catch((error: unknown) => {
-        this.#isLoaded = false // the write may have succeeded anyway
+        this.#isLoaded = false // the write may have succeeded anyway, so reread everything
         return handleStorageError('write', key)(error)
       })
     let version = await write(previous?.version ?? null)
@@ -189,7 +189,7 @@ export class Shadows {
       if (last === undefined) return
       const others = page.map(({ key }) => key).filter((key) => !key.startsWith(this.#prefix))
       await Promise.all(others.map((key) => storage.delete(key).catch(handleStorageError('write', key))))
-      after = last.startsWith(this.#prefix) ? `${this.#prefix}~` : last // the keys of all collections sort before it
+      after = last.startsWith(this.#prefix) ? `${this.#prefix}~` : last // `~` sorts after all of this replica's keys, so the listing skips them
       await nextTurn()
     }
   }
@@ -203,7 +203,7 @@ export class Shadows {
   async #loadAll(): Promise<void> {
     const startedAt = this.#clock.now()
     this.#staleKeys = new Set()
-    this.#isLoaded = true // before reading, so a gap during the read counts
+    this.#isLoaded = true // set before reading, so a change reported during the read isn't lost
     for (const table of this.#tables.values()) await table.loadAll()
     this.#readAt = startedAt
   }

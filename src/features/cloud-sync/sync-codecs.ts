@@ -39,7 +39,6 @@ export interface SyncCodec {
   hasActive: boolean
   /** Returns the synced content of a record. Throws an error with a user-facing message if it can't be synced. */
   read(item: SyncItem): Promise<Content>
-  /** Returns the ID for this content. */
   getId(record: JsonObject): string
   /** Builds a record from content, and encrypts its secrets. Fields that aren't synced keep their previous values. */
   buildRecord(content: Content, before: SyncItem | undefined): Promise<object>
@@ -86,7 +85,7 @@ export function createGroupCodec(store: Pick<WritableStore, 'isSignedGroup'>): S
   return {
     ...plainCodec,
     async read(item) {
-      if (!(await store.isSignedGroup(item.slot, item.record as GroupRecord))) throw createProblem(UNPROVEN_GROUP) // it is a group
+      if (!(await store.isSignedGroup(item.slot, item.record as GroupRecord))) throw createProblem(UNPROVEN_GROUP) // this codec only gets groups
       return plainCodec.read(item)
     },
   }
@@ -98,7 +97,7 @@ export function createGuardCodec(store: Pick<WritableStore, 'isSignedGuard'>): S
   return {
     ...plainCodec,
     async read(item) {
-      if (!(await store.isSignedGuard(item.record as StoredGuard))) throw createProblem(UNPROVEN_GUARD) // it is a guard
+      if (!(await store.isSignedGuard(item.record as StoredGuard))) throw createProblem(UNPROVEN_GUARD) // this codec only gets guards
       return plainCodec.read(item)
     },
   }
@@ -111,7 +110,7 @@ export function createConnectionCodec(store: Pick<WritableStore, 'keyring' | 'co
     hasActive: true,
     getId: ({ id }) => String(id),
     async read({ record }) {
-      const connection = record as ConnectionRecord // it is a connection
+      const connection = record as ConnectionRecord // this codec only gets connections
       const apiKey = await decryptApiKey(store, connection)
       return {
         record: { ...pickFields(record, CONNECTION), ...(apiKey !== undefined && { apiKey }) },
@@ -121,7 +120,7 @@ export function createConnectionCodec(store: Pick<WritableStore, 'keyring' | 'co
     },
     async buildRecord({ record: { apiKey, ...fields }, isActive = true }, before) {
       const { sealedApiKey, ...next } = replaceFields(before?.record, fields, CONNECTION)
-      const record = { ...next, isActive } as ConnectionRecord // validated by the schema of connections
+      const record = { ...next, isActive } as ConnectionRecord // the schema of connections validates it
       if (typeof apiKey !== 'string') return record
       return { ...record, sealedApiKey: await (await keyring()).encrypt(getApiKeyContext(record), apiKey) }
     },
@@ -156,7 +155,7 @@ export function createKeyCodec(
     getId: ({ id }) => String(id),
 
     async read({ slot, record }) {
-      const key = record as KeyRecord // it is a key
+      const key = record as KeyRecord // this codec only gets keys
       const keyring = await store.keyring()
       if (!(await store.isSignedKey(slot, key))) throw createProblem(UNPROVEN)
       const value = key.sha256 === undefined ? await decryptKey(keyring, key) : undefined
@@ -176,7 +175,7 @@ export function createKeyCodec(
       const keyring = await store.keyring()
       if (side === 'gateway' && key !== undefined) return keyring.digest(key)
       if (side === 'gateway' && before) {
-        const { sha256 } = before.record as KeyRecord // it is a key
+        const { sha256 } = before.record as KeyRecord // this codec only gets keys
         const value = sha256 === undefined ? await decryptKey(keyring, before.record as KeyRecord) : undefined
         if (value !== undefined && (await digestKey(value)) === digest) return before.slot
       }

@@ -253,7 +253,7 @@ function createCombosTable(records: WritableRecords<ComboRecord>, codec: SyncCod
       return found
     },
     getSlot: async ({ record }) => String(record.name),
-    write: (before, { record }) => combos.replace(getEntry(before), record as ComboRecord), // `createCombosTable`'s codec built the record
+    write: (before, { record }) => combos.replace(getEntry(before), record as ComboRecord), // the codec of this table built the record
     remove: (item) => combos.replace(getEntry(item), undefined),
   }
 }
@@ -287,7 +287,7 @@ function createSettingsTable({ settings, damage }: WritableStore): SyncTable {
     getId: () => SETTINGS,
     getSlot: async () => SETTINGS,
     buildRecord: async ({ record }) => record,
-    // A faster writer's value is seen by the next sync.
+    // If another writer is faster, the next sync sees its value.
     async write(_, { record }) {
       await settings.update(() => ({ guards: undefined, ...pickSettings(record) }))
       return true

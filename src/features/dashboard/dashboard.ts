@@ -40,7 +40,6 @@ export function dashboard({ frameAncestors = [] }: DashboardOptions = {}): Mount
 /** A built file of the dashboard. */
 export interface PageFile {
   readonly type: string
-  /** The ETag, including the quotes. */
   readonly etag: string
   readonly text: string
 }

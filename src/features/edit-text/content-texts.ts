@@ -67,7 +67,7 @@ export function listContentTexts(json: JsonObject, names: ContentFields, { isEve
     for (const name of Object.keys(object)) {
       const value = object[name]
       if (!place.isData && (SKIPPED.has(name) || (name === 'name' && isCall(object, place)))) continue
-      if (name === 'text' && isObject(value)) continue // settings in the Responses format
+      if (name === 'text' && isObject(value)) continue // in the Responses format, `text` can also be an object with settings
       const content = names.streamed.includes(name) ? 'streamed' : names.whole.includes(name) ? 'whole' : place.content
       visit(object, name, {
         ...descend(place),

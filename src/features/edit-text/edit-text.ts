@@ -127,7 +127,7 @@ class EditedStream implements ByteStream {
     this.#stream.cancel(reason)
   }
 
-  /** Edits an event. Puts events before it with text that editors held back, if the strings it belongs to have ended. */
+  /** Edits an event. If strings have ended, puts the rest of their text before the event, because editors may have held it back. */
   async #edit(block: string): Promise<string> {
     const event = parseEvent(block)
     if (!event) return block
@@ -135,7 +135,7 @@ class EditedStream implements ByteStream {
     if (!isObject(json)) return (await this.#endTexts()) + block
     if (json.type === 'ping') return block
     const { texts, choices, ended } = listContentTexts(json, this.#names, { isEvent: true })
-    const lastIndexes = new Map(texts.flatMap(({ isPiece, channel }, index) => (isPiece ? [[channel, index]] : []))) // the last index of each channel
+    const lastIndexes = new Map(texts.flatMap(({ isPiece, channel }, index) => (isPiece ? [[channel, index]] : []))) // the index of each channel's last piece
     const complete = new Set(texts.flatMap(({ isPiece, choice }) => (isPiece ? [] : [choice])))
     const isAbout = ({ choice }: UnfinishedText) => choices?.has(choice) ?? true
     const before = await this.#endTexts((channel, open) => !lastIndexes.has(channel) && isAbout(open))
@@ -184,7 +184,7 @@ class EditedStream implements ByteStream {
 
   /** Creates an event like the last one of a string, with this piece. */
   #createEvent({ event, at }: UnfinishedText, piece: string): string {
-    const json = parseExactly(event.data) as JsonObject // the event was parsed before
+    const json = parseExactly(event.data) as JsonObject // an earlier step has parsed the event
     for (const [position, text] of listContentTexts(json, this.#names, { isEvent: true }).texts.entries())
       text.replace(position === at ? piece : '')
     dropProbabilities(json)
@@ -246,7 +246,7 @@ function failStream(stream: ByteStream, error: unknown): void {
 export function dropProbabilities(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   for (const [name, inner] of Object.entries(value)) {
-    if (name === 'args' || name === 'input' || typeof inner !== 'object') continue // the tool chooses all names in its input
+    if (name === 'args' || name === 'input' || typeof inner !== 'object') continue // the tool chooses the names in its own input
     if (name === 'logprobs') Object.assign(value, { [name]: Array.isArray(inner) ? [] : null })
     else if (name === 'logprobsResult') Object.assign(value, { [name]: undefined })
     else dropProbabilities(inner)

@@ -22,7 +22,7 @@ export async function explainPromptCaching(
 export const hasContent = ({ call: { body } }: Pick<CodecRequest, 'call'>) =>
   CONTENT_FIELDS.some((name) => Object.hasOwn(body, name))
 
-/** The fields that contain a request's content, across all formats. */
+/** The fields that contain a request's content, in any format. */
 const CONTENT_FIELDS = [
   'messages',
   'input',

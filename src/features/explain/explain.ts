@@ -58,7 +58,7 @@ export interface ExplainDependencies {
   clock: Clock
 }
 
-/** The account lookups that explanations need. */
+/** The account functions that explanations need. */
 interface AccountResolver {
   refs: { resolve(idOrRef: string): Promise<string> }
   cache: { find(ref: string): Promise<{ ref: string } | undefined> }
@@ -100,7 +100,7 @@ export function createExplain(dependencies: ExplainDependencies) {
   }
 }
 
-/** Returns an error that all the caller's requests would get, for example because the key is paused. Throws any other error. */
+/** Returns an error that all of the caller's requests would get, for example because the key is paused. Rethrows any other error. */
 function toRejection(error: unknown): GatewayError {
   if (isGatewayError(error) && (error.status === 401 || error.status === 403)) return error
   throw error

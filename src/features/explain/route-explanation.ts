@@ -81,7 +81,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
   const leftOut: SkippedEntry[] = []
   const routes: Route[] = []
   let decision: Pick<Explanation, 'route'> = {}
-  let failure: string | undefined // of a function
+  let failure: string | undefined // why one of the app's functions failed
   try {
     const table = await gateway.routes()
     const call = endpoint.format === 'gemini' ? await redirectMediaCall(parsedCall, '?alt=sse', table) : parsedCall
@@ -91,7 +91,7 @@ export async function explainRouting(routing: RoutingInput, gateway: PipelineCon
           message: `The ${subject} is not allowed to use models of kind "${operation.kind}".`,
         })
     const settings = await gateway.settings()
-    const unsent = { header, copyHeaders() {}, query: '' } // nothing is sent
+    const unsent = { header, copyHeaders() {}, query: '' } // the explanation sends no headers and no query
     const targetRules: TargetRule[] = [entryPolicyRule]
     const log = { nameRules: listNameRules(access, subject), targetRules, caller, tags: undefined }
     addPolicies(access?.policies ?? [], log)
@@ -192,7 +192,7 @@ async function explainTargets(
   const rejections = new Map<Route, RouteRejection | undefined>()
   const targets: ExplainedTarget[] = []
   let usedCount = 0
-  let sharedModel: string | undefined // the model that all targets used so far share, if any
+  let sharedModel: string | undefined // the model of all targets so far, unless they differ
   const seen = new Set<string>()
   const cooling: CoolingRoute[] = []
   let rejection: RouteRejection | undefined
@@ -222,7 +222,7 @@ async function explainTargets(
     return undefined
   }
 
-  /** Whether a target with a different model follows. The last attempt is reserved for it. */
+  /** Whether a target with a different model follows. If so, the last attempt is reserved for that target. */
   async function hasLaterModel(index: number): Promise<boolean> {
     for (const [later, route] of routes.entries())
       if (
@@ -318,7 +318,7 @@ interface CoolingRoute {
 
 const isAvailable = ({ target }: Route, cooldown: CooldownState | undefined) => !cooldown && !target.connection.draining
 
-/** Sorts targets in a mandatory cooldown after all others. */
+/** Sorts targets in a mandatory cooldown last. */
 const compareRecoveries = ({ cooldown: one }: CoolingRoute, { cooldown: other }: CoolingRoute) =>
   Number(one.isMandatory) - Number(other.isMandatory) || one.dueAt - other.dueAt
 

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { getChoice } from './choices.ts'
 import type { GuardPart } from './guard.ts'
 
-/** The name of a tool and its arguments; `undefined` if they aren't JSON. */
+/** A tool's name and arguments. The arguments are `undefined` if they aren't JSON. */
 export interface CalledTool {
   readonly name: string
   readonly input: unknown
@@ -21,7 +21,7 @@ export const createCallPart = (id: string, { name, input }: CalledTool): CallPar
   call: { name, input },
 })
 
-/** A complete tool call, and its choice. */
+/** A complete tool call and the choice it belongs to. */
 export interface FoundCall extends CalledTool {
   readonly choice: string
 }
@@ -81,7 +81,7 @@ export class CallJoiner {
     return this.#close((_, { choice }) => endedChannels.has(choice))
   }
 
-  /** Returns the calls that haven't been completed when the stream ends. */
+  /** Returns the calls that are still incomplete when the stream ends. */
   end(): FoundCall[] {
     return this.#close(() => true)
   }

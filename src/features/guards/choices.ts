@@ -18,6 +18,6 @@ export function dropChoices(json: JsonObject, rejected: ReadonlySet<string>): bo
   return json.choices !== choices && (json.choices as unknown[]).length < choices.length
 }
 
-/** Returns whether nothing is left for the client in a chat event without some of its choices. */
+/** Returns whether a chat event has nothing left for the client after choices were removed. */
 export const isBare = ({ choices, usage }: JsonObject): boolean =>
   Array.isArray(choices) && choices.length === 0 && !isObject(usage)

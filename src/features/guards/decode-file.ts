@@ -21,11 +21,11 @@ export function decodeFile({
   try {
     return new TextDecoder(utf16 ?? 'utf-8', { fatal: !isTextual(type) }).decode(bytes)
   } catch {
-    return bytes.some(isControl) ? undefined : Array.from(bytes, (byte) => String.fromCharCode(byte)).join('') // in Latin-1
+    return bytes.some(isControl) ? undefined : Array.from(bytes, (byte) => String.fromCharCode(byte)).join('') // treats the bytes as Latin-1
   }
 }
 
-/** Returns a file's data with another text; `undefined` unless it is UTF-8 in the form that this function writes. */
+/** Returns a file's data with a new text. Returns `undefined` unless the data is UTF-8 and encoded exactly the way this function encodes it. */
 export function encodeFile(
   changed: string,
   { text, data, isBase64 }: { text: string; data: string; isBase64: boolean },
@@ -38,11 +38,11 @@ export function encodeFile(
 
 export const isTextual = (type: string): boolean => TEXTUAL.test(type)
 
-/** Media types of text, and types that are never read. Files of other types are read if they are valid UTF-8 or have no control characters. */
+/** Matches media types that are never read as text. Files of other types are read if they are valid UTF-8 or have no control characters. */
 const BINARY = /^(?:audio|video|image)\/(?!svg)/i
 const TEXTUAL = /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)\b|^image\/svg\+xml/i
 
-/** In characters of base64. */
+/** Maximum file size, in base64 characters. */
 const MAX_FILE = 1_400_000
 
 function decodePercent(text: string): string {
@@ -58,11 +58,11 @@ function decodeBase64(text: string): Uint8Array | undefined {
   for (const candidate of [data, data.replace(/[^A-Za-z0-9+/]+/g, '')])
     try {
       return fromBase64(candidate)
-    } catch {} // tries without other characters
+    } catch {} // retried below without invalid characters
   return undefined
 }
 
-/** Text in UTF-16 begins with a byte order mark or with ASCII characters. */
+/** Detects UTF-16, which begins with a byte order mark or with ASCII characters. */
 function findUtf16([first, second, third, fourth]: Uint8Array): string | undefined {
   if ((first === 0xff && second === 0xfe) || (second === 0 && fourth === 0)) return 'utf-16le'
   if ((first === 0xfe && second === 0xff) || (first === 0 && third === 0)) return 'utf-16be'

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { isExactNumber } from '../../protocols/formats/canonical/exact-json.ts'
 
-/** Returns whether JSON has a field twice. Only the last one is read, and sent. */
+/** Returns whether an object in the JSON repeats a field. Only the last occurrence is checked and sent. */
 export const hasRepeatedField = (text: string, json: JsonObject): boolean => countNames(text) > countFields(json)
 
 function countNames(json: string): number {
@@ -17,11 +17,11 @@ function countFields(value: unknown): number {
   return inner.reduce((sum: number, item) => sum + countFields(item), Array.isArray(value) ? 0 : inner.length)
 }
 
-/** Some providers send an error as JSON without a field name. */
+/** Parses a block without a field name, because some providers send errors as bare JSON. */
 export const readBareJson = (block: string): SseEvent | undefined =>
   block.startsWith('{') ? { event: undefined, data: block.trim() } : undefined
 
-/** Returns whether a block has only comments without information. Other comments aren't sent. */
+/** Returns whether a block only has comments without information. Other comments aren't sent. */
 export const isKeepAlive = (block: string): boolean =>
   block.split(/[\r\n]/).every((line) => line === '' || COMMENTS.has(line))
 

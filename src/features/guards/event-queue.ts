@@ -23,9 +23,9 @@ import { CONTEXT, StringJoiner } from './string-joiner.ts'
 interface EventQueueOptions {
   fields: ContentFields
   now(): number
-  /** Returns whether the request has this string. */
+  /** Returns whether the request contains this string. */
   isSent(text: string): boolean
-  /** Returns how many characters at the end of a piece may begin a match. */
+  /** Returns how many characters at the end of a piece could be the start of a match. */
   countUnfinished(text: string): number
   /** Whether a guard checks the complete arguments of tool calls. */
   checksCalls: boolean
@@ -39,11 +39,11 @@ export interface Unchecked {
   strings: ReadonlyArray<{ held: HeldEvent; string: HeldString }>
 }
 
-/** The events of a stream that wait for a verdict, in order. */
+/** The events of a stream that are waiting for a verdict, in order. */
 export class EventQueue {
   readonly #options: EventQueueOptions
   readonly #channels = new Map<string, Channel>()
-  /** The end of the text of all channels that a reader sees as one, by choice and kind. */
+  /** The last characters of the text that a reader sees as one, across channels, by choice and kind. */
   readonly #tails = new Map<string, string>()
   readonly #seen = new Set<string>()
   readonly #openCalls = new Set<string>()
@@ -53,15 +53,15 @@ export class EventQueue {
   readonly #rejectedChoices = new Set<string>()
   readonly #endedChoices = new Set<string>()
   #events: HeldEvent[] = []
-  /** Calls with unchecked strings. */
+  /** The events with unchecked strings. */
   readonly #uncheckedEvents = new Set<HeldEvent>()
-  /** The time since which something has been held without a check. */
+  /** When the oldest unchecked content arrived; `undefined` if everything has been checked. */
   heldSince: number | undefined = undefined
-  /** The longest time that an event has been held. */
+  /** The longest time that an event has been held, in ms. */
   longestMs = 0
-  /** The length of all held events. */
+  /** The total length of the held events. */
   length = 0
-  /** The length of the strings that have arrived, whether or not they have been sent. */
+  /** The total length of the strings that have arrived, whether or not they have been sent. */
   textLength = 0
   #partIds = 0
 
@@ -73,7 +73,7 @@ export class EventQueue {
     return this.#events.length
   }
 
-  /** Queues an event. Returns it if it needs no check and its place doesn't matter. */
+  /** Queues an event. Returns it instead if it doesn't need a check and its position doesn't matter. */
   take(block: string): string {
     const event = parseEvent(block) ?? readBareJson(block)
     if (!event) return isKeepAlive(block) ? block : ''
@@ -158,7 +158,7 @@ export class EventQueue {
     this.#tails.set(reader, ((this.#tails.get(reader) ?? '') + text).slice(-CONTEXT))
   }
 
-  /** Adds a tool name that arrives in pieces, up to this piece. The call is held until it is complete. */
+  /** Adds a tool name that arrives in pieces, up to this piece. Holds the call until the name is complete. */
   #addToolName(heldEvent: HeldEvent, piece: OtherText, call: string) {
     const previousText = this.#toolNames.get(call) ?? ''
     const text = previousText + piece.text
@@ -166,7 +166,7 @@ export class EventQueue {
     if (previousText !== '') this.#addString(heldEvent, 'tool-call', { ...piece, text, replace() {} })
   }
 
-  /** Adds a line of an event that isn't data. If a guard changes it, it isn't sent. */
+  /** Adds a non-data line of an event. The line is dropped if a guard changes it. */
   #addLine(heldEvent: HeldEvent, line: string) {
     const replace = () => {
       heldEvent.event = { data: heldEvent.event?.data ?? '', event: undefined }
@@ -174,7 +174,7 @@ export class EventQueue {
     if (!this.#seen.has(line)) this.#addString(heldEvent, 'other', { text: line, choice: '', isEcho: false, replace })
   }
 
-  /** Adds a complete string. `joins`: the text before it in the same field of earlier events. */
+  /** Adds a complete string. `joins` is the text that precedes it in the same field of earlier events. */
   #addString(heldEvent: HeldEvent, kind: GuardPartKind, { text, choice, isEcho, replace }: OtherText, joins = '') {
     const isOwn = isEcho && this.#options.isSent(text)
     this.#uncheckedEvents.add(heldEvent)
@@ -186,7 +186,7 @@ export class EventQueue {
     return { id: `${this.#partIds++}`, role: 'assistant', kind, text, isOlder: false }
   }
 
-  /** Marks the strings that an event ends. */
+  /** Marks the strings that end with an event. */
   #endChannels({ type, index }: JsonObject, endedChannels: ReadonlySet<string>) {
     const ends = typeof type === 'string' && END.test(type)
     for (const [name, channel] of this.#channels)
@@ -194,7 +194,7 @@ export class EventQueue {
         channel.isOver = true
   }
 
-  /** Adds a complete tool call to the first event of a call, so none of its events is sent before the verdict. */
+  /** Adds a complete tool call to the call's first event, so none of its events is sent before the verdict. */
   #addCall({ choice, ...call }: FoundCall, last: HeldEvent | undefined) {
     const heldEvent = this.#events.find(({ opens }) => opens.length > 0) ?? last ?? this.#events.at(-1)
     if (!heldEvent) return
@@ -215,13 +215,13 @@ export class EventQueue {
     return false
   }
 
-  /** Returns whether the first event waits for a check alone. */
+  /** Returns whether the first event only has complete strings that are waiting for a check. */
   isFirstUnchecked(): boolean {
     const [first] = this.#events
     return first !== undefined && first.channels.size === 0 && first.whole.length > 0
   }
 
-  /** Lists the strings that must be checked, with the part that hasn't been. */
+  /** Lists the strings that must be checked, with their unchecked part. */
   *listNew(): Iterable<{ text: string; isOver: boolean }> {
     for (const channel of this.#channels.values())
       if (mustCheck(channel)) yield { text: joinPieces(channel).slice(channel.checked), isOver: channel.isOver }
@@ -252,7 +252,7 @@ export class EventQueue {
     }
   }
 
-  /** Lists strings with the end of the string before them. */
+  /** Returns the strings, each with the end of the preceding text. */
   joinTexts({ channels, strings }: Unchecked): GuardPart[] {
     const texts = channels.map(({ channel: { joins: before }, part }) => ({ ...part, before }))
     const all = [...texts, ...strings.map(({ string }) => string.part)]
@@ -261,7 +261,7 @@ export class EventQueue {
     )
   }
 
-  /** Marks strings as checked, and changes some of them. */
+  /** Marks strings as checked, and applies the changes to them. */
   pass({ channels, strings }: Unchecked, texts: ReadonlyMap<string, string>): void {
     for (const { channel, part } of channels) {
       const text = texts.get(part.id)
@@ -285,7 +285,7 @@ export class EventQueue {
     this.heldSince = this.#options.now()
   }
 
-  /** Removes choices, and ends each with an event. */
+  /** Removes choices, and ends each of them with an event. */
   endChoices(found: ReadonlySet<string>, createEnd: (choice: number) => JsonObject): void {
     for (const choice of found) this.#rejectedChoices.add(choice)
     for (const [name, { choice }] of this.#channels) if (found.has(choice)) this.#channels.delete(name)
@@ -311,13 +311,13 @@ export class EventQueue {
     return this.#rejectedChoices.size
   }
 
-  /** Returns whether the provider continues only choices that have been refused. */
+  /** Returns whether only rejected choices are still open. */
   isLeft(choiceCount: number): boolean {
     const open = [...this.#rejectedChoices].filter((choice) => !this.#endedChoices.has(choice))
     return open.length > 0 && this.#events.length === 0 && this.#endedChoices.size + open.length >= choiceCount
   }
 
-  /** Holds back the tool calls that the events from `first` on belong to, and those whose arguments haven't passed. */
+  /** Holds back the tool calls of the events from index `first` on, and calls whose arguments haven't passed yet. */
   keepCalls(first: number): void {
     for (const [index, { opens, closes, channels }] of this.#events.entries()) {
       const isRejected = index >= first || [...channels].some((channel) => channel.kind === 'tool-call')
@@ -325,7 +325,7 @@ export class EventQueue {
     }
   }
 
-  /** Returns the number of events before the first one with a string that other events continue. */
+  /** Returns the number of events before the first one with a string that later events continue. */
   countStart(): number {
     const count = this.#events.findIndex(({ channels }) => channels.size > 0)
     return count === -1 ? this.#events.length : count
@@ -343,7 +343,7 @@ export class EventQueue {
     let events = ''
     let count = 0
     const now = this.#options.now()
-    const sent = new Map<Channel, number>() // the pieces that are dequeued, at the end all together
+    const sent = new Map<Channel, number>() // the number of dequeued pieces by channel
     for (const heldEvent of this.#events) {
       if (heldEvent.whole.length > 0 || heldEvent.opens.some((call) => this.#openCalls.has(call))) break
       const channels = [...heldEvent.channels]
@@ -366,7 +366,7 @@ export class EventQueue {
     return events
   }
 
-  /** Accounts for the pieces of an event that is sent. Returns the index of the next piece. */
+  /** Counts an event's pieces as sent. Returns the index of the next piece. */
   #sendPieces(channel: Channel, heldEvent: HeldEvent, start: number): number {
     const { count, length } = measureNext(channel, heldEvent, start)
     let text = ''
@@ -383,6 +383,6 @@ export class EventQueue {
 const MAX_SEEN = 10_000
 const MAX_REMEMBERED = 500
 
-/** Matches the channels of tool calls, and the events that end a string. */
+/** Matches the channels of tool calls, and events that end a string. */
 const CALL = /tool[_-]call|function_call|\.arguments|partial_json|tool-input|custom_tool|mcp_call/
 const END = /^content_block_stop$|\.done$|-end$/

@@ -4,7 +4,7 @@ import { GUARDS, type StoredGuard } from '../../records/record-collections.ts'
 import { type GuardOption, guardFields, guardKinds, sharedGuardFields } from '../../types/records/guard-fields.ts'
 import { createGuard } from './named-guards.ts'
 
-/** Says why a guard can't be used: it lacks an option of its kind, has one of another kind, or has one that can't work. */
+/** Returns why a guard can't be used, if so: it lacks an option of its kind, has an option of another kind, or has an invalid option. */
 export async function findGuardProblem(
   record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>,
 ): Promise<string | undefined> {
@@ -28,19 +28,19 @@ export async function findGuardProblem(
   }
 }
 
-/** Lists the problems of guards that are defined in code as records. */
+/** Lists the problems with guards that are defined in code as records. */
 export async function findCodeProblems({ values }: Pick<CodeRecords, 'values'>): Promise<TypeError[]> {
   const problems = [...values].map(async ([key, text]) => {
     const stored = key.startsWith(GUARDS) ? tryParseJson(text) : undefined
     if (!isObject(stored) || !isObject(stored.record)) return []
-    const record = stored.record as unknown as StoredGuard // checked here
+    const record = stored.record as unknown as StoredGuard // `findGuardProblem` checks it here
     const problem = await findGuardProblem(record)
     return problem === undefined ? [] : [new TypeError(`guards.${record.name}: ${problem}`)]
   })
   return (await Promise.all(problems)).flat()
 }
 
-/** The fields that all kinds have. */
+/** The fields that guards of every kind have. */
 const GENERAL = new Set(['name', 'kind', 'source', 'createdAt', 'updatedAt', 'mac', ...Object.keys(sharedGuardFields)])
 
 const list = (names: readonly string[]) =>

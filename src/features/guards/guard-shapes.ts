@@ -6,14 +6,14 @@ import type { Guard } from './guard.ts'
 
 type OptionFields = Readonly<Record<string, { readonly shape: Shape; readonly isOptional: boolean }>>
 
-/** The fields of all guards, without the functions of guards defined in code. */
+/** The fields of all guards, without the functions of guards that are defined in code. */
 const common: OptionFields = {
   name: { shape: { type: 'text', isNonEmpty: true, max: 64, pattern: /^[\w.-]+$/ }, isOptional: false },
   version: { shape: { type: 'text', isNonEmpty: true, max: 200 }, isOptional: true },
   ...sharedGuardFields,
 }
 
-/** Options that only code can set, since they contain secrets. */
+/** Options that only code can set, because they contain secrets. */
 const codeOptions: Readonly<Partial<Record<GuardKind, OptionFields>>> = {
   http: { headers: { shape: map({ name: text({ isNonEmpty: true }), of: text(), max: 50 }), isOptional: true } },
 }
@@ -21,7 +21,7 @@ const codeOptions: Readonly<Partial<Record<GuardKind, OptionFields>>> = {
 /** The options of all built-in guards. */
 export type GuardSettings = Omit<Guard, 'check' | 'changes'>
 
-/** Throws a TypeError for the options of a built-in guard. */
+/** Throws a TypeError for invalid options of a built-in guard. */
 export function checkOptions(kind: GuardKind, options: object): void {
   const found = findFieldProblem({ ...common, ...guardKinds[kind], ...codeOptions[kind] }, { ...options })
   if (found) throw new TypeError(`${kind}()${found.path} ${endSentence(found.problem)}`)

@@ -1,7 +1,7 @@
 import type { GuardEntry, RequestRecord } from '../../request/hook-records.ts'
 import type { GuardNote, GuardRun } from './run-guards.ts'
 
-/** What the guards of a request did and cost, for its record. Contains no content. */
+/** The verdicts and the cost of a request's guards, for its record. Contains no content. */
 export class GuardTally {
   readonly #runs: GuardRun[] = []
   #usd: number | undefined = undefined
@@ -44,11 +44,11 @@ function listEntries({ notes, checks }: GuardRun): GuardEntry[] {
   return [...entries.values()]
 }
 
-/** A request whose text didn't have to be read, because a quick look found nothing. */
+/** The result for a request whose text wasn't read, because a quick scan found nothing. */
 const NO_CHECK = { stage: 'request', parts: 0, ms: 0 } as const
 
-/** Verdicts after which the other guards don't check the request. */
+/** Verdicts after which no other guard checks the request. */
 const STOPPING: ReadonlySet<GuardNote['verdict']> = new Set(['answer', 'refuse', 'failed'])
 
-/** Verdicts from the least to the most severe. A guard that gives several in one stage is recorded with the last of these. */
+/** Verdicts from least to most severe. If a guard returns several in one stage, the record has the most severe. */
 const SEVERITY: ReadonlyArray<GuardNote['verdict']> = ['pass', 'change', 'failed-open', 'answer', 'refuse', 'failed']

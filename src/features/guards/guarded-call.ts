@@ -29,7 +29,7 @@ import { joinLists, type ReadPart, readParts, screenParts } from './read-parts.t
 import { rejectionFormats, type StreamEnding } from './rejections/rejection-formats.ts'
 import { GuardRun } from './run-guards.ts'
 
-/** The parts of the gateway that guards need. */
+/** The gateway functions that guards need. */
 export interface GuardServices {
   clock: Clock
   basePath: string
@@ -111,7 +111,7 @@ export async function guardCall(
   return withNotes({ ...reply, body: guarded }, run, ['held'])
 }
 
-/** Returns whether a guard refuses a response before it is written for the client. */
+/** Returns whether a guard rejects a response before it is written for the client. */
 async function isRejected(choices: readonly Choice[], run: GuardRun): Promise<boolean> {
   const text = JSON.stringify({ choices })
   const decision = await checkParts(readParts(text, JSON.parse(text), 'answer'), run)
@@ -136,7 +136,7 @@ async function checkErrorReply(reply: Reply, options: Omit<ResponseCheck, 'isCha
   }
 }
 
-/** Returns whether guards may find something in a request. Most strings contain none of the words that are searched for. */
+/** Returns whether guards might find anything in a request. Most strings contain none of the words that guards search for. */
 function needsParts(guards: readonly Guard[], text: string, body: JsonObject): boolean {
   const screens = guards.map((guard: BuiltInGuard | Guard) =>
     'screen' in guard && guard.media !== 'refuse' && guard.remote !== 'refuse' ? guard.screen : undefined,
@@ -145,7 +145,7 @@ function needsParts(guards: readonly Guard[], text: string, body: JsonObject): b
   return activeScreens.length < screens.length || screenParts(text, body, activeScreens)
 }
 
-/** Applies the changes of guards to a chat request as a whole. */
+/** Applies the changes that guards make to an entire chat request. */
 const rewrite = (run: GuardRun, { format, request }: CallRequest, json: string): string =>
   CHAT.has(request.call.endpoint.operation.name)
     ? run
@@ -156,7 +156,7 @@ const rewrite = (run: GuardRun, { format, request }: CallRequest, json: string):
         )
     : json
 
-/** Operations on the messages of a chat. */
+/** Chat operations. */
 const CHAT: ReadonlySet<string> = new Set(['generate'])
 
 const isSuccess = ({ status }: Reply) => status >= 200 && status < 300
@@ -164,7 +164,7 @@ const isSuccess = ({ status }: Reply) => status >= 200 && status < 300
 const isArrayText = (body: Reply['body']): boolean =>
   !isByteStream(body) && body !== undefined && body[0] === (typeof body === 'string' ? '[' : OPEN_BRACKET)
 
-/** Creates a stream of events that have all arrived: a complete response that was converted for a client that streams. */
+/** Creates a stream of events that have all arrived, for a complete response that was converted for a streaming client. */
 function createStream(body: string | Uint8Array): RelayedStream {
   let rest: Uint8Array | undefined = typeof body === 'string' ? encodeUtf8(body) : body
   const end = () => {
@@ -181,16 +181,16 @@ function createStream(body: string | Uint8Array): RelayedStream {
   }
 }
 
-/** Media types of responses that have no text. */
+/** Matches media types of responses without text. */
 const MEDIA = /^(?:audio\/|video\/|image\/(?!svg)|application\/octet-stream)/i
 
-/** The text of changed parts, or why no provider is called. */
+/** The text of the changed parts, or the reason why no provider is called. */
 type CheckedRequest =
   | { readonly changed: ReadonlyMap<string, string> }
   | { readonly refused: Guard; readonly category: string | undefined }
   | { readonly answered: Guard; readonly text: string }
 
-/** Checks a request. Removes the text of refused older turns, so the conversation can continue. */
+/** Checks a request. Removes the text of rejected older turns, so the conversation can continue. */
 async function checkRequest(
   run: GuardRun,
   parts: readonly ReadPart[],
@@ -234,8 +234,8 @@ const changeParts = (parts: readonly ReadPart[], changed: ReadonlyMap<string, st
   changed.size > 0 ? parts.map((part) => ({ ...part, text: changed.get(part.id) ?? part.text })) : parts
 
 /**
- * Checks a request while its provider is called. Resolves when the verdict is known, to the reply to a rejected request. Cancels the call if the
- * request is rejected, or if a guard fails.
+ * Checks a request while its provider is called. Resolves to the reply if the request is rejected. Cancels the call if the request is rejected or a
+ * guard fails.
  */
 async function checkDuring(
   call: CallRequest,
@@ -264,7 +264,7 @@ async function checkDuring(
 
 const REMOVED = '[removed by policy]'
 
-/** Returns the older parts that a guard refuses, if it refuses nothing else. */
+/** Returns the older parts that a guard rejects, unless it also rejects newer ones. */
 async function findOlderFault<Part extends Pick<ReadPart, 'id' | 'text' | 'role' | 'kind' | 'isOlder'>>(
   run: GuardRun,
   parts: readonly Part[],
@@ -287,7 +287,7 @@ async function findOlderFault<Part extends Pick<ReadPart, 'id' | 'text' | 'role'
 const isRemovable = ({ isOlder, kind }: Pick<ReadPart, 'isOlder' | 'kind'>) =>
   isOlder && kind !== 'reasoning' && kind !== 'other' && kind !== 'media'
 
-/** Checks everything in a request other than its text. */
+/** Checks everything in a request except its text. */
 function checkWhole(
   run: GuardRun,
   parts: readonly ReadPart[],
@@ -369,15 +369,15 @@ const createErrorEnding = (errors: ErrorFormat): StreamEnding => ({
   end: ({ message }) => errors.event({ status: 400, code: 'CONTENT_REFUSED', message }),
 })
 
-/** Counts the choices that a chat request or a text completion, which can have several prompts, asks for. */
+/** Counts the choices that a chat request or text completion requests. A text completion can have several prompts. */
 const countChoices = ({ n, prompt }: JsonObject): number =>
   (typeof n === 'number' ? n : 1) * (Array.isArray(prompt) ? prompt.length : 1)
 
-/** The content of streams of other kinds, such as transcriptions. */
+/** The fields with the content of streams of other kinds, such as transcriptions. */
 const KIND_FIELDS = { whole: ['text', 'transcript'], streamed: ['delta'] }
 const CHARACTERS_PER_TOKEN = 4
 
-/** Adds the header that reports what guards did. */
+/** Adds the header that reports the verdicts of guards. */
 function withNotes(reply: Reply, run: GuardRun, extraWarnings: readonly string[] = []): Reply {
   const names = run.notes.map(
     ({ name, verdict, isWatched }) => `${isWatched ? 'watched-' : ''}${WORDS[verdict]}; name=${name}`,

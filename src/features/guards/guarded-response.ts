@@ -23,13 +23,13 @@ export interface ResponseCheck {
   format: ClientFormat
   isChat: boolean
   isJson: boolean
-  /** Returns whether the request has this string. */
+  /** Returns whether the request contains this string. */
   isSent(text: string): boolean
 }
 
 /**
- * Checks a complete response, and changes only what guards change. A refused chat response keeps its usage, and ends with the finish reason for
- * filtered content; refused responses of other kinds become errors.
+ * Checks a complete response, and changes only what guards change. A rejected chat response keeps its usage, and ends with the finish reason for
+ * filtered content. Rejected responses of other kinds become errors.
  */
 export async function checkResponse(
   body: string | Uint8Array,
@@ -57,7 +57,7 @@ export async function checkResponse(
   const { message } = createGuardRejection(decision.guard, decision.category)
   const { choices, texts } = await checkChoices(outputParts, run)
   const newText = dropTokens(writeParts(text, parts, new Map([...texts, ...restored])))
-  const exact = parseExactly(newText) as JsonObject // it has been parsed before
+  const exact = parseExactly(newText) as JsonObject // an earlier step has parsed it
   const reason = { message, category: decision.category }
   return { body: JSON.stringify(rejectionFormats[format].writeWhole(exact, reason, choices)), rejection: decision }
 }
@@ -75,7 +75,7 @@ const listCallParts = (json: JsonObject, run: GuardRun): ReadPart[] =>
 
 const NO_PARTS: ReadonlySet<ReadPart> = new Set()
 
-/** Finds the strings of a Responses object, outside its output, that repeat the request. */
+/** Finds strings in a Responses object, outside its output, that repeat the request. */
 function findEchoes(json: string, parts: readonly ReadPart[], isSent: ResponseCheck['isSent']): ReadonlySet<ReadPart> {
   const { spans } = scanTopLevel(json, ['output'])
   const isOutput = ({ start }: ReadPart) => spans.some((span) => start >= span.start && start < span.end)
@@ -88,7 +88,7 @@ async function restoreEchoes(parts: readonly ReadPart[], run: GuardRun): Promise
   return restored.kind === 'passed' ? restored.texts : new Map()
 }
 
-/** Removes the probabilities of tokens, which repeat the text before its changes. */
+/** Removes token probabilities, because they repeat the text before its changes. */
 function dropTokens(json: string): string {
   if (!/"logprobs(?:Result)?"\s*:\s*[{[]/.test(json)) return json
   const exact = parseExactly(json)
@@ -96,7 +96,7 @@ function dropTokens(json: string): string {
   return JSON.stringify(exact)
 }
 
-/** Checks the parts, and then the strings that follow each other in a message, joined. */
+/** Checks the parts, and then each message's consecutive strings joined together. */
 export async function checkParts(parts: readonly ReadPart[], run: GuardRun): Promise<GuardDecision> {
   const decision = await run.check({ parts, stage: 'answer', final: true })
   if (decision.kind !== 'passed') return decision
@@ -112,14 +112,14 @@ export async function checkParts(parts: readonly ReadPart[], run: GuardRun): Pro
   return { kind: 'passed', texts }
 }
 
-/** Checks each of several choices alone. `choices`: the refused ones, or `undefined` if the response must be refused as a whole. */
+/** Checks each of several choices separately. `choices` contains the rejected ones; `undefined` means that the entire response must be rejected. */
 async function checkChoices(
   parts: readonly ReadPart[],
   run: GuardRun,
 ): Promise<{ choices?: ReadonlySet<number>; texts: ReadonlyMap<string, string> }> {
   const nothing = { texts: new Map<string, string>() }
   const choices = new Set(parts.map(({ choice }) => choice))
-  if (choices.size < 3) return nothing // with the parts outside of choices
+  if (choices.size < 3) return nothing // fewer than two choices, plus the parts outside of choices
   const rejected = new Set<number>()
   const texts = new Map<string, string>()
   for (const choice of choices) {

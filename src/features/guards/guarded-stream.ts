@@ -16,7 +16,7 @@ import type { GuardRun, RejectionDecision } from './run-guards.ts'
 
 interface GuardedStreamOptions {
   stream: RelayedStream
-  /** The fields with content; `undefined` if the stream has no strings that continue from event to event. */
+  /** The fields with content; `undefined` if no string in the stream spans several events. */
   fields: ContentFields
   run: GuardRun
   ending: StreamEnding
@@ -25,24 +25,24 @@ interface GuardedStreamOptions {
   keepAlive: string
   /** The number of choices that the client has requested. */
   choiceCount: number
-  /** The most that is held back, in characters of events. */
+  /** Maximum characters of events to hold back. */
   maxHeld: number
-  /** Returns whether the request has this string. */
+  /** Returns whether the request contains this string. */
   isSent(text: string): boolean
-  /** Returns the estimated usage of this many characters. */
+  /** Returns the estimated usage for this many characters. */
   estimateUsage(length: number): RejectionUsage
   onRejected(): void
 }
 
 /**
- * Sends the events of a stream once guards have passed their text. Untouched events keep their bytes. A timer can trigger a check, never a release.
- * After a refusal, the stream ends in the client's format, and the provider's stream is canceled. If the client has requested several choices, only
- * the refused ones end.
+ * Sends the events of a stream once guards have passed their text. Unchanged events keep their bytes. A timer can trigger a check, but never a
+ * release. After a rejection, the stream ends in the client's format, and the provider's stream is canceled. If the client requested several choices,
+ * only the rejected ones end.
  */
 export class GuardedStream implements RelayedStream {
   readonly #options: GuardedStreamOptions
   readonly #guards: readonly Guard[]
-  /** The guards that get no context, and that change nothing. */
+  /** The guards that need no context and change nothing. */
   readonly #finding: readonly Guard[]
   readonly #isImmediate: boolean
   readonly #holdsAll: boolean
@@ -51,7 +51,7 @@ export class GuardedStream implements RelayedStream {
   #lastRejected: RejectionDecision | undefined = undefined
   #reading: Promise<Uint8Array | undefined> | undefined = undefined
   #checking: Promise<RejectionDecision | undefined> | undefined = undefined
-  /** Events that needed no check, and that haven't been sent. */
+  /** Events that didn't need a check and haven't been sent yet. */
   #passed = ''
   #sentAt: number
   #isEnd = false
@@ -112,7 +112,7 @@ export class GuardedStream implements RelayedStream {
     return undefined
   }
 
-  /** Takes the events that a chunk completes; the rest of them at the end. */
+  /** Takes the events that a chunk completes, or, at the end, the remaining events. */
   #take(chunk: Uint8Array | undefined): void {
     const bytes = chunk ? this.#splitter.take(chunk) : this.#splitter.rest()
     for (const [block] of decodeUtf8Lenient(bytes ?? EMPTY).matchAll(BLOCK)) this.#passed += this.#queue.take(block)
@@ -143,7 +143,7 @@ export class GuardedStream implements RelayedStream {
   }
 
   /**
-   * Reads the next chunk. Resolves to `late` when text has been held long enough that it must be checked, and to `idle` when the client needs a
+   * Reads the next chunk. Resolves to `late` when text has been held for so long that it must be checked, and to `idle` when the client needs a
    * keep-alive, because everything is held.
    */
   async #read(): Promise<Uint8Array | undefined | 'late' | 'idle'> {
@@ -175,7 +175,7 @@ export class GuardedStream implements RelayedStream {
     }
   }
 
-  /** Returns whether enough text is held: a sentence, 400 characters, the end of a string, or an event without text that is first. */
+  /** Returns whether enough text is held for a check: a sentence, 400 characters, the end of a string, or a first event without text. */
   #isDue(): boolean {
     if (this.#holdsAll) return false
     if (this.#queue.isFirstUnchecked()) return true
@@ -184,7 +184,7 @@ export class GuardedStream implements RelayedStream {
     return false
   }
 
-  /** Checks everything that is held. Returns the refusal that ends the stream, if any. */
+  /** Checks everything that is held. Returns the rejection that ends the stream, if any. */
   async #check(): Promise<RejectionDecision | undefined> {
     const unchecked = this.#queue.listUnchecked()
     const rejected = await this.#checkTexts(unchecked)
@@ -195,7 +195,7 @@ export class GuardedStream implements RelayedStream {
     return rejected
   }
 
-  /** Returns the refusal that ends the stream after what has been checked: too much is held, or only refused choices are left. */
+  /** Returns the rejection that ends the stream after a check: too much is held, or only rejected choices are left. */
   #findEnd(): RejectionDecision | undefined {
     if (this.#queue.length > this.#options.maxHeld) {
       const guard = this.#guards.find(({ hold }) => hold === 'all') ?? this.#guards[0]
@@ -204,7 +204,7 @@ export class GuardedStream implements RelayedStream {
     return this.#queue.isLeft(this.#options.choiceCount) ? this.#lastRejected : undefined
   }
 
-  /** Checks strings and changes some. Returns the refusal, if any. */
+  /** Checks strings and applies changes to them. Returns the rejection, if any. */
   async #checkTexts(unchecked: Unchecked): Promise<RejectionDecision | undefined> {
     const { channels, strings } = unchecked
     const { run } = this.#options
@@ -223,7 +223,7 @@ export class GuardedStream implements RelayedStream {
     return undefined
   }
 
-  /** Checks each choice alone. Ends the refused ones. Returns the refusal if it concerns all choices. */
+  /** Checks each choice separately, and ends the rejected ones. Returns the rejection if it applies to all choices. */
   async #rejectChoices(
     { channels, strings }: Unchecked,
     rejected: RejectionDecision,
@@ -246,7 +246,7 @@ export class GuardedStream implements RelayedStream {
     return this.#queue.rejectedChoiceCount >= choiceCount ? rejected : undefined
   }
 
-  /** Passes as many of the first events as possible. Halves their number until the refused one is found. */
+  /** Passes as many of the first events as possible. Halves their number until it finds the rejected one. */
   async #passFirst(): Promise<void> {
     let passed = 0
     for (let rejected = this.#queue.count; rejected - passed > 1; ) {
@@ -257,7 +257,7 @@ export class GuardedStream implements RelayedStream {
     this.#queue.keepCalls(passed)
   }
 
-  /** Passes the events before the first text, without which clients can't read the end of a refused stream. */
+  /** Passes the events before the first text. Clients need these to read the end of a rejected stream. */
   async #passStart(): Promise<void> {
     const most = this.#queue.countStart()
     let passed = 0
@@ -265,7 +265,7 @@ export class GuardedStream implements RelayedStream {
     this.#queue.keepCalls(passed)
   }
 
-  /** Returns how many characters at the end may begin a match. */
+  /** Returns how many characters at the end could be the start of a match. */
   #countUnfinished(text: string): number {
     let most = 0
     for (const guard of this.#guards) {
@@ -284,7 +284,7 @@ export class GuardedStream implements RelayedStream {
     onRejected()
     this.#queue.clear()
     this.#isOver = true
-    stream.fail(error) // its error event isn't read
+    stream.fail(error) // the stream's own error event isn't read
     return ending.end(reason, estimateUsage(this.#queue.textLength))
   }
 }

@@ -7,7 +7,7 @@ import type { Store } from '../../records/store.ts'
 import type { Guard } from './guard.ts'
 import type { GuardServices } from './guarded-call.ts'
 
-/** Returns the guards defined in code that are functions, from an array or an object by name. Throws a TypeError for guards that can't work. */
+/** Returns the guards that are defined in code as functions, from an array or an object by name. Throws a TypeError for invalid guards. */
 export function listCodeGuards(given: unknown = []): readonly Guard[] {
   const guards = Object.entries(Object(given)).filter(([, guard]) => Array.isArray(given) || isGuard(guard)) as Array<
     [string, Guard]
@@ -21,7 +21,7 @@ export function listCodeGuards(given: unknown = []): readonly Guard[] {
   return guards.map(([, guard]) => guard)
 }
 
-/** Whether a guard defined in code is a function, and not a record. */
+/** Whether a guard in code is a function instead of a record. */
 export const isGuard = (value: unknown): value is Guard => isObject(value) && typeof value.check === 'function'
 
 const hasGuardRecords = ({ values }: CodeRecords) => [...values.keys()].some((key) => key.startsWith(GUARDS))

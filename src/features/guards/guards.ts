@@ -27,8 +27,8 @@ export type {
 }
 
 /**
- * Finds words and phrases in any case. A `*` at either end matches the rest of a word. Look-alike letters, styled letters, and invisible characters don't
- * hide a word.
+ * Finds words and phrases, ignoring case. A `*` at either end matches the rest of a word. Look-alike letters, styled letters, and invisible
+ * characters can't hide a word.
  */
 export function words({
   words: list,
@@ -47,13 +47,14 @@ export function words({
 export interface PatternRules {
   /** Regular expressions in RE2 syntax, which has no look-around and no back-references. */
   readonly patterns: readonly string[]
-  /** `i`: any case; `m`: `^` and `$` match at line breaks; `s`: `.` matches line breaks. Default: none. */
+  /** `i` ignores case, `m` makes `^` and `$` match at line breaks, and `s` makes `.` match line breaks. Default: none. */
   readonly flags?: 'i' | 'm' | 's' | 'im' | 'is' | 'ms' | 'ims'
 }
 
 /**
- * Finds regular expressions in RE2 syntax, in linear time. In streams, the last `maxMatch` characters are held back (default: 256). Rejects with a
- * TypeError for a pattern that RE2 doesn't support, and if the package `re2js` isn't installed. In a bundle, pass the promise of the package as `library`.
+ * Finds regular expressions in RE2 syntax, in linear time. In streams, holds back the last `maxMatch` characters (default: 256). Rejects with a
+ * TypeError for a pattern that RE2 doesn't support, and if the package `re2js` isn't installed. In a bundle, pass the promise of the package as
+ * `library`.
  */
 export async function patterns(
   options: GuardSettings & FindingOptions & PatternRules,
@@ -84,8 +85,8 @@ export function pii({
 }
 
 /**
- * Finds credentials: keys with vendors' prefixes, tokens, private keys, and passwords in URLs, also in base64, hex, or percent-encoding. Masked
- * credentials are never restored.
+ * Finds credentials: keys with vendors' prefixes, tokens, private keys, and passwords in URLs, including those in base64, hex, or percent-encoding.
+ * Masked credentials are never restored.
  */
 export function secrets(options: GuardSettings & FindingOptions): Guard {
   checkOptions('secrets', options)
@@ -97,8 +98,8 @@ export function secrets(options: GuardSettings & FindingOptions): Guard {
 }
 
 /**
- * Removes or refuses characters that hide text from readers: tags, bidirectional overrides, and zero-width characters between Latin letters. Default action:
- * `remove`.
+ * Removes or rejects characters that hide text from readers: tags, bidirectional overrides, and zero-width characters between Latin letters. Default
+ * action: `remove`.
  */
 export function invisible({ action = 'remove', ...options }: GuardSettings & FindingOptions): Guard {
   checkOptions('invisible', { ...options, action })
@@ -108,14 +109,14 @@ export function invisible({ action = 'remove', ...options }: GuardSettings & Fin
   )
 }
 
-/** Refuses requests with too many characters, messages, tools, or media. */
+/** Rejects requests with too many characters, messages, tools, or media. */
 export function size(options: GuardSettings & SizeRules): Guard {
   checkOptions('size', options)
   requireRule('size', options, [options.maxCharacters, options.maxTurns, options.maxTools, options.maxMedia])
   return createSizeGuard(options)
 }
 
-/** Refuses requests that offer tools that aren't allowed, and calls to denied tools or with arguments that don't match a schema. */
+/** Rejects requests that offer disallowed tools, and tool calls that are denied or whose arguments don't match a schema. */
 export function tools(options: GuardSettings & ToolRules): Guard {
   checkOptions('tools', options)
   requireRule('tools', options, [
@@ -127,7 +128,7 @@ export function tools(options: GuardSettings & ToolRules): Guard {
   return createToolGuard(options)
 }
 
-/** Throws a TypeError for a guard that could never refuse or change anything. */
+/** Throws a TypeError for a guard that could never reject or change anything. */
 function requireRule(
   kind: 'size' | 'tools' | 'change',
   { media, remote }: GuardSettings,
@@ -138,7 +139,7 @@ function requireRule(
   throw new TypeError(`${kind}() needs ${names.slice(0, -1).join(', ')}, or ${names.at(-1)}, or it passes everything.`)
 }
 
-/** Refuses content that a moderation model flags, or scores at or above a threshold. Default timeout: 5,000 ms. */
+/** Rejects content that a moderation model flags, or that it scores at or above a threshold. Default timeout: 5,000 ms. */
 export function moderation(options: GuardSettings & ModerationRules): Guard {
   checkOptions('moderation', options)
   return createModerationGuard(options)
@@ -154,7 +155,7 @@ export function judge(options: GuardSettings & JudgeRules): Guard {
 }
 
 /**
- * Calls your own service, which gets the text as JSON and returns a verdict. Redirects, statuses other than 200, and verdicts that can't be read are
+ * Calls your own service with the text as JSON; the service returns a verdict. Redirects, statuses other than 200, and invalid verdicts count as
  * failures.
  */
 export function http(options: GuardSettings & HttpRules): Guard {
@@ -162,7 +163,7 @@ export function http(options: GuardSettings & HttpRules): Guard {
   return createHttpGuard(options)
 }
 
-/** Adds system text to chat requests, and sets or limits their parameters, in each client's own format. */
+/** Adds system text to chat requests, and sets or limits their parameters, in the client's format. */
 export function change(options: GuardSettings & ChangeRules): Guard {
   checkOptions('change', options)
   requireRule('change', options, [options.prepend, options.append, options.set, options.max])

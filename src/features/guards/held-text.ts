@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { GuardPart, GuardPartKind } from './guard.ts'
 
-/** A piece of a string in an event that hasn't been sent. */
+/** A piece of a string, in an event that hasn't been sent. */
 export interface HeldPiece {
   text: string
   readonly event: HeldEvent
@@ -13,32 +13,32 @@ export interface HeldPiece {
 export interface Channel {
   readonly kind: GuardPartKind
   readonly choice: string
-  /** Pieces that haven't been sent, in order, and the length of their text. */
+  /** Pieces that haven't been sent, in order. `length` is the length of their text. */
   pieces: HeldPiece[]
   length: number
   /** How much of the held text has been checked, and how much of it can be sent. */
   checked: number
   cleared: number
-  /** The end of the text that the client has received. */
+  /** The end of the text that the client has already received. */
   before: string
-  /** The end of the text before the held one that a reader sees as one with it: in an earlier channel, and in this one. */
+  /** The end of the text that a reader sees directly before the held text: from an earlier channel, and from this one. */
   joins: string
   isOver: boolean
 }
 
-/** An event that waits for its verdict. */
+/** An event that is waiting for its verdict. */
 export interface HeldEvent {
   readonly block: string
   event: SseEvent | undefined
   readonly json: JsonObject | undefined
   readonly channels: Set<Channel>
-  /** Complete strings, including ones that no other event continues. */
+  /** Complete strings, including strings that no later event continues. */
   whole: HeldString[]
-  /** The tool calls that the event begins or continues, and the calls that it ends. It is sent when they are complete. */
+  /** The tool calls that the event begins or continues, and the calls that it ends. The event is sent once they are complete. */
   readonly opens: readonly string[]
   readonly closes: readonly string[]
   isChanged: boolean
-  /** When it arrived. */
+  /** When the event arrived. */
   takenAt: number
 }
 
@@ -64,20 +64,20 @@ export const createHeldEvent = (
 export interface HeldString {
   readonly part: GuardPart
   readonly choice: string
-  /** Whether it repeats a string of the request. */
+  /** Whether the string repeats one in the request. */
   readonly isEcho: boolean
   replace(text: string): void
 }
 
-/** Joins the pieces of a channel (default: in all events). */
+/** Joins a channel's pieces (default: from all events). */
 export const joinPieces = ({ pieces }: Channel, events?: ReadonlySet<HeldEvent>): string =>
   pieces.map(({ text, event }) => (!events || events.has(event) ? text : '')).join('')
 
-/** Tool calls are checked once they are complete. */
+/** Tool calls are only checked once they are complete. */
 export const mustCheck = ({ kind, isOver, checked, cleared, length }: Channel): boolean =>
   isOver ? cleared < length : kind !== 'tool-call' && checked < length
 
-/** Returns how many pieces of the event come next in the channel, and the length of their text. */
+/** Returns how many of the channel's next pieces are in this event, and the length of their text. */
 export function measureNext({ pieces }: Channel, heldEvent: HeldEvent, start = 0): { count: number; length: number } {
   let count = 0
   let length = 0
@@ -88,7 +88,7 @@ export function measureNext({ pieces }: Channel, heldEvent: HeldEvent, start = 0
   return { count, length }
 }
 
-/** Writes the new text of the first pieces; the first piece that differs gets the entire change. Returns the end of the change. */
+/** Writes the new text of the first pieces. The first piece that differs gets the entire change. Returns the end of the change. */
 export function changePieces(channel: Channel, old: string, text: string): number {
   let start = 0
   while (start < old.length && start < text.length && old[start] === text[start]) start++

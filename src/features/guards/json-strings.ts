@@ -11,11 +11,11 @@ import {
 
 /** A string in JSON: a value, or a field name. */
 export interface JsonString<Place> {
-  /** With its quotes: `json.slice(start, end)`. */
+  /** Including the quotes: `json.slice(start, end)`. */
   readonly start: number
   readonly end: number
   readonly text: string
-  /** The name of its field, or the name itself; the empty string in an array. */
+  /** The field that contains the string, or the name itself; an empty string in an array. */
   readonly field: string
   readonly isName: boolean
   /** The place of the object or array that contains it. */
@@ -35,27 +35,27 @@ interface JsonFrame<Place> {
   isBeforeValue: boolean
 }
 
-/** Visits strings with their places. */
+/** Callbacks for visiting strings with their places. */
 export interface StringVisitor<Place> {
   root: Place
   value: unknown
   /** Receives each object and array with its parsed value, and returns its place. */
   enter(parent: Place, key: string, value: object): Place
   visit(string: JsonString<Place>): void
-  /** Whether a field name needs no visit. */
+  /** Whether a field name doesn't need a visit. */
   isPlainName?(name: string, place: Place): boolean
 }
 
 /**
- * Visits every string of a parsed value, without positions: faster than `visitStrings`. Returns whether `json`, which has been parsed, may contain
- * anything that parsers disagree about.
+ * Visits every string of a parsed value, without positions; faster than `visitStrings`. Returns whether `json`, the text it was parsed from, may
+ * contain anything that parsers disagree about.
  */
 export function visitValues<Place>(
   json: string,
   { root, value, enter, visit, isPlainName }: StringVisitor<Place>,
 ): boolean {
   let names = 0
-  const string = { start: 0, end: 0, text: '', field: '', isName: false, place: root } // one object for all strings
+  const string = { start: 0, end: 0, text: '', field: '', isName: false, place: root } // reused for all strings, to avoid allocations
   function visitString(place: Place, field: string, text: string, isName: boolean) {
     string.text = text
     string.field = field
@@ -69,7 +69,7 @@ export function visitValues<Place>(
       return
     }
     for (const key in inner) {
-      names++ // also for inherited names, which only the app can add: then the strings are checked
+      names++ // also counts inherited names, which only the app can add; the text is then checked more closely
       if (!isPlainName?.(key, place)) visitString(place, key, key, true)
       visitValue(place, key, (inner as Record<string, unknown>)[key])
     }
@@ -96,8 +96,8 @@ function countNames(json: string): number {
 }
 
 /**
- * Visits every string of valid JSON in order, with its position, so the string can be replaced without changing any other character. Linear time.
- * Throws `code` if an object has two fields with the same name, or a string of a request has an unpaired surrogate: parsers disagree about both.
+ * Visits every string of valid JSON in order, in linear time. Positions let you replace a string without changing any other character. Throws `code`
+ * if an object repeats a field name, or if a string in a request has an unpaired surrogate, because parsers disagree about both.
  */
 export function visitStrings<Place>(
   json: string,
@@ -108,7 +108,7 @@ export function visitStrings<Place>(
     visit,
     code = 'INVALID_REQUEST',
   }: StringVisitor<Place> & {
-    /** The error for JSON that parsers disagree about. A response may have halves of surrogate pairs, since models write them. */
+    /** The error code for JSON that parsers disagree about. Responses may have unpaired surrogates, because models write them. */
     code?: 'INVALID_REQUEST' | 'UPSTREAM_INVALID'
   },
 ): void {
@@ -118,7 +118,7 @@ export function visitStrings<Place>(
 
   function open(isObject: boolean, start: number) {
     const inner = frame ? getField(frame.value, frame) : value
-    if (typeof inner !== 'object' || inner === null) throw createRepeatError(code, frame?.key ?? '') // of an earlier field with the same name
+    if (typeof inner !== 'object' || inner === null) throw createRepeatError(code, frame?.key ?? '') // belongs to an earlier field with the same name
     const place = frame ? enter(frame.place, frame.key, inner) : root
     if (frame) frames.push(frame)
     frame = {
@@ -140,7 +140,7 @@ export function visitStrings<Place>(
         if (frame) {
           const isName = !frame.isBeforeValue
           const text = isName ? readName(json, { start: index, end, frame }) : getField(frame.value, frame)
-          if (typeof text !== 'string') throw createRepeatError(code, frame.key) // of an earlier field with the same name
+          if (typeof text !== 'string') throw createRepeatError(code, frame.key) // belongs to an earlier field with the same name
           if (isName) frame.key = text
           if (mayHaveHalves) checkUnicode(text)
           visit({ start: index, end, text, field: frame.key, isName, place: frame.place })
@@ -174,7 +174,7 @@ export function visitStrings<Place>(
 const COLON = 0x3a
 const BACKSLASH = 0x5c
 
-/** Returns the first name that the object that opens at `start` has twice. */
+/** Returns the first repeated field name in the object that opens at `start`. */
 function findRepeatedName(json: string, start: number): string {
   const names = new Set<string>()
   let depth = 0
@@ -198,7 +198,7 @@ const createRepeatError = (code: 'INVALID_REQUEST' | 'UPSTREAM_INVALID', name: s
 const getField = <Place>(value: unknown, { names, key, index }: JsonFrame<Place>): unknown =>
   names ? (value as Record<string, unknown>)[key] : (value as unknown[])[index]
 
-/** Reads the next name of an object. Numbers come first in the parsed object; all other names are in order, unless one is repeated. */
+/** Reads the next field name. The parsed object has integer names first and all other names in order, unless one is repeated. */
 function readName<Place>(
   json: string,
   { start, end, frame }: { start: number; end: number; frame: JsonFrame<Place> },

@@ -1,14 +1,14 @@
 /**
- * Returns whether a string is a known keyword of a format, such as `type: "text"`. Unknown ones are read like any other text. Dated types, such as
- * `web_search_20250305`, are known if the type is.
+ * Returns whether a string is a known keyword of a format, such as `type: "text"`. Unknown keywords are read like any other text. A dated type, such
+ * as `web_search_20250305`, is known if the type without its date is.
  */
 export const isKeyword = (field: string, text: string): boolean =>
   field.length <= LONGEST_FIELD && isField(field) && (isValue(text) || VALUES.has(text.replace(/_20\d{6}$/, '')))
 
-/** Returns whether a name is a field of a format. Unknown names are read as strings, since a client can hide one there. */
+/** Returns whether a name is a field of a format. Unknown names are read as strings, because a client can hide text in them. */
 export const isKnownName = (name: string): boolean => isName(name)
 
-/** Returns whether a string is the base64 of an image or a sound. */
+/** Returns whether a string is a base64 image or audio file. */
 export const isBinary = (text: string): boolean => text.length > SHORT && BASE64.test(text)
 
 const SHORT = 1_000
@@ -19,7 +19,7 @@ const FIELDS = new Set([
   ...['finish_reason', 'finishReason', 'stop_reason', 'blockReason'],
 ])
 
-/** Tests whether a string is in a set. Remembers the latest strings by length and first letter, because requests repeat a few of them. */
+/** Creates a test of whether a string is in a set. Caches the latest strings by length and first letter, because requests repeat the same few. */
 function createTest(set: ReadonlySet<string>): (text: string) => boolean {
   const latest: string[] = Array(64).fill('')
   return (text) => {

@@ -6,12 +6,11 @@ import type { GuardKind } from '../../types/records/guard-fields.ts'
 import type { Guard } from './guard.ts'
 import { change, http, invisible, judge, moderation, patterns, pii, secrets, size, tools, words } from './guards.ts'
 
-/** The function of each kind. */
 const creators: { readonly [Kind in GuardKind]: (options: never) => Guard | Promise<Guard> } = {
   ...{ words, patterns, pii, secrets, invisible, size, tools, moderation, judge, change, http },
 }
 
-/** Creates the guard of a record. Rejects with a TypeError for options that its kind doesn't have, or for an unknown kind. */
+/** Creates the guard of a record. Rejects with a TypeError for an unknown kind, or for options that the kind doesn't have. */
 export async function createGuard(record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>): Promise<Guard> {
   const { kind, source: _, mac: __, createdAt: ___, updatedAt: ____, ...options } = record as StoredGuard
   if (!Object.hasOwn(creators, kind)) throw new TypeError(`"kind" must be one of ${Object.keys(creators).join(', ')}.`)
@@ -22,10 +21,10 @@ export async function createGuard(record: Omit<StoredGuard, 'createdAt' | 'updat
 
 const VERSION_FACTOR = 0x01000197
 
-/** A record's guard, or why it can't be used. */
+/** A record's guard, or the reason why it can't be used. */
 type NamedGuard = { readonly guard: Guard } | { readonly problem: unknown }
 
-/** Reads the guards of records. Keeps each one until its record changes. */
+/** Caches the guards of records until the records change. */
 export class NamedGuards {
   readonly #store: Store
   readonly #guards = new WeakMap<StoredGuard, NamedGuard>()
@@ -56,6 +55,6 @@ export class NamedGuards {
   }
 }
 
-/** The problem of a guard whose record was changed elsewhere. */
+/** The problem with a guard whose record was changed elsewhere. */
 export const UNSIGNED_GUARD =
   'This record was not written by a gateway with this secret, so requests that need the guard are rejected. Save it again with "kind", or delete it.'

@@ -7,17 +7,17 @@ import { BLOCK, dropProbabilities, parseEvent } from '../edit-text/edit-text.ts'
 import { getChoice } from './choices.ts'
 import { isBinary, isKeyword } from './keywords.ts'
 
-/** A string of an event that no other event continues, and that isn't content. */
+/** A string in an event that isn't content and that no later event continues. */
 export interface OtherText {
   readonly text: string
   readonly choice: string
-  /** Set for a field of a Responses object other than its output. It may repeat the request. */
+  /** Set for a field of a Responses object outside its output. The field may repeat the request. */
   readonly isEcho: boolean
   /** Set for the name of a called tool. */
   readonly isToolName?: boolean
-  /** Identifies a tool call whose name later events may continue. */
+  /** Identifies the tool call. Later events may continue its name. */
   readonly call?: string | undefined
-  /** The names of the fields around the string, if the same field of other events may continue it. */
+  /** The path of field names to the string. Set if the same field of later events may continue it. */
   readonly path?: string | undefined
   replace(text: string): void
 }
@@ -32,14 +32,14 @@ export interface ReadEvent {
   readonly closes: readonly string[]
 }
 
-/** Reads the strings of a stream's event. */
+/** Reads the strings of a stream event. */
 export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
   const { texts, ended } = listContentTexts(json, fields, { isEvent: true })
   const content = new Map<object, Set<string>>()
   for (const { holder, key } of texts) content.set(holder, (content.get(holder) ?? new Set()).add(`${key}`))
   const echoed = new Set<object>()
   const others: OtherText[] = []
-  const names: OtherText[] = [] // after the values, which are found by their names
+  const names: OtherText[] = [] // added last, because the values are found by their original names
   const opens: string[] = []
 
   function visit(holder: object, place: Pick<OtherText, 'choice' | 'isEcho' | 'call' | 'path'> & { isData: boolean }) {
@@ -97,7 +97,7 @@ export function readEvent(json: JsonObject, fields: ContentFields): ReadEvent {
 const isToolName = (holder: object, key: string): boolean =>
   key === 'toolName' || (key === 'name' && ['arguments', 'input', 'args'].some((field) => field in holder))
 
-/** Renames a field without changing the order of the fields, unless the object already has a field with that name. */
+/** Renames a field and keeps the order of the fields. Does nothing if the object already has a field with the new name. */
 function renameField(holder: object, name: string, to: string) {
   if (Object.hasOwn(holder, to)) return
   for (const [key, value] of Object.entries(holder)) {
@@ -137,7 +137,7 @@ function findCall({
 const CALL = /^(?:function|custom_tool|mcp)_call$/
 const ARGUMENTS = /^response\.(?:function_call_arguments|custom_tool_call_input|mcp_call_arguments)\.(?:delta|done)$/
 
-/** Removes the content from the last events of a stream that has failed, which no guard checks. */
+/** Removes the content from the last events of a failed stream, because no guard checks them. */
 export function removeTexts(events: string, fields: ContentFields): string {
   let output = ''
   for (const [block] of events.matchAll(BLOCK)) {

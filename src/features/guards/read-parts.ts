@@ -9,36 +9,36 @@ import { FOUND, type TextScreen, UNCLEAR } from './text-screen.ts'
 export interface ReadPart extends GuardPart {
   readonly start: number
   readonly end: number
-  /** Set if its content can't be read (`text` is empty), or is elsewhere (`text` is the URL or ID). */
+  /** Set if the content can't be read (`text` is empty), or if it is elsewhere (`text` is the URL or ID). */
   readonly media?: 'unreadable' | 'remote' | undefined
   /** The index of the part's choice, if the response has choices. */
   readonly choice?: number | undefined
-  /** Shared by the parts of one list of strings in a message. */
+  /** The same number for all parts of one list of strings in a message. */
   readonly list?: number | undefined
-  /** Returns the JSON of another text; `undefined` if the text can't be written there. */
+  /** Returns the JSON for a new text; `undefined` if that text can't be written there. */
   write(text: string): string | undefined
 }
 
-/** The location of a string in the JSON: an object or an array, which inherits from the one around it. */
+/** The location of a string in the JSON: an object or an array. It inherits fields from the location around it. */
 class StringPlace {
   role: GuardRole
   kind: GuardPartKind
   isOlder: boolean
-  /** Set below the root. */
+  /** Set for places below the root. */
   isInner: boolean
-  /** Set inside the input of a tool call or of a tool result, where the tool chooses all names. */
+  /** Set inside the input of a tool call or tool result, where the tool chooses all names. */
   isData: boolean
   /** Set for an object whose names the client chooses, such as the `properties` of a JSON schema. */
   isMap = false
   list: number | undefined
-  /** The object itself, for its sibling fields. */
+  /** The object itself, to look up sibling fields. */
   value: JsonObject | undefined
   /** Set inside a message's image, audio, or file. */
   isMedia: boolean
   choice: number | undefined
-  /** For a list of turns or choices: how many elements have been entered. */
+  /** For a list of turns or choices: the number of elements visited so far. */
   position: number | undefined = undefined
-  /** For a list of turns: the index of the model's last one. */
+  /** For a list of turns: the index of the model's last turn. */
   lastTurn: number | undefined = undefined
 
   constructor(from: Pick<StringPlace, 'role' | 'kind' | 'value'> & Partial<StringPlace>) {
@@ -54,7 +54,7 @@ class StringPlace {
   }
 }
 
-/** Reads all strings of a request or a response as parts. Throws `INVALID_REQUEST` as `visitStrings` does. */
+/** Reads all strings of a request or a response as parts. Throws the same `INVALID_REQUEST` as `visitStrings`. */
 export function readParts(json: string, value: JsonObject, stage: 'request' | 'answer'): ReadPart[] {
   const parts: ReadPart[] = []
   const visitor = createPartVisitor(value, stage, {
@@ -68,7 +68,7 @@ export function readParts(json: string, value: JsonObject, stage: 'request' | 'a
   return parts
 }
 
-/** Returns whether any string of a request needs a check, alone or joined with the other strings of its list. */
+/** Returns whether any string of a request needs a check, on its own or joined with the other strings of its list. */
 export function screenParts(json: string, value: JsonObject, screens: readonly TextScreen[]): boolean {
   const states = screens.map((): number[] => [])
   let isSuspicious = false
@@ -87,7 +87,7 @@ export function screenParts(json: string, value: JsonObject, screens: readonly T
   return visitValues(json, visitor) || isSuspicious
 }
 
-/** What is known about a string before its content is looked at. */
+/** What is known about a string before reading its content. */
 type FoundPart = Partial<ReadPart> & Pick<ReadPart, 'role' | 'kind'>
 
 interface PartSink {
@@ -114,7 +114,7 @@ function createPartVisitor(
       if (isRoot && TURNS.has(key)) place.lastTurn = findLastTurn(inner)
       return place
     }
-    const object = inner as JsonObject // it is no array
+    const object = inner as JsonObject // arrays were handled above
     place.value = object
     if (parent.isData) return place
     if (parent.position !== undefined) {
@@ -164,7 +164,7 @@ function createPartVisitor(
     add(string, { role, kind, list: JOINED.has(kind) && TEXT.has(field) ? place.list : undefined })
   }
 
-  /** Adds the JSON in a string, with its escapes decoded where the JSON stays valid. */
+  /** Adds the JSON in a string, with its escapes decoded unless that would make the JSON invalid. */
   function addArguments(string: JsonString<StringPlace>, role: GuardRole) {
     const isJson = tryParseJson(string.text) !== undefined
     const text = isJson ? decodeEscapes(string.text) : string.text
@@ -173,7 +173,7 @@ function createPartVisitor(
     add(string, { role, kind: 'tool-call', text, write })
   }
 
-  /** Adds the content of a data URL. Returns whether the string is nothing else: a model reads one in a field for text as text. */
+  /** Adds the content of a data URL. Returns whether the string is only a data URL, because a model reads a data URL in a text field as text. */
   function addDataUrl(string: JsonString<StringPlace>, role: GuardRole): boolean {
     const { field, place } = string
     const comma = string.text.indexOf(',')
@@ -225,17 +225,17 @@ const isPlainName = (name: string, { isData, isMap }: StringPlace) => !isData &&
 const writeString = (text: string) => `"${escapeJson(text)}"`
 const NO_TYPE: JsonObject = {}
 
-/** Kinds of strings that a model reads as one if they are next to each other. */
+/** Kinds of strings that a model reads as one text if they are adjacent. */
 const JOINED: ReadonlySet<GuardPartKind> = new Set(['text', 'tool-result', 'reasoning'])
 
-/** Fields of strings in a list. Other fields between them don't separate them. */
+/** Names of the fields with the strings of a list. Other fields between them don't separate the strings. */
 const TEXT = new Set(['', 'text', 'content', 'thinking', 'reasoning', 'refusal', 'output'])
 
-/** Fields at the root of a request. */
+/** Root fields of a request with system instructions. */
 const SYSTEM = new Set(['system', 'instructions', 'systemInstruction', 'system_instruction'])
 const TURNS = new Set(['messages', 'input', 'contents', 'prompt'])
 
-/** Root fields of a request or a response that contain text by people or models. */
+/** Root fields of a request or response with text by people or models. */
 const CONTENT = new Set([
   ...[
     'messages',
@@ -273,14 +273,14 @@ const ARGUMENTS = new Set(['arguments', 'input', 'partial_json'])
 const DATA = new Set(['data', 'file_data', 'fileData', 'bytes', 'bytesBase64Encoded', 'b64_json', 'image', 'audio'])
 const REMOTE = new Set(['url', 'uri', 'image_url', 'file_url', 'file_id', 'fileId', 'fileUri', 'file_uri', 'audio_url'])
 
-/** Matches a data URL whose text can't be written again. */
+/** Matches a data URL whose text can't be written back. */
 const UNUSUAL = /["\\]|charset=(?!utf-?8\b)/i
 
 const BASE64 = /^[\w+/\s-]+={0,2}[\r\n]{0,2}$/
 const DATA_URL = /^data:(?:[\w.+-]+\/[\w.+-]+)?(?:;[^,;]*)*,/i
 const isDataUrl = (text: string) => (text.charCodeAt(0) | 0x20) === 0x64 && DATA_URL.test(text)
 
-/** In characters: the longest base64 that is also read as text. */
+/** Maximum length of base64 that is also read as text, in characters. */
 const SHORT = 1_000
 
 const ROLES: ReadonlyMap<string, GuardRole> = new Map([
@@ -292,7 +292,7 @@ const ROLES: ReadonlyMap<string, GuardRole> = new Map([
   ] as const),
 ])
 
-/** Reads the role and the kind from the fields of an object, which inherits the rest from the objects around it. */
+/** Derives the role and kind from an object's fields. Inherits the rest from the objects around it. */
 function classify(place: StringPlace, object: JsonObject, key: string) {
   const { kind } = place
   if (kind === 'tool-definition' || kind === 'option') return
@@ -325,7 +325,7 @@ interface ContentHints {
   isMedia?: true
 }
 
-/** Reads what an object's type or name reveals about its content. */
+/** Returns what an object's type or name reveals about its content. */
 function readHints(word: string): ContentHints {
   if (word === '') return NO_HINTS
   const cached = knownHints.get(word)
@@ -373,7 +373,7 @@ const decodeEscapes = (json: string): string =>
     return isPlain ? String.fromCharCode(code) : sequence
   })
 
-/** Joins the parts of each list of at least two strings, which a model reads as one. */
+/** Joins the parts of each list of at least two strings, because a model reads them as one text. */
 export function joinLists(parts: readonly ReadPart[]): Array<{ part: GuardPart; of: readonly ReadPart[] }> {
   const firsts: Array<ReadPart | undefined> = []
   const lists = new Map<number, ReadPart[]>()

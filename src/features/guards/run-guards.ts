@@ -8,9 +8,9 @@ import { checksCalls, isRestoring } from './kinds/finding-guard.ts'
 import type { ReadPart } from './read-parts.ts'
 import { getVerdictMemory } from './verdict-memory.ts'
 
-/** The joint decision of the guards. */
+/** The combined decision of the guards. */
 export type GuardDecision =
-  /** The new strings of changed parts, by their IDs. */
+  /** The new strings of changed parts, by part ID. */
   | { readonly kind: 'passed'; readonly texts: ReadonlyMap<string, string> }
   | {
       readonly kind: 'refused'
@@ -20,7 +20,7 @@ export type GuardDecision =
     }
   | { readonly kind: 'answered'; readonly guard: Guard; readonly text: string }
 
-/** The decision that refuses content. */
+/** The decision that rejects content. */
 export type RejectionDecision = Extract<GuardDecision, { kind: 'refused' }>
 
 /** A guard's verdict, for the header and for records. Never contains the checked text. */
@@ -46,7 +46,7 @@ interface RunDependencies {
   /** Aborts when the client disconnects. */
   signal: AbortSignal
   onError(error: unknown): void
-  /** Default: rejects each call. */
+  /** Default: a function that rejects each call. */
   fetch?: GuardContext['fetch']
   /** Calls a model endpoint of this gateway. */
   callModel(path: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject>
@@ -55,7 +55,7 @@ interface RunDependencies {
 /** Runs the guards for one request and its response. */
 export class GuardRun {
   readonly notes: GuardNote[] = []
-  /** How much each guard has checked, by stage and name. */
+  /** Each guard's checks, by stage and name. */
   readonly checks = new Map<string, GuardCheck>()
   /** The longest time that an event of the stream has been held back; `undefined` if the response isn't a stream. */
   heldMs: number | undefined = undefined
@@ -74,8 +74,8 @@ export class GuardRun {
   }
 
   /**
-   * Checks text: first the guards that may change it, one after another, then all others concurrently. The first refusal cancels the rest. Rejects
-   * with `GUARD_UNAVAILABLE` if a guard fails.
+   * Checks text: first with the guards that may change it, one after another, then with all others concurrently. The first rejection cancels the
+   * rest. Rejects with `GUARD_UNAVAILABLE` if a guard fails.
    */
   async check(texts: GuardTexts, guards: readonly Guard[] = this.on(texts.stage)): Promise<GuardDecision> {
     const changed = new Map<string, string>()
@@ -137,7 +137,7 @@ export class GuardRun {
     }
   }
 
-  /** Asks about the strings whose verdicts aren't known. */
+  /** Runs the guard only on strings without a known verdict. */
   async #recallOrAsk(guard: Guard, texts: GuardTexts, signal: AbortSignal): Promise<GuardVerdict | undefined> {
     const memory = getVerdictMemory(guard, this.#deps.clock)
     if (!memory) return this.#ask(guard, texts, signal)
@@ -148,7 +148,7 @@ export class GuardRun {
     return verdict
   }
 
-  /** Returns the guards whose check can run during the call. One that has refused an older text must remove it before. */
+  /** Returns the guards whose check can run during the call. A guard that has rejected an older text must run before it, to remove the text. */
   async listDuring(parts: readonly GuardPart[]): Promise<readonly Guard[]> {
     const candidates = this.on('request').filter(({ stage, changes }) => stage === 'during' && !changes)
     const rejections = await Promise.all(
@@ -157,12 +157,12 @@ export class GuardRun {
     return candidates.filter((_, index) => !rejections[index])
   }
 
-  /** Turns a verdict on an entire request into a decision. */
+  /** Converts a verdict on an entire request to a decision. */
   note(guard: Guard, verdict: GuardVerdict | undefined): GuardDecision {
     return this.#decide(guard, verdict, [], 'request')
   }
 
-  /** Records a verdict, and drops it if the guard only watches. */
+  /** Records a verdict. Ignores it if the guard only watches. */
   #decide(
     guard: Guard,
     verdict: GuardVerdict | undefined,
@@ -182,8 +182,8 @@ export class GuardRun {
   }
 
   /**
-   * Refuses changes to the reasoning of Messages, which providers sign, and reject once it has changed, and to files that can't be written again. They
-   * stay the same if a guard would only restore values.
+   * Rejects changes to content that can't change: reasoning in Messages, which providers sign, and files that can't be written back. If a guard would
+   * only restore values, leaves the content unchanged instead.
    */
   #keepUnchangeable(
     decision: GuardDecision,
@@ -238,7 +238,7 @@ const createGuardError = (name: string, cause: unknown): GatewayError =>
     headers: { 'x-should-retry': 'true' },
   })
 
-/** Throws for a verdict that a guard can't return. */
+/** Throws for an invalid verdict. */
 function toDecision(
   guard: Guard,
   verdict: GuardVerdict | undefined,

@@ -13,7 +13,7 @@ import { NamedGuards } from './named-guards.ts'
 export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps }: GuardServices & { store: Store }) {
   const namedGuards = new NamedGuards(store)
   const codeNames = new Set(inCode.map(({ name }) => name))
-  const applied = new WeakMap<object, { names: Set<string>; tally: GuardTally }>() // by the log of the request
+  const applied = new WeakMap<object, { names: Set<string>; tally: GuardTally }>() // used by the request's log
 
   /** Returns the guards that haven't checked the request yet: guards defined in code, then named ones in the order of `listGuardNames`. */
   async function select(call: CallRequest): Promise<{ guards: Guard[]; tally: GuardTally }> {
@@ -40,7 +40,7 @@ export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps 
 
   return async (call: CallRequest, next: (change?: CallChange) => Promise<Reply>): Promise<Reply> => {
     const { actsAs } = call.exchange
-    if (actsAs && actsAs.keyDigest === undefined) return next() // the operator's own test calls pass
+    if (actsAs && actsAs.keyDigest === undefined) return next() // the operator's own test calls aren't guarded
     const { guards, tally } = await select(call)
     return guards.length === 0 ? next() : guardCall(call, next, { ...deps, guards, tally })
   }
@@ -49,8 +49,8 @@ export function createSelectedGuards(inCode: readonly Guard[], { store, ...deps 
 const HEADER = 'x-signalbox-guards'
 
 /**
- * Lists the names of guards in the settings, the groups, the key, and the combos that the requested names lead to, in this order. A key's
- * `guardsExcept` are left out.
+ * Lists the names of guards in the settings, the groups, the key, and the combos that the requested names resolve to, in this order. Omits the guards
+ * in a key's `guardsExcept`.
  */
 function listGuardNames({ caller, request }: Pick<CallRequest, 'caller' | 'request'>): string[] {
   const { key, account } = caller
@@ -62,7 +62,7 @@ function listGuardNames({ caller, request }: Pick<CallRequest, 'caller' | 'reque
 
 /** Lists the guards of all combos that the request can reach, directly or through aliases and nested combos. */
 function listComboGuards({ call, list, table }: Pick<ModelRequest, 'call' | 'list' | 'table'>): string[] {
-  const found: string[] = [...(list?.guards ?? [])] // the list can be a combo
+  const found: string[] = [...(list?.guards ?? [])] // a model list can name guards, like a combo
   const seen = new Set<string>()
   const open = [call.model, ...(list?.entries.map(({ name }) => name) ?? [])].reverse()
   for (let name = open.pop(); name !== undefined; name = open.pop()) {

@@ -1,8 +1,10 @@
-/** Joins strings that the events of a stream have in the same field, because a reader may see them as one string. */
+/** Joins strings that a stream's events have in the same field, because a reader may see them as one string. */
 export class StringJoiner {
   readonly #fields = new Map<string, { last: string; tail: string }>()
 
-  /** Adds a field's next string. Returns the end of the strings before it; the empty string if it only repeats the last one, such as an ID. */
+  /**
+   * Adds a field's next string. Returns the end of the strings before it. Returns an empty string if it only repeats the last string, such as an ID.
+   */
   add(path: string, text: string): string {
     const field = this.#fields.get(path)
     if (!field) {
@@ -16,10 +18,10 @@ export class StringJoiner {
   }
 }
 
-/** The longest context of a string, in characters. */
+/** Maximum length of the context before a string, in characters. */
 export const CONTEXT = 256
 
 const MAX_FIELDS = 1_000
 
-/** A piece of a string can be twice in a row, such as a letter. */
+/** Strings up to this length may legitimately occur twice in a row, such as a letter. */
 const SHORT = 2

@@ -11,7 +11,7 @@ type KnownVerdict =
   | { readonly isRejected: false }
   | { readonly isRejected: true; readonly category: string | undefined }
 
-/** Remembers verdicts on strings for an hour, so a model doesn't read the entire conversation each turn. Keeps no text, only keyed hashes. */
+/** Caches verdicts on strings for an hour, so a model doesn't reread the entire conversation each turn. Stores keyed hashes instead of text. */
 class VerdictMemory {
   readonly #clock: Pick<Clock, 'now'>
   readonly #verdicts = new Map<string, { verdict: KnownVerdict; until: number }>()
@@ -32,7 +32,7 @@ class VerdictMemory {
     return { rejection: { verdict: 'refuse', ids, ...(category !== undefined && { category }) }, unknown: [] }
   }
 
-  /** Remembers a verdict on complete parts. A refusal that lists no parts is a verdict on none of them. */
+  /** Remembers a verdict on complete parts. A rejection without part IDs isn't a verdict on any of them. */
   async note(parts: readonly GuardPart[], verdict: GuardVerdict = { verdict: 'pass' }): Promise<void> {
     if (verdict.verdict !== 'pass' && !(verdict.verdict === 'refuse' && verdict.ids)) return
     const until = this.#clock.now() + LIFETIME_MS
@@ -53,7 +53,7 @@ class VerdictMemory {
     if (!entry) return undefined
     this.#verdicts.delete(hash)
     if (entry.until <= this.#clock.now()) return undefined
-    this.#verdicts.set(hash, entry) // now the latest
+    this.#verdicts.set(hash, entry) // keeps the most recently used entries last
     return entry.verdict
   }
 
@@ -66,7 +66,7 @@ class VerdictMemory {
 
 const memories = new WeakMap<Guard, VerdictMemory>()
 
-/** Returns the memory of a guard whose verdicts depend only on the text. An edited guard starts with an empty memory. */
+/** Returns the verdict memory of a guard whose verdicts depend only on the text. An edited guard starts with an empty memory. */
 export function getVerdictMemory(guard: Guard, clock: Pick<Clock, 'now'>): VerdictMemory | undefined {
   if (!('remembers' in guard) && guard.stage !== 'during') return undefined
   const memory = memories.get(guard) ?? new VerdictMemory(clock)

@@ -95,7 +95,7 @@ function showKey(key: ClientKey): Account['key'] {
   return { id, name, expiresAt, group: group ? { id: group.id, name: group.name } : null, models, kinds }
 }
 
-/** Whose spending to report: the request's key, or, without a key, its account. */
+/** Whose spending to report: the request's key or, without a key, its account. */
 interface Spender {
   scope: 'key' | 'account'
   id: string
@@ -153,7 +153,7 @@ async function readOpenRouterCredits(caller: Caller, options: AccountReaderDepen
   return { data: { total_credits: budget?.limit ?? null, total_usage: used } }
 }
 
-/** US dollars by window; `null` means unknown. */
+/** USD by window; `null` means unknown. */
 interface SpendingByWindow {
   day: number | null
   week: number | null

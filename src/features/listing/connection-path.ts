@@ -100,7 +100,7 @@ function* listServices(
 function indexAliasModels(aliases: readonly AliasRecord[], providers: readonly ProviderNames[]): ModelIndex {
   const index = createModelIndex()
   const names = new Set(providers.flatMap(({ output, catalog, id }) => [output, catalog, id]))
-  const lengths = new Set(Array.from(names, (name) => name.length)) // far fewer than names
+  const lengths = new Set(Array.from(names, (name) => name.length)) // far fewer lengths than names
   for (const { model } of aliases) {
     for (const length of lengths) {
       const name = model.slice(0, length)

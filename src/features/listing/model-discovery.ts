@@ -37,7 +37,7 @@ export function buildModelsCall(
   if (format === 'gemini') return { ...call, url: `${call.url}?pageSize=1000` } // the default is 50
   if (format !== 'anthropic-messages') return call
   headers['anthropic-version'] = '2023-06-01'
-  if (apiKey !== undefined && getCompatibleFormat(connection.provider)) headers.authorization = `Bearer ${apiKey}` // as the listing does
+  if (apiKey !== undefined && getCompatibleFormat(connection.provider)) headers.authorization = `Bearer ${apiKey}` // the listing sends it in the same way
   return { ...call, url: `${toModelsUrl(call.url)}?limit=1000` } // the default is 20
 }
 

@@ -38,7 +38,7 @@ interface HookDependencies {
   background: Background
 }
 
-/** Calls your hooks for request events. Loads what calls them only if there are any. */
+/** Calls your hooks for request events. Loads the code for that only if there are any hooks. */
 export function createHooks({ hooks, logger, background }: HookDependencies): BuiltInFeature {
   const { onRequest, onAttempt, onUsage } = hooks
   if (!(onRequest ?? onAttempt ?? onUsage)) return { name: 'hooks' }
@@ -71,12 +71,12 @@ function callHook(hook: () => unknown, { logger, background, waitUntil }: HookOp
 function log(logger: Logger, ...line: Parameters<Logger['error']>): void {
   try {
     logger.error(...line)
-  } catch {} // the logger itself failed
+  } catch {} // the logger itself failed, so there is nowhere to report this
 }
 
 /**
- * Returns the name, message, and causes of an error for a log line, without stacks or attached data. Omits the cause that a credential function has
- * thrown, since it may contain the credential.
+ * Returns the name, message, and causes of an error for a log line, without stacks or attached data. Omits an error that a credential function has
+ * thrown, because it may contain the credential.
  */
 function describeError(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error)

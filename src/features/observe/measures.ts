@@ -73,7 +73,6 @@ const createTokenCounter = (name: string, help: string): Metric => ({
   labels: [...TARGET, 'gen_ai.token.modality'],
 })
 
-/** All metrics. */
 export const measures = {
   inferenceDuration: {
     name: 'gen_ai.client.inference.duration',

@@ -13,7 +13,7 @@ export interface GatewayObserver {
   readonly page?: ObserverPage
 }
 
-/** A page that an observer serves under the base path, for `GET` and `HEAD`. */
+/** A page that an observer serves below the base path, for `GET` and `HEAD`. */
 export interface ObserverPage {
   /** The page's path under the base path, such as `/metrics`. */
   readonly path: string
@@ -73,7 +73,7 @@ export const isObservedHeader = (name: string): boolean =>
 
 /** Follows one request. */
 export interface RequestFollower {
-  /** Called when the request has been read. `isKnown`: whether the name is a known combo, alias, or model. */
+  /** Called when the request has been read. `isKnown` is whether the name is a known combo, alias, or model. */
   asked?(requested: { model: string; isKnown: boolean; stream: boolean }): void
   /** Called before a provider is called. May return a follower for the attempt. */
   attempt?(attempt: ObservedAttempt): AttemptFollower | undefined

@@ -29,7 +29,7 @@ export function prometheus({ token }: PrometheusOptions = {}): GatewayObserver {
       ...(token !== undefined && { token }),
       async reply(exchange, facts) {
         if (facts.isOneOfMany) return ONE_OF_MANY
-        const listNone = () => [] // the storage may be unavailable, or their code may not load
+        const listNone = () => [] // the storage may be unavailable, or the code that reads it may fail to load
         const [targets, limits, ageMs] = await Promise.all([
           facts.targets().catch(listNone),
           facts.limits().catch(listNone),

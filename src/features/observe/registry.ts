@@ -52,7 +52,7 @@ export class HistogramSeries implements Series {
   }
 }
 
-/** All series of this process. After `MAX_SERIES`, new label sets share a series with the labels `_OTHER`, and the overflow metric counts them. */
+/** All series of this process. After `MAX_SERIES`, new label sets share a series whose labels are `_OTHER`, and the overflow metric counts them. */
 export class Registry implements Meter {
   readonly #families = new Map<Metric, Map<string, StoredSeries>>()
   #size = 0

@@ -10,7 +10,7 @@ interface RequestHooks {
   onUsage?(usage: UsageRecord): unknown
 }
 
-/** Creates the listener that calls the hooks that are set. `call` handles what they throw or reject with. */
+/** Creates the listener that calls the hooks that are set. `call` handles their errors and rejections. */
 export function createHookListener(
   hooks: RequestHooks,
   call: (hook: () => unknown, request: RequestLog) => void,

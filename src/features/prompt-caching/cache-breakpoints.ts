@@ -48,15 +48,15 @@ const isAnswer = ({ role, type }: JsonObject): boolean =>
   role === 'assistant' || type === 'function_call' || type === 'custom_tool_call'
 const isInstruction = ({ role }: JsonObject): boolean => role === 'system' || role === 'developer'
 
-/** A block in a conversation, by its message and its position there. */
+/** A block in a conversation: the index of its message, and its index in that message. */
 interface Place {
   message: number
   block: number
 }
 
 /**
- * Finds the ends of the previous request and of this one: the last block that can have a breakpoint, in the last user or tool message, and in the last one
- * before the model's last response. A breakpoint where the previous request ended always finds its cache entry, no matter what comes in between.
+ * Finds where the previous request and this one end: the last block that can have a breakpoint, in the last user or tool message, and in the one
+ * before the model's last response. A breakpoint at the end of the previous request always finds its cache entry, no matter what follows.
  */
 function findEnds(messages: readonly unknown[], isEligible: (block: unknown) => boolean) {
   const isOwnTurn = (message: unknown) => isObject(message) && !isAnswer(message) && !isInstruction(message)
@@ -72,7 +72,7 @@ function findEnds(messages: readonly unknown[], isEligible: (block: unknown) => 
 const toBlocks = (content: unknown): unknown[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : []
 
-/** Changes the blocks at some places. Later places come first, so added blocks don't move the others. */
+/** Changes the blocks at some places, last place first, so added blocks don't shift the other places. */
 function changeBlocks(
   messages: readonly unknown[],
   places: ReadonlyArray<Place | undefined>,
@@ -195,7 +195,7 @@ function addChatInstructionsBreakpoint({ messages }: JsonObject): EditedFields {
 function addResponsesInstructionsBreakpoint({ instructions, input, prompt }: JsonObject): EditedFields {
   const items: unknown[] = Array.isArray(input) ? input : [{ type: 'message', role: 'user', content: input }]
   if (hasWords(instructions)) {
-    if (isObject(prompt)) return {} // its messages come after the instructions, and before the input
+    if (isObject(prompt)) return {} // the prompt's messages come between the instructions and the input
     const content = [{ type: 'input_text', text: instructions, ...BREAKPOINT }]
     return { instructions: undefined, input: [{ type: 'message', role: 'developer', content }, ...items] }
   }

@@ -19,7 +19,7 @@ import type { SessionShares } from './session-shares.ts'
 import type { SessionTargets } from './session-targets.ts'
 import { mergeFields, writeFields } from './write-fields.ts'
 
-/** An attempt that may only be explained. */
+/** An attempt that may only be explained and never sent. */
 export interface ExplainedAttempt {
   readonly request: CodecRequest
   readonly route: Route
@@ -42,14 +42,17 @@ export interface CacheMemory {
   readonly prompts: KnownPrompts
   /** The targets that rejected breakpoints or the key in the last hour. */
   readonly rejecting: { get(target: string): true | undefined; set(target: string, value: true): void }
-  /** Hashes the request's session, so the provider never learns the client's own name for it. */
+  /** Hashes the request's session, so the provider never learns the client's own session ID. */
   createSessionKey(session: string, owner: string): Promise<string>
 }
 
 const HOUR = 60 * 60_000
 const CHARACTERS_PER_TOKEN = 4
 
-/** Matches the names of fields with which clients set breakpoints or choose a cached prompt. They can't occur in a string, where quotes are escaped. */
+/**
+ * Matches the names of fields with which clients set breakpoints or choose a cached prompt. They can't match within a string, because quotes in it
+ * are escaped.
+ */
 const CACHE_FIELD =
   /"(?:cache_?[cC]ontrol|cachePoint|prompt_?[cC]ache_?(?:[bB]reakpoint|[oO]ptions)|cached_?[cC]ontent)"/
 
@@ -60,10 +63,10 @@ const CLIENT_BREAKPOINTS = [
   /"cached_?[cC]ontent"\s*:\s*"/,
 ]
 
-/** The reasons for which nothing can be expected to be read. */
+/** The reasons for which no cache reads are expected. */
 const EXPECTED_MISSES = new Set<CachingSkipReason | undefined>(['short', 'single', 'unsupported', 'hedge'])
 
-/** An error about breakpoints or the key. */
+/** Matches errors about breakpoints or the cache key. */
 const BREAKPOINT_ERROR = /cache_control|cachePoint|cache point|prompt_cache/i
 const KEY_ERROR = /prompt_cache_key/i
 
@@ -137,7 +140,7 @@ export class CachedCall {
     }
   }
 
-  /** Learns from the settled attempt, and returns the field for its record, if its usage is known. */
+  /** Learns from the settled attempt. Returns the field for its record, if its usage is known. */
   report(settled: AttemptRecord, catalog: Catalog): { promptCache?: PromptCacheRecord } {
     const promptCache = this.#createRecord(settled, catalog)
     return promptCache ? { promptCache } : {}
@@ -166,7 +169,7 @@ export class CachedCall {
     }
   }
 
-  /** A client that sets its own breakpoints still needs a key or header that keeps its session on one server. */
+  /** Whether to add a key or header that keeps the session on one server. Clients that set their own breakpoints also need this. */
   get #addsFields(): boolean {
     const { acceptsKey, sessionHeader } = this.#traits
     if (this.#skipReason === 'client') return Boolean(acceptsKey || sessionHeader) && !this.#isRejecting
@@ -197,7 +200,7 @@ export class CachedCall {
     return this.#isRejecting ? 'rejected' : undefined
   }
 
-  /** Resolves to `undefined` if the target takes no key, or the request has no session. */
+  /** Resolves to `undefined` if the target doesn't support a key, or if the request has no session. */
   async #createSessionKey(): Promise<string | undefined> {
     const { request } = this.#attempt
     if (!this.#traits.acceptsKey && !this.#traits.sessionHeader) return undefined
@@ -205,7 +208,7 @@ export class CachedCall {
     return session === '' ? undefined : this.#memory.createSessionKey(session, request.owner)
   }
 
-  /** Adds breakpoints to a body that is passed through with the client's own characters. */
+  /** Adds breakpoints to a body that is otherwise passed through byte for byte. */
   #editPassedThrough(codec: Codec, key: string | undefined): void {
     if (!codec.isPassThrough || typeof codec.request.body !== 'string') return
     const { call } = this.#attempt.request
@@ -213,7 +216,7 @@ export class CachedCall {
     if (Object.keys(fields).length > 0) codec.request.body = writeFields(codec.request.body, fields)
   }
 
-  /** Returns the fields to change in a body, in the target's terms. */
+  /** Returns the fields to change in a body, in the target's format. */
   #getFields(body: JsonObject, { key, isPassThrough }: { key: string | undefined; isPassThrough: boolean }) {
     const fields = this.#addBreakpoints(body, isPassThrough)
     const needsKey = this.#traits.acceptsKey && key !== undefined && body.prompt_cache_key === undefined
@@ -229,8 +232,8 @@ export class CachedCall {
     const session = sessions.getSession(this.#attempt.request)
     if (this.#isUnsent ? pauses.wouldPause(this.#pair, session) : pauses.isPaused(this.#pair, session)) {
       this.#skipReason = 'unprofitable'
-      const isExclusive = body.prompt_cache_retention !== undefined // together with options, it is an error
-      return breakpoints.form === 'breakpoint' && !isExclusive ? { prompt_cache_options: { mode: 'explicit' } } : {} // otherwise the provider writes on its own
+      const isExclusive = body.prompt_cache_retention !== undefined // OpenAI rejects a request with both
+      return breakpoints.form === 'breakpoint' && !isExclusive ? { prompt_cache_options: { mode: 'explicit' } } : {} // otherwise, the provider sets its own breakpoints
     }
     const single = findSinglePrompt(body)
     const isKnown = (instructions: unknown) =>
@@ -250,12 +253,15 @@ export class CachedCall {
     return fields
   }
 
-  /** Repeats the request once as the client sent it if the target rejects what was added. If that helps, the target's requests stay unchanged for an hour. */
+  /**
+   * If the target rejects the added fields, repeats the request once as the client sent it. If that helps, the target's requests stay unchanged for
+   * an hour.
+   */
   #retryUnchanged(changed: Codec, encode: Encode): Codec {
     return {
       ...changed,
       followUp: async (received) => {
-        const isClients = this.#skipReason === 'client' // then only the key was added
+        const isClients = this.#skipReason === 'client' // the only addition was then the key
         if (received.kind !== 'failure' || !isRejectedFor(received, isClients ? KEY_ERROR : BREAKPOINT_ERROR)) {
           const next = await changed.followUp?.(received)
           return next && this.#retryUnchanged(next, encode)

@@ -19,7 +19,7 @@ export class KnownPrompts {
     const key = getCacheKey(owner, instructions)
     const isKnown = this.isKnown(owner, instructions, ttlMs)
     if (!this.#lastUses.delete(key)) evictOldest(this.#lastUses, MAX_PROMPTS)
-    this.#lastUses.set(key, this.#clock.now()) // now the newest
+    this.#lastUses.set(key, this.#clock.now()) // keeps the latest use last
     return isKnown
   }
 

@@ -15,7 +15,7 @@ interface Pair {
   /** No request gets breakpoints before this time. */
   pausedUntil: number
   stops: number
-  /** The session that tests, after a pause, whether breakpoints pay off again; empty until there is one. */
+  /** The session that tests, after a pause, whether breakpoints pay off again; empty until a session does. */
   probe: string | undefined
   /** The latest pause. */
   pause?: CachingPause
@@ -25,7 +25,7 @@ interface Pair {
 export interface Pauses {
   /** Returns whether a session's request must not get breakpoints. */
   isPaused(pair: string, session: string): boolean
-  /** Returns the same, but doesn't make the session the one that tries again after a pause. */
+  /** Like `isPaused`, but doesn't make the session the one that tests after a pause. */
   wouldPause(pair: string, session: string): boolean
   /** Counts a request with breakpoints. */
   note(
@@ -37,7 +37,7 @@ export interface Pauses {
   list(): CachingPause[]
 }
 
-/** Decides in memory, for each owner and target separately. Logs a line at each stop. */
+/** Creates the pauses, which are kept in memory for each owner and target. Logs a line whenever one starts. */
 export function createPauses({ clock, logger }: { clock: Pick<Clock, 'now'>; logger: Logger | undefined }): Pauses {
   const pairs = new Map<string, Pair>()
 

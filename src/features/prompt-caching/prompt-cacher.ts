@@ -22,7 +22,7 @@ export interface PromptCacherDependencies {
 const REJECTING_MS = 60 * 60_000
 const MAX_TARGETS = 1_000
 
-/** Asks providers to cache the prompts of a gateway. Everything that it learns stays in memory. */
+/** Asks providers to cache a gateway's prompts. Its knowledge stays in memory. */
 export class PromptCacher {
   readonly #memory: CacheMemory
 
@@ -58,7 +58,7 @@ export class PromptCacher {
     return new CachedCall(attempt, this.#memory).explain(encode)
   }
 
-  /** Returns the callers and targets that get no cache breakpoints for a while because they didn't pay off. */
+  /** Returns the callers and targets that temporarily get no cache breakpoints because those didn't pay off. */
   listPauses(): CachingPause[] {
     return this.#memory.pauses.list()
   }

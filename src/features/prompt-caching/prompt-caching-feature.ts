@@ -4,10 +4,10 @@ import type { CachingPause, ColdSession } from '../../types/caching-types.ts'
 import { checkCachingHeader, getCachingMode } from './caching-mode.ts'
 import type { PromptCacher, PromptCacherDependencies } from './prompt-cacher.ts'
 
-/** Asks providers to cache prompts, for requests with `promptCaching: 'auto'`. The code is loaded with the first of them. */
+/** Asks providers to cache the prompts of requests with `promptCaching: 'auto'`. The code is loaded with the first such request. */
 export interface PromptCachingFeature extends BuiltInFeature {
   load(): Promise<PromptCacher>
-  /** Returns the callers and targets that get no cache breakpoints for a while because they didn't pay off. */
+  /** Returns the callers and targets that temporarily get no cache breakpoints because those didn't pay off. */
   listPauses(): CachingPause[]
   /** Returns the recent sessions that read less than 20% of their input from the cache. */
   listColdSessions(): ColdSession[]

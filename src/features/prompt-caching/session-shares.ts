@@ -5,7 +5,7 @@ import type { Clock } from '../../types.ts'
 
 const MAX_SESSIONS = 10_000
 const MAX_LISTED = 20
-/** The first request of a session can't read anything, and the second one only what the first one wrote. */
+/** Requests to ignore at the start of a session. The first one can't read anything, and the second one only what the first one wrote. */
 const IGNORED_REQUESTS = 2
 const COLD_SHARE = 0.2
 const MAX_AGE_MS = 60 * 60_000
@@ -40,7 +40,7 @@ export class SessionShares {
       requests: requests + 1,
       input: previous.input + (isCounted ? input : 0),
       read: previous.read + (isCounted ? read : 0),
-      at: this.#clock.now(), // now the newest
+      at: this.#clock.now(), // keeps the latest use last
     })
   }
 

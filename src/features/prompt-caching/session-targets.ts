@@ -9,7 +9,7 @@ import type { Clock } from '../../types.ts'
 import { getCachingMode } from './caching-mode.ts'
 
 const MAX_SESSIONS = 10_000
-/** How many routes to look through for the preferred one. */
+/** Maximum routes to search for the preferred one. */
 const MAX_ROUTES = 100
 
 /** The parts of a request that its session depends on. */
@@ -31,7 +31,7 @@ export class SessionTargets {
     this.#clock = clock
   }
 
-  /** Returns the session that the client names, or else the start of the conversation; may be empty. */
+  /** Returns the session ID that the client sent, or else the start of the conversation; may be empty. */
   getSession({ call, owner, exchange }: SessionRequest): string {
     const known = this.#sessions.get(call.body)
     if (known !== undefined) return known
@@ -51,7 +51,7 @@ export class SessionTargets {
     if (this.getSession(request) === '') return
     const key = this.getKey(request)
     if (!this.#served.delete(key)) evictOldest(this.#served, MAX_SESSIONS)
-    this.#served.set(key, { connectionId: connection.id, model, until: this.#clock.now() + ttlMs }) // now the newest
+    this.#served.set(key, { connectionId: connection.id, model, until: this.#clock.now() + ttlMs }) // keeps the latest use last
   }
 
   /** Puts the session's target first, unless it is in cooldown, draining, or without prompt caching. */
@@ -67,7 +67,7 @@ export class SessionTargets {
     return moveToFront(routes, isServed)
   }
 
-  /** Hashes the session and its owner, which may be long and may identify people. */
+  /** Hashes the session and its owner, because they may be long and may identify people. */
   getKey(request: SessionRequest): string {
     const text = `${request.owner}\0${request.call.model}\0${this.getSession(request)}`
     return `${hashText(text)} ${hashText(text, SECOND_FACTOR)}`

@@ -17,7 +17,7 @@ export function writeFields(text: string, fields: EditedFields): string {
   let position = 0
   for (const { start, end } of scanTopLevel(text, names).spans) {
     const nameEnd = text.lastIndexOf('"', start - 1)
-    const name: string = JSON.parse(text.slice(text.lastIndexOf('"', nameEnd - 1), nameEnd + 1)) // none of the names contains a quote
+    const name: string = JSON.parse(text.slice(text.lastIndexOf('"', nameEnd - 1), nameEnd + 1)) // field names contain no quotes
     added.delete(name)
     if (fields[name] === undefined) continue
     output += text.slice(position, start) + JSON.stringify(fields[name])

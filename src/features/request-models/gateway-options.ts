@@ -104,7 +104,7 @@ function readNames(options: JsonObject, name: string): string[] {
 
 const MAX_NAME = 512
 
-/** Lists the tags that are recorded; a warning names the others. */
+/** Lists the tags to record. A warning lists the others. */
 const listLabels = (options: JsonObject): string[] =>
   readNames(options, 'tags')
     .filter((tag) => tag.length <= LABELS.maxLength)

@@ -90,10 +90,7 @@ function readResult(result: unknown): RequestModels {
   )
 }
 
-/**
- * Returns the group of the chosen models. A single combo keeps its own rules; a list gets the limits of the request. Throws if one of the names does
- * not exist, or none of them is available.
- */
+/** Applies a rule as if the request named its own model or, if the rule rejects that, a chosen model. Returns the error for its own model. */
 function chooseGroup(chosen: RequestModels, request: RoutableRequest): RoutedModels {
   const { call, table, unruled, settings, list } = request
   const { operation, service } = call.endpoint
@@ -143,7 +140,6 @@ async function serveRoutedCall(
   return next({ list: arrangement ? { ...group, arrangement } : group })
 }
 
-/** Applies a rule as if the request named its own model or, if that is rejected, a chosen one. Returns the error for its own model. */
 function applyRule(
   rule: TargetRule,
   { request, route, model }: { request: Parameters<TargetRule>[0]; route: Route; model: string },

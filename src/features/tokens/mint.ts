@@ -44,7 +44,7 @@ export function createMinter(deps: MintDependencies): (input: unknown) => Promis
     await checkPlan(options)
     const { version, key } = await keys.signing()
     const revokedUntil = await revocations.getRevokedUntil(await findRef(options.account))
-    const issuedAt = Math.max(clock.now(), revokedUntil + 1) // so an earlier revocation doesn't cover the new token
+    const issuedAt = Math.max(clock.now(), revokedUntil + 1) // later than the revocation, so it doesn't apply to the new token
     const expiresAt = issuedAt + lifetimeS * 1_000
     const id = newId()
     const jws = await new SignJWT({ ...toClaims(options), iss: TOKEN_ISSUER, aud: audience, jti: id })
@@ -64,7 +64,7 @@ function checkOrigins(
   { allowedOrigins, publicOrigin }: Pick<MintDependencies, 'allowedOrigins' | 'publicOrigin'>,
 ): void {
   const others = origins.filter((origin) => !allowedOrigins.includes(origin) && origin !== publicOrigin)
-  const isOwn = publicOrigin === undefined && others.length === 1 // one of them may be the gateway's own
+  const isOwn = publicOrigin === undefined && others.length === 1 // one of the origins may be the gateway's own
   if (others.length === 0 || isOwn) return
   throw createInputError(
     `"origins" must only contain the gateway's own origin and those in the option "allowedOrigins", not ${others.map((origin) => `"${origin}"`).join(' and ')}`,

@@ -44,7 +44,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
       issuer: TOKEN_ISSUER,
       audience,
       requiredClaims: ['sub', 'jti', 'iat', 'exp'],
-      currentDate: new Date(0), // times are checked below, for cached tokens too
+      currentDate: new Date(0), // times are checked below, also for cached tokens
     })
     const options = toTokenSettings(payload)
     const { jti: id, iat, exp } = payload
@@ -74,7 +74,7 @@ export function createVerify({ keys, audience, clock, revocations, findRef }: Ve
     if (token.length > MAX_TOKEN_LENGTH || !SHAPE.test(token)) throw createTokenError('TOKEN_INVALID')
     const digest = await sha256Hex(token)
     const found = verifiedTokens.get(digest)
-    verifiedTokens.delete(digest) // so it becomes the last entry
+    verifiedTokens.delete(digest) // reinserted below as the last entry
     const verified = found ?? (await readSafely(token))
     checkTimes(verified)
     evictOldest(verifiedTokens, MAX_KNOWN)

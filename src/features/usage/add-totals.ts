@@ -64,7 +64,7 @@ async function addToTotals(
   { baseKey, instanceId, ttlMs }: { baseKey: string; instanceId: string; ttlMs: number },
   batches: readonly BatchTotals[],
 ): Promise<void> {
-  const key = storage.atomic ? baseKey : `${baseKey}/${instanceId}` // without conditional writes, each instance has its own value
+  const key = storage.atomic ? baseKey : `${baseKey}/${instanceId}` // without conditional writes, each instance has its own totals
   await retryOnConflict(async () => {
     const stored = await storage.get(key)
     const decoded = stored && decodeTotals(stored.value)

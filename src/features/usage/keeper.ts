@@ -207,7 +207,7 @@ export class Keeper implements BatchWriter {
     const { storage, clock } = this.#options
     const now = clock.now()
     const ttlMs = Math.min(value.span.last + days.requests * DAY_MS - now, MAX_TTL_MS)
-    if (ttlMs < 1) return // past retention
+    if (ttlMs < 1) return // the retention period has ended
     const previousWrite = value.lastWrite
     const omitted = this.#isClosing ? (previousWrite?.rows ?? 0) : 0 // no later fold will delete the old value
     const rows = value.rows.length

@@ -58,7 +58,7 @@ const NONE: UnlistedByTime = new Map()
  */
 export class RequestQueue {
   readonly #options: QueueOptions
-  readonly #batches: Batch[] = [] // the last batch may be open
+  readonly #batches: Batch[] = [] // the last batch may still be open
   readonly #listeners: Array<(request: StoredRequest) => void> = []
   #isLastOpen = false
   #number = 0

@@ -121,7 +121,7 @@ export class UsageReader {
       const last = requests.at(-1)
       const request = next.newest
       next.take()
-      if (!request || request.id === last?.id) continue // stored twice
+      if (!request || request.id === last?.id) continue // a request may be stored twice
       if (requests.length === limit) return { requests, ...(last && { before: last.id }) }
       requests.push(request)
     }

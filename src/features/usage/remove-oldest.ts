@@ -36,7 +36,7 @@ export async function removeOldest({ storage, nextTurn }: RemoveOptions): Promis
     removed.push(value)
   }
   const through = Math.max(removed.at(-1)?.last ?? 0, await readRemovedTime(storage))
-  await storage.set(REMOVED, String(through + 1)) // readers must know before the records are removed
+  await storage.set(REMOVED, String(through + 1)) // must be readable before the records are removed
   await Promise.all(removed.map(({ key }) => storage.delete(key)))
 }
 

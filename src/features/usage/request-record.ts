@@ -175,7 +175,7 @@ export function addTokens(sum: Tokens, added: Readonly<Tokens> = NO_TOKENS): Tok
 
 /** Adds `added` to `sum` and returns `sum`. */
 export function addUnits(sum: UsedUnits, added: Readonly<UsedUnits> = {}): UsedUnits {
-  for (const [unit, count] of Object.entries(added) as Array<[PricedUnit, number]>) // the object has no other keys
+  for (const [unit, count] of Object.entries(added) as Array<[PricedUnit, number]>) // `UsedUnits` has no other keys
     sum[unit] = (sum[unit] ?? 0) + count
   return sum
 }

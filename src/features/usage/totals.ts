@@ -150,7 +150,7 @@ function getRowKey({ keyId, groupId, model, provider, targetModel, connectionId,
   return `${lengths} ${keyId}${groupId}${model}${provider}${targetModel}${connectionId}${account}${user}`
 }
 
-/** The dimensions to drop, in order, if a value would otherwise be too large. */
+/** The dimensions to drop, in this order, if a value would otherwise be too large. */
 const DROPPABLE = ['account', 'user', 'connectionId', 'targetModel', 'model'] as const satisfies (keyof Dimensions)[]
 
 type StoredRow = [

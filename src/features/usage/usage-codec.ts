@@ -17,8 +17,8 @@ import {
 } from './request-record.ts'
 
 /*
- * The storage format of requests. A value has rows of numbers. Strings are indexes into a table that all its rows share. A row is a fifth of the size
- * of the record's JSON, and decodes five times faster.
+ * The storage format of requests. A value consists of rows of numbers; strings are indexes into a table that all of its rows share. A row is a fifth
+ * of the size of the record's JSON, and decodes five times faster.
  */
 
 /** The strings in a value. Indexes start at 1; 0 means no string. */
@@ -181,7 +181,7 @@ export function readRows(stored: unknown, keyId?: string): StoredRequest[] | und
     const index = keyId ? texts.indexOf(keyId) + 1 : keyId === '' ? 0 : undefined
     if (keyId && index === 0) return []
     const keyRows = index === undefined ? rows : rows.filter((row) => row[KEY_ID] === index)
-    return keyRows.map((row) => parseRequestRow(row, texts as string[])) // no row uses an index whose string is 0
+    return keyRows.map((row) => parseRequestRow(row, texts as string[])) // rows only use indexes that have a string
   } catch {
     return undefined
   }

@@ -24,7 +24,7 @@ export async function disableCloud(
   const state = await replica.memory.read()
   const { cloudEnabled } = await store.settings.reread()
   if (!cloudEnabled && state.mirror !== null) {
-    const context = { cloudUrl: state.cloudUrl, signal } // the setting may have changed since then
+    const context = { cloudUrl: state.cloudUrl, signal } // the setting may have changed since `enable` failed
     await removeLeftovers(deps, context).catch((error: unknown) => {
       ignoreIfForced(error)
       return pushes.end()

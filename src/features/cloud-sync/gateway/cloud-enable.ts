@@ -51,7 +51,7 @@ export async function addLeftoversAdvice({ store, replica }: CloudDependencies, 
     const state = await replica.memory.read()
     if (state.mirror === null || state.cloudUrl !== cloudUrl) return error
   } catch {
-    return error // report the original failure instead of the storage's
+    return error // reports the original failure instead of the storage's
   }
   return gatewayError(code, { message: `${message} ${LEFTOVERS}`, cause: error, data })
 }
@@ -80,7 +80,7 @@ async function replicateAll(deps: CloudDependencies, context: ProxyContext): Pro
   try {
     return { createdKey, conflicts: [...conflicts, ...requireConflicts(await replica.exchange(context))] }
   } catch (error) {
-    await keys.delete(createdKey.id) // nobody could use it
+    await keys.delete(createdKey.id) // without cloud sync, nobody could use this key
     throw error
   }
 }

@@ -38,7 +38,7 @@ export interface CloudReplicaDependencies {
 /** The proxy's URL, the enrollment data, and the signal that aborts the calls. The signal is also checked before each write to the local storage. */
 export type ProxyContext = Omit<SignedCallOptions, 'fetch'>
 
-/** The kinds of work, by priority: an operator's action cancels automatic syncs, and `disable` cancels `sync`. */
+/** The kinds of work. Higher ones cancel lower ones: an operator's action cancels automatic syncs, and `disable` cancels `sync`. */
 export type WorkKind = 'own' | 'sync' | 'disable'
 
 /** A gateway's replica, as used by the operator's actions and by automatic syncs. */
@@ -119,7 +119,7 @@ export function createCloudReplica({ store, clock, ledger, fetch, options }: Clo
           context.signal.throwIfAborted()
           return call({ method: 'POST', path: paths.spent, body }, context).catch((error: unknown) => {
             if (!isRejection(error, 'NOT_FOUND')) throw error
-            return undefined // the proxy runs an earlier release
+            return undefined // a proxy of an earlier release doesn't support this call
           })
         },
         invalid: () => createInvalidResponse(context),

@@ -81,6 +81,6 @@ function parse(text: string | undefined): CloudReplicaState {
 
 function parseConflict({ collection, id, kept, at }: JsonObject): CloudConflict[] {
   if (typeof collection !== 'string' || typeof id !== 'string' || typeof at !== 'string') return []
-  const side = kept === 'home' ? 'gateway' : kept // earlier builds stored this value
+  const side = kept === 'home' ? 'gateway' : kept // earlier builds stored `home`
   return side === 'gateway' || side === 'cloud' ? [{ collection, id, kept: side, at }] : []
 }

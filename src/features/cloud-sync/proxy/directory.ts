@@ -42,7 +42,7 @@ export function createDirectory(deps: {
   hasKey(tenant: string, digest: string): Promise<boolean>
 }): Directory {
   const { documents, keyring, clock, hasKey } = deps
-  const tenantByCredential = new Map<string, string>() // tenant by credential
+  const tenantByCredential = new Map<string, string>() // tenants by credential
 
   const getEntryName = async (digest: string) => (await keyring()).digestBySha256(digest)
 

@@ -100,7 +100,7 @@ export function createReplicaRecords(deps: {
   function getCached(tenant: string): Cached<ReplicaRecord | undefined> {
     const cached = cachedRecords.get(tenant) ?? createCache(() => read(tenant), { clock, freshness, staleFallback })
     if (!cachedRecords.delete(tenant)) evictOldest(cachedRecords, MAX_KEPT)
-    cachedRecords.set(tenant, cached) // move it to the end; `evictOldest` removes the first entry
+    cachedRecords.set(tenant, cached) // moves it to the end, because `evictOldest` removes the first entry
     return cached
   }
 

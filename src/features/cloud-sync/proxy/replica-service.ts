@@ -89,7 +89,7 @@ export function createReplicaService(deps: {
       isCreated = current === undefined
       return isCreated ? record : undefined
     })
-    if (!isCreated) throw createProxyError('MIRROR_GONE') // another process has created a replica in the meantime
+    if (!isCreated) throw createProxyError('MIRROR_GONE') // another process created a replica in the meantime
     return record
   }
 
@@ -161,7 +161,7 @@ export function createReplicaService(deps: {
     forget: (tenant) =>
       turns(tenant, async () => {
         const isKnown = (await replicas.read(tenant)) !== undefined || (await sessions.isEnrolled(tenant))
-        await sessions.unenroll(tenant) // first; otherwise, the gateway could create another replica
+        await sessions.unenroll(tenant) // first, because the gateway could otherwise create another replica
         await sessions.revokeAll(tenant)
         await removeReplica(tenant)
         return isKnown

@@ -92,7 +92,7 @@ export function createSessions(deps: {
 }): Sessions {
   const { documents, keyring, clock, enrollmentToken } = deps
 
-  const processPrefix = toBase64Url(randomBytes(6)) // the prefix of all challenges from this process
+  const processPrefix = toBase64Url(randomBytes(6)) // starts all challenges of this process
 
   const isAlive = ({ lastUsedAt }: Session) => clock.now() - lastUsedAt < SESSION_MS
 

@@ -43,8 +43,8 @@ export function createTenants(deps: {
   maxOpen?: number
 }): Tenants {
   const { scopes, replicas, makeGateway, maxOpen = MAX_OPEN } = deps
-  const tenants = new Map<string, Tenant>() // in order of last use
-  const busy = new Map<Tenant, number>() // number of requests that currently use each tenant
+  const tenants = new Map<string, Tenant>() // least recently used first
+  const busy = new Map<Tenant, number>() // in-flight requests by tenant
   const closing = new Map<Tenant, Promise<void>>()
 
   function close(tenant: Tenant, graceMs: number): Promise<void> {

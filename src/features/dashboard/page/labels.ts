@@ -1,8 +1,6 @@
 import type { Kind } from '../../../types/catalog-types.ts'
 import type { StoredEnd } from '../../usage/request-record.ts'
 
-/* Labels that several views share. */
-
 export const kindLabels: Readonly<Record<Kind, string>> = {
   llm: 'Chat',
   image: 'Images',
@@ -24,7 +22,7 @@ export const healthLabels = {
   probing: 'Retrying',
 } as const
 
-/** Labels for the attempt outcomes and skip reasons whose codes aren't plain English. */
+/** Labels for attempt outcomes and skip reasons whose codes aren't plain English. */
 const outcomeLabels: Readonly<Record<string, string>> = {
   client: 'invalid request',
   content: 'invalid response',

@@ -25,7 +25,7 @@ export function useData<T>(
   const latest = useRef(0)
 
   useSignalEffect(() => {
-    turn.value // reload whenever `turn` changes
+    turn.value // subscribes to `turn`, so a change reloads the data
     const sequence = ++latest.current
     const isCurrent = () => sequence === latest.current
     state.value = { ...state.peek(), isLoading: true }

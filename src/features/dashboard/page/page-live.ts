@@ -8,7 +8,6 @@ export type { LiveEvent, LiveEventType, RunningRequest }
 /** Minimum interval between deliveries of events, in ms. */
 const BATCH_MS = 250
 
-/** In-flight requests by ID. */
 export const running = signal<ReadonlyMap<string, RunningRequest>>(new Map())
 
 const listeners = new Set<(events: LiveEvent[]) => void>()

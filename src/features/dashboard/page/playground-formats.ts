@@ -17,7 +17,6 @@ export const formatLabels = {
 
 export type FormatName = keyof typeof formatLabels
 
-/** The endpoint of a format. */
 interface EndpointFormat {
   /** A function if the path, instead of the body, contains the model name. */
   path: string | ((model: string) => string)

@@ -77,7 +77,7 @@ export function RangeFields({ fallback, any }: { fallback: string; any?: string 
         of={bindValue(days, (chosen) => {
           const { from = '', to } = getRange(fallback)
           const last = toUtcDay(to === undefined ? Date.now() : Date.parse(to) - 1)
-          // A custom range starts with the days of the current range.
+          // A custom range starts with the dates of the current range.
           const customRange = chosen === 'custom' ? { from: from.slice(0, 10) || last, to: last } : { from: '', to: '' }
           setQuery({ days: chosen, ...customRange })
         })}

@@ -8,7 +8,6 @@ const apiRoot = new URL('..', location.origin + location.pathname).href
 
 const TOKEN = 'signalbox.token'
 
-/** The admin token of this tab. It may be empty if the host app authenticates visitors. */
 const token = signal(sessionStorage.getItem(TOKEN) ?? '')
 
 /** Returns whether a header can contain the token. Headers can't contain control characters or characters outside Latin-1. */
@@ -136,7 +135,7 @@ export const trackedFetch: typeof fetch = async (input, init) => {
   try {
     const response = await fetch(input, init)
     disconnectedAt.value = undefined
-    const isModelError = response.headers.has('x-signalbox-request-id') // a 401 then comes from a model request, not from the API
+    const isModelError = response.headers.has('x-signalbox-request-id') // this 401 then comes from a model request, not from the API
     if (response.status === 401 && !isModelError && access.value.state === 'open') {
       const body: unknown = await response
         .clone()

@@ -13,11 +13,11 @@ import type { ClientFormat } from '../../../types.ts'
 import type { Guard } from '../guard.ts'
 import type { BuiltInGuard } from './finding-guard.ts'
 
-/** Parameters that mean the same in all formats. */
+/** Parameters with the same meaning in all formats. */
 interface ChangedParameters {
   readonly temperature?: number
   readonly topP?: number
-  /** The longest response, in tokens. */
+  /** Maximum length of the response, in tokens. */
   readonly maxTokens?: number
 }
 
@@ -27,9 +27,9 @@ export interface ChangeRules {
   readonly prepend?: string
   /** System text to add after the client's. */
   readonly append?: string
-  /** Parameters to set, whatever the client sends. */
+  /** Parameters to set, overriding the client's values. */
   readonly set?: ChangedParameters
-  /** The maximum values. `maxTokens` also applies to requests that don't set it. */
+  /** Maximum values. `maxTokens` also applies to requests that don't set it. */
   readonly max?: ChangedParameters
 }
 
@@ -40,7 +40,7 @@ export function createChangeGuard(options: Pick<Guard, 'name'> & Partial<Guard> 
     ...rest,
     on: ['request'],
     isImmediate: true,
-    screen: { scan: () => 0 }, // it reads no text
+    screen: { scan: () => 0 }, // it doesn't read any text
     check: () => undefined,
     rewrite(json, format) {
       let text = json
@@ -54,7 +54,7 @@ export function createChangeGuard(options: Pick<Guard, 'name'> & Partial<Guard> 
 
 const NAMES = ['temperature', 'topP', 'maxTokens'] as const
 
-/** The fields of parameters; Gemini's are in `generationConfig`. */
+/** The parameter names of each format; Gemini's are fields of `generationConfig`. */
 const FIELDS: Readonly<Record<ClientFormat, Readonly<Record<(typeof NAMES)[number], readonly string[]>>>> = {
   'openai-chat': { temperature: ['temperature'], topP: ['top_p'], maxTokens: ['max_completion_tokens', 'max_tokens'] },
   'openai-responses': { temperature: ['temperature'], topP: ['top_p'], maxTokens: ['max_output_tokens'] },
@@ -155,7 +155,7 @@ function countElements(json: string): number {
   return Array.isArray(list) ? list.length : 0
 }
 
-/** Inserts an element into a JSON array after `count` others. */
+/** Inserts an element into a JSON array, at the index `count`. */
 function insertElement(json: string, element: string, count: number): string {
   if (countElements(json) === 0) return `[${element}]`
   if (count === 0) return `[${element},${json.slice(1)}`

@@ -6,10 +6,10 @@ import { countAtEnd } from './count-at-end.ts'
 import { mask, unmask } from './masks.ts'
 import type { Match } from './word-finder.ts'
 
-/** A guard that is part of the gateway, and that checks text as soon as it arrives. */
+/** A built-in guard, which checks text as soon as it arrives. */
 export interface BuiltInGuard extends Guard {
   readonly isImmediate: true
-  /** Returns how many characters at the end of a piece may begin a match. */
+  /** Returns how many characters at the end of a piece could be the start of a match. */
   countUnfinished?(text: string): number
   /** Set if the guard restores masked values in responses and never rejects a response. */
   readonly restores?: true
@@ -19,7 +19,7 @@ export interface BuiltInGuard extends Guard {
   readonly screen?: TextScreen
   /** Changes the JSON of a chat request after all checks. */
   rewrite?(json: string, format: ClientFormat): string
-  /** Checks a request as a whole, before its text. */
+  /** Checks the entire request before its text. */
   checkBody?(body: JsonObject, parts: readonly GuardPart[]): GuardVerdict | undefined
 }
 
@@ -30,8 +30,8 @@ export const isRestoring = (guard: Guard): boolean => 'restores' in guard
 /** Options for handling matches. */
 export interface FindingOptions {
   /**
-   * `refuse` (the default); `mask`: the model gets a placeholder, and the client gets the original where the model repeats it; `replace`: the text
-   * permanently becomes `[EMAIL]`; `remove`.
+   * `refuse` (the default) rejects the content. `mask` sends the model a placeholder, and restores the original where the model repeats the
+   * placeholder. `replace` permanently replaces the text with a label such as `[EMAIL]`. `remove` deletes it.
    */
   readonly action?: 'refuse' | 'mask' | 'replace' | 'remove'
 }
@@ -40,7 +40,7 @@ interface Finder {
   find(part: GuardPart): readonly Match[]
   countUnfinished(text: string): number
   readonly screen?: TextScreen
-  /** Types that are never restored. */
+  /** Types of matches that are never restored. */
   readonly neverRestored?: ReadonlySet<string>
 }
 
@@ -111,7 +111,7 @@ function findAfter(part: GuardPart, find: Finder['find']): readonly Match[] {
   )
 }
 
-/** Keeps the first of several overlapping matches, or the longest if they start together. */
+/** Keeps the first of several overlapping matches, or the longest if they start at the same position. */
 function withoutOverlaps(matches: readonly Match[]): Match[] {
   let end = 0
   return [...matches]

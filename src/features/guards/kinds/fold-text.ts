@@ -2,8 +2,8 @@ import { LOOKALIKES, STROKES } from './look-alikes.ts'
 import { type RewrittenText, TextRewriter } from './rewritten-text.ts'
 
 /**
- * Returns the code unit that a character is read as: without accents, in lower case, and in Latin if it looks like a Latin letter. Returns 0 for an
- * invisible character. `expandFold` returns the units of values from `EXPANDED` up.
+ * Returns the code unit that a character reads as: lowercase, without accents, and Latin if it looks like a Latin letter. Returns 0 for an invisible
+ * character. Values from `EXPANDED` up stand for several units; `expandFold` returns them.
  */
 export function foldCode(code: number): number {
   if (code < 0x7f) return code >= 0x41 && code <= 0x5a ? code + 0x20 : code >= 0x20 ? code : isSpace(code) ? 0x20 : 0
@@ -14,7 +14,7 @@ export function foldCode(code: number): number {
   return found
 }
 
-/** Values from here up stand for several units, such as those of a ligature. */
+/** Values from this one up stand for several units, such as those of a ligature. */
 export const EXPANDED = 0x1_0000
 
 /** Returns the units of a value from `foldCode`. */
@@ -23,14 +23,14 @@ export const expandFold = (value: number): readonly number[] =>
 
 const isSpace = (code: number) => code >= 0x09 && code <= 0x0d
 
-/** By code unit: the folded one plus 1; 0 if it hasn't been computed. */
+/** By code unit: the folded value plus 1; 0 if it hasn't been computed. */
 const folded = new Uint32Array(0x1_0000)
 const expansions: Array<readonly number[]> = []
 
 function computeFold(character: string): number {
   if (INVISIBLE.test(character)) return 0
   const code = character.charCodeAt(0)
-  if (code >= 0x249c && code <= 0x24b5) return code - 0x249c + 0x61 // in parentheses
+  if (code >= 0x249c && code <= 0x24b5) return code - 0x249c + 0x61 // parenthesized letters
   if (SPACE.test(character)) return 0x20
   const units: number[] = []
   for (const part of decompose(character)) {
@@ -43,8 +43,8 @@ function computeFold(character: string): number {
 }
 
 /**
- * Returns the folded code unit of a surrogate pair, such as a styled letter or an invisible tag that mirrors ASCII. `undefined` if the pair is read
- * as two units.
+ * Returns the folded code unit of a surrogate pair, such as a styled letter or an invisible tag that mirrors ASCII. Returns `undefined` if the pair
+ * reads as two units.
  */
 export function foldPair(high: number, low: number): number | undefined {
   const code = (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x1_0000
@@ -62,9 +62,9 @@ const MAX_PAIRS = 10_000
 function computePair(code: number): number | undefined {
   if (code >= 0xe_0020 && code <= 0xe_007e) return foldCode(code - 0xe_0000)
   if (code >= 0xe_0000 && code <= 0xe_0fff) return 0
-  if (code >= 0x1_f1e6 && code <= 0x1_f1ff) return code - 0x1_f1e6 + 0x61 // the letters of flags
-  if (code >= 0x1_f150 && code <= 0x1_f189) return foldCode(0x41 + ((code - 0x1_f150) % 0x20)) // white on black
-  if (code >= 0x1_f110 && code <= 0x1_f129) return code - 0x1_f110 + 0x61 // in parentheses
+  if (code >= 0x1_f1e6 && code <= 0x1_f1ff) return code - 0x1_f1e6 + 0x61 // the letters that make up flags
+  if (code >= 0x1_f150 && code <= 0x1_f189) return foldCode(0x41 + ((code - 0x1_f150) % 0x20)) // white letters on black
+  if (code >= 0x1_f110 && code <= 0x1_f129) return code - 0x1_f110 + 0x61 // parenthesized letters
   const character = String.fromCodePoint(code)
   if (INVISIBLE.test(character) || MARK.test(character)) return 0
   const lowerCase = character.normalize('NFKC').toLowerCase()
@@ -113,7 +113,7 @@ const isUpper = (code: number) => {
   return character !== character.toLowerCase()
 }
 
-/** A letter with its accents. */
+/** A letter and its accents. */
 export interface FoldedLetter {
   code: number
   marks: string
@@ -183,7 +183,7 @@ function readDigit(character: string): string | undefined {
 
 const DIGIT = /^\p{Nd}$/u
 
-/** Characters without a glyph, and marks that only modify the preceding character. */
+/** Matches characters without a glyph, and marks that only modify the preceding character. */
 const INVISIBLE =
   /[\p{Cf}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\u007f-\u0084\u0086-\u009f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufffc\ufffd]/u
 

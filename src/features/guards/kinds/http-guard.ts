@@ -8,13 +8,13 @@ export interface HttpRules {
   readonly url: string
   /** The headers to send, such as `authorization`. They never appear in errors or records. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Set if the service may change text. */
+  /** Set this if the service may change text. */
   readonly changes?: true
-  /** Set if the service may be on this machine or in a private network. */
+  /** Set this if the service may be on this machine or in a private network. */
   readonly allowPrivate?: boolean
 }
 
-/** Creates a guard that calls a service. Throws a TypeError for a URL or headers that can't work. */
+/** Creates a guard that calls a service. Throws a TypeError for an invalid URL or invalid headers. */
 export function createHttpGuard({
   url,
   headers = {},
@@ -63,7 +63,7 @@ function findUrlProblem(url: string, allowPrivate: boolean): string | undefined 
   return undefined
 }
 
-/** The platform's error would quote the value. */
+/** Validates headers here, because the platform's error would quote the value. */
 function checkHeaders(headers: Readonly<Record<string, string>>) {
   for (const [name, value] of Object.entries(headers))
     try {
@@ -73,7 +73,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>) {
     }
 }
 
-/** Names and IDs, without credentials. */
+/** Describes the request by names and IDs, without credentials. */
 const describe = ({
   id,
   path,
@@ -89,16 +89,16 @@ const describe = ({
   ...(account && { account: { id: account.id } }),
 })
 
-/** Reads a verdict in Signalbox's own form. `toDecision` checks the rest of it. */
+/** Reads a verdict in Signalbox's own format. `toDecision` checks the rest of it. */
 function readVerdict(verdict: JsonObject): GuardVerdict {
   if (typeof verdict.verdict !== 'string') throw new TypeError('The service did not return a verdict.')
-  return verdict as unknown as GuardVerdict // checked like the verdicts of all guards
+  return verdict as unknown as GuardVerdict // checked later, like the verdicts of all guards
 }
 
-/** Reads a response in the form of LiteLLM's generic guardrail API. */
+/** Reads a response in the format of LiteLLM's generic guardrail API. */
 function readAction({ action, texts }: JsonObject, parts: readonly GuardPart[]): GuardVerdict {
   if (action === 'NONE') return { verdict: 'pass' }
-  if (action === 'BLOCKED') return { verdict: 'refuse' } // "blocked_reason" may quote the content
+  if (action === 'BLOCKED') return { verdict: 'refuse' } // omits "blocked_reason", which may quote the content
   if (action !== 'GUARDRAIL_INTERVENED') throw new TypeError('The service returned an unknown action.')
   if (!Array.isArray(texts) || texts.length !== parts.length)
     throw new TypeError('The service returned a different number of texts.')

@@ -18,7 +18,7 @@ export function findInvisible(text: string): Match[] {
 const TAGS = /(\u{1f3f4})?[\u{e0000}-\u{e007f}]+/gu
 const CONTROLS = /[\u202a-\u202e\u2066-\u2069]+|(?<=[A-Za-z\d])[\u200b-\u200d\u2060\ufeff\u00ad]+(?=[A-Za-z\d])/g
 
-/** England, Scotland, and Wales. */
+/** The flags of England, Scotland, and Wales. */
 const FLAGS = new Set(['gbeng', 'gbsct', 'gbwls'])
 
 const decodeTags = (tags: string): string =>
@@ -26,8 +26,8 @@ const decodeTags = (tags: string): string =>
     .join('')
     .replace('\u007f', '')
 
-/** Tags may belong to a flag, and a letter may follow a zero-width character. */
+/** Counts tags that may belong to a flag, and zero-width characters that a letter may follow. */
 export const countUnfinishedInvisible = (text: string): number => countAtEnd(text, (unit) => HIDDEN.test(unit))
 
-/** Zero-width characters, the flag, and the halves of tags. */
+/** Matches zero-width characters, the black flag, and the surrogates of tags. */
 const HIDDEN = /[\u200b-\u200d\u2060\ufeff\u00ad\udc00-\udfff\ud83c\udb40]/

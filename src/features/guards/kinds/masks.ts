@@ -8,13 +8,13 @@ interface Masks {
   tag: string
   readonly counts: Map<string, number>
   readonly placeholders: Map<string, string>
-  /** By placeholder in lower case; without those never restored. */
+  /** Values by placeholder in lower case, without values that are never restored. */
   readonly values: Map<string, string>
 }
 
 interface MaskOptions {
   memory: Map<unknown, unknown>
-  /** The owner of the text, so placeholders are the same in all of the owner's requests. */
+  /** The owner of the text, so all of the owner's requests use the same placeholders. */
   scope: string
   neverRestored: ReadonlySet<string>
 }
@@ -45,7 +45,7 @@ export function mask(
   })
 }
 
-/** Picks a tag that the strings don't contain, so no string in them is mistaken for one of our placeholders. */
+/** Picks a tag that the strings don't contain, so nothing in them is mistaken for one of our placeholders. */
 function createMasks(parts: readonly GuardPart[], scope: string): Masks {
   let tag = ''
   for (let attempt = 0; tag === '' || parts.some(({ text }) => text.toLowerCase().includes(`-${tag}`)); attempt++)
@@ -68,5 +68,5 @@ export function unmask(parts: readonly GuardPart[], memory: Map<unknown, unknown
   })
 }
 
-/** Matches anything in the form of a placeholder; `unmask` looks up whether it is one of ours. */
+/** Matches anything that looks like a placeholder; `unmask` checks whether it is one of ours. */
 const PLACEHOLDER = /(?<![A-Z0-9])[A-Z][A-Z0-9]{0,15}-\d{1,6}-[a-z0-9]{4}(?![A-Z0-9])/gi

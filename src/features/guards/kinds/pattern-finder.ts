@@ -17,7 +17,7 @@ interface PatternMatcher {
 }
 
 interface PatternSearch {
-  /** In RE2 syntax. */
+  /** Patterns in RE2 syntax. */
   patterns: readonly string[]
   /** `i`, `m`, and `s`, as in JavaScript. */
   flags: string
@@ -25,7 +25,7 @@ interface PatternSearch {
   maxMatch: number
 }
 
-/** Hides a package from bundlers, which would fail in apps that don't install it. */
+/** Hides a package from bundlers, which would otherwise fail in apps that don't install it. */
 const importPackage = (name: string): Promise<PatternLibrary> =>
   import(/* @vite-ignore */ /* webpackIgnore: true */ name)
 
@@ -55,7 +55,7 @@ export async function createPatternFinder(
     }
   })
 
-  /** Finds matches in a string. In a piece, a match at the end is left out as long as it could become longer. */
+  /** Finds matches in a string. In a piece, ignores a match at the end that the next piece could extend. */
   function find(text: string, isPiece = false): Match[] {
     const matches: Match[] = []
     for (const pattern of compiled) {

@@ -1,7 +1,7 @@
 import { countAtEnd } from './count-at-end.ts'
 import type { Match } from './word-finder.ts'
 
-/** Types of personal data with a recognizable format. People's names have none. */
+/** Types of personal data with a recognizable format. People's names don't have one. */
 export const piiTypes = ['email', 'card', 'iban', 'ssn', 'phone', 'ip'] as const
 export type PiiType = (typeof piiTypes)[number]
 
@@ -40,14 +40,14 @@ export function findPii(text: string, types: readonly PiiType[], isPiece: boolea
     const matches: Match[] = []
     for (const { 0: found, index: start } of text.matchAll(pattern)) {
       const end = start + found.length
-      if (isPiece && end === text.length) continue // it may continue
+      if (isPiece && end === text.length) continue // the next piece may extend the match
       if (isReal?.(found) ?? true) matches.push({ start, end, type: type.toUpperCase() })
     }
     return matches
   })
 }
 
-/** Returns the length of a possibly unfinished match at the end: a word, or a number or an IBAN with spaces. */
+/** Returns the length of a possibly unfinished match at the end of a string: a word, or a number or an IBAN with spaces. */
 export const countUnfinishedPii = (text: string): number =>
   countAtEnd(text, (unit, index) => IN_WORD.test(unit) || (unit === ' ' && IN_NUMBER.test(text.charAt(index - 1))))
 

@@ -6,12 +6,12 @@ import type { BuiltInGuard } from './finding-guard.ts'
 
 /** The maximum size of a request. */
 export interface SizeRules {
-  /** Counts the text of the request, without options and IDs. */
+  /** Maximum characters of text in the request, excluding options and IDs. */
   readonly maxCharacters?: number
-  /** The maximum number of messages. */
+  /** Maximum number of messages. */
   readonly maxTurns?: number
   readonly maxTools?: number
-  /** The maximum number of images, audio clips, and files. */
+  /** Maximum number of images, audio clips, and files. */
   readonly maxMedia?: number
 }
 
@@ -50,13 +50,13 @@ export interface ToolRules {
   /** Default: all. */
   readonly allow?: readonly string[]
   readonly deny?: readonly string[]
-  /** Whether to refuse tools that a provider runs, such as web search. Default: `pass`. */
+  /** Whether to reject tools that a provider runs, such as web search. Default: `pass`. */
   readonly hosted?: 'pass' | 'refuse'
-  /** JSON Schemas by the names of tools. Calls with arguments that don't match are refused. */
+  /** JSON Schemas by tool name. Calls whose arguments don't match are rejected. */
   readonly arguments?: Readonly<Record<string, JsonObject>>
 }
 
-/** Creates a guard that limits the tools of requests, and refuses calls to denied tools. */
+/** Creates a guard that limits the tools of requests, and rejects calls to denied tools. */
 export function createToolGuard(options: Pick<Guard, 'name'> & Partial<Guard> & ToolRules): BuiltInGuard {
   const { allow, deny = [], hosted = 'pass', arguments: schemas = {}, ...rest } = options
   for (const [name, schema] of Object.entries(schemas)) {
@@ -107,7 +107,7 @@ interface ListedTool {
   isHosted: boolean
 }
 
-/** Lists the tools of a request in any format. Tools that a provider runs are named after their type. */
+/** Lists the tools of a request in any format. Provider-run tools are listed under their type. */
 function listTools({ tools, functions }: JsonObject): ListedTool[] {
   const allTools = [...toObjects(tools), ...toObjects(functions)]
   return allTools.flatMap((tool): ListedTool[] => {
@@ -119,7 +119,7 @@ function listTools({ tools, functions }: JsonObject): ListedTool[] {
       return [{ name: definition.name, isHosted: false }]
     if (typeof type === 'string' && type !== 'function')
       return [{ name: typeof tool.name === 'string' ? tool.name : type, isHosted: true }]
-    return Object.keys(tool).map((name) => ({ name, isHosted: true })) // Google's, such as `googleSearch`
+    return Object.keys(tool).map((name) => ({ name, isHosted: true })) // Google's tools, such as `googleSearch`
   })
 }
 

@@ -1,7 +1,7 @@
 /** A string with some characters replaced, and the positions of its characters in the original. */
 export interface RewrittenText {
   text: string
-  /** Returns the original position of a character, or with `isEnd` the position after it. */
+  /** Returns the original position of a character. With `isEnd`, returns the position after it. */
   toOriginal(index: number, isEnd?: boolean): number
 }
 
@@ -14,11 +14,11 @@ export const composeTexts = (first: RewrittenText, second: RewrittenText): Rewri
 
 /** A piece of a rewritten text. */
 interface Piece {
-  /** Its position in the rewritten text. */
+  /** The piece's position in the rewritten text. */
   start: number
   from: number
   until: number
-  /** Whether the piece replaces others as a whole; if not, each character has its own position. */
+  /** Whether the piece replaces the original characters as a unit. If not, each character keeps its own position. */
   isNew: boolean
 }
 
@@ -31,7 +31,7 @@ export class TextRewriter {
     return this.#text.length
   }
 
-  /** Adds a piece for the original characters from `from` until `until`. */
+  /** Adds a piece that replaces the original characters from `from` to `until` (exclusive). */
   add(piece: string, { from, until, isNew = false }: { from: number; until: number; isNew?: boolean }) {
     if (piece === '') return
     this.#pieces.push({ start: this.#text.length, from, until, isNew })

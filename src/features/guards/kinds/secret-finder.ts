@@ -3,7 +3,9 @@ import { redactEncoded } from '../../../lib/encoded-texts.ts'
 import { countAtEnd } from './count-at-end.ts'
 import type { Match } from './word-finder.ts'
 
-/** Finds credentials: keys with vendors' prefixes, tokens, private keys, and passwords in URLs, also in base64, hex, or percent-encoding. */
+/**
+ * Finds credentials: keys with vendors' prefixes, tokens, private keys, and passwords in URLs, including those in base64, hex, or percent-encoding.
+ */
 export function findSecrets(text: string): Match[] {
   const matches: Match[] = []
   const add = (start: number, found: string) => matches.push({ start, end: start + found.length, type: 'SECRET' })
@@ -21,7 +23,7 @@ const WORD = /[A-Za-z0-9+/_=~.%-]{16,}/g
 
 const isSecret = (text: string): boolean => SHAPES.some((shape) => text.search(shape) !== -1)
 
-/** The last word may continue, and so may a private key. */
+/** Counts the last word and an unfinished private key, because the next piece may continue them. */
 export function countUnfinishedSecret(text: string): number {
   const key = text.lastIndexOf('-----BEGIN ')
   if (key !== -1 && !text.includes('-----END ', key)) return text.length - key

@@ -4,7 +4,7 @@ import { countHidden, listViews } from './find-hidden.ts'
 import { EXPANDED, expandFold, type FoldedLetter, foldCode, foldPair, isSameLetter, readLetters } from './fold-text.ts'
 import type { RewrittenText } from './rewritten-text.ts'
 
-/** A match in a string, in UTF-16 code units; `end` is excluded. */
+/** A match in a string, in UTF-16 code units; `end` is exclusive. */
 export interface Match {
   readonly start: number
   readonly end: number
@@ -15,14 +15,14 @@ export interface Match {
 /** Finds words and phrases. */
 export interface WordFinder {
   find(text: string, isPiece: boolean): Match[]
-  /** Returns how many characters at the end may begin a match. */
+  /** Returns how many characters at the end could be the start of a match. */
   countUnfinished(text: string): number
   readonly scan: TextScreen['scan']
 }
 
 /**
- * Finds words in any case. A `*` at either end matches the rest of a word, and a space any whitespace. Look-alike, styled, and accented letters match plain
- * ones; invisible characters, and markup and escapes within a string, are ignored. Linear time.
+ * Finds words in linear time, ignoring case. A `*` at either end matches the rest of a word, and a space matches any whitespace. Look-alike, styled,
+ * and accented letters match plain ones. Invisible characters are ignored, as are markup and escapes within a string.
  */
 export function createWordFinder(words: readonly string[]): WordFinder {
   const automaton = buildAutomaton(words)
@@ -81,14 +81,14 @@ export function createWordFinder(words: readonly string[]): WordFinder {
   }
 }
 
-/** The maximum number of visible characters that are searched for the beginning of a word. */
+/** Maximum visible characters to search for the beginning of a word. */
 const MAX_TAIL = 1_000
 
 interface WordEnd {
   length: number
-  /** Set if accents or alphabets distinguish the word from others that are folded to the same characters. */
+  /** Set if only accents or alphabets distinguish the word from others that fold to the same characters. */
   letters: readonly FoldedLetter[] | undefined
-  /** Whether the word must not follow a letter. */
+  /** Whether the match must not follow a letter. */
   opensWord: boolean
   closesWord: boolean
 }
@@ -115,7 +115,7 @@ function buildAutomaton(words: readonly string[]) {
           .join(),
         variant,
       ]),
-    ) // Greek capitals look like other letters
+    ) // Greek capitals look like letters of other alphabets
     return [...spellings.values()].map((spelling) => {
       const letters = readLetters(spelling)
       const codes = letters.map(({ code }) => code)
@@ -148,7 +148,7 @@ function buildAutomaton(words: readonly string[]) {
         depths.set(last, index + 1)
       }
       state = table[cell] ?? 0
-      if (code === 0x20) table[state + space] = state // further spaces are ignored
+      if (code === 0x20) table[state + space] = state // additional spaces are ignored
     }
     if (state !== 0)
       endsByState.set(state, [...(endsByState.get(state) ?? []), { length: codes.length, ...boundaries }])
@@ -179,13 +179,13 @@ function buildAutomaton(words: readonly string[]) {
   }
 
   for (let code = 0; code < 0x80; code++) columns[code] = columns[foldCode(code)] ?? 0
-  /** Characters that begin no word and no markup, by code. */
+  /** Characters that can't start a word or markup, by code. */
   const isIdle = new Uint8Array(0x1_0000)
   for (let code = 0; code < 0x7f; code++) if (table[columns[code] ?? 0] === 0) isIdle[code] = 1
 
   /**
-   * Steps through the text. `onEnd` gets each state in which a word ends, with the index after it, and whether that is inside a character. Returns the
-   * last state; its complement (`~state`) if the text may have markup.
+   * Scans the text. `onEnd` gets each state in which a word ends, the index after it, and whether that is inside a character. Returns the last state;
+   * its complement (`~state`) if the text may contain markup.
    */
   function scan(text: string, onEnd: (state: number, end: number, isInside: boolean) => void, from = 0) {
     let state = from
@@ -230,7 +230,7 @@ function buildAutomaton(words: readonly string[]) {
     scan,
     hasPhrases,
     getDepth: (state: number): number => depths.get(state) ?? 0,
-    /** Lists the words that end in a state, the longest first. */
+    /** Lists the words that end in a state, longest first. */
     *listEnds(state: number): Iterable<WordEnd> {
       for (let index = state; index !== 0; index = fallbacks.get(index) ?? 0) yield* endsByState.get(index) ?? []
     },
@@ -265,7 +265,7 @@ function hasLetters(text: string, letters: readonly FoldedLetter[], isOpen: bool
   )
 }
 
-/** Scripts without spaces have no word boundaries. */
+/** Scripts without spaces have no word boundaries, so their letters don't count. */
 const isLetter = (character: string | undefined): boolean =>
   character !== undefined && LETTER.test(character) && !SPACELESS.test(character)
 const LETTER = /[\p{L}\p{N}\p{M}]/u

@@ -51,15 +51,15 @@ export interface GuardOperations<Input = never> {
    * call it at every start. Rejects with `INVALID_REQUEST` if a field is `undefined`.
    */
   put(input: OrUnset<GuardPut> | Input): Promise<ShownGuard>
-  /** Rejects with an `INVALID_REQUEST` that states where the guard is still used. */
+  /** Rejects with an `INVALID_REQUEST` that lists where the guard is still used. */
   delete(name: string): Promise<{ success: true }>
-  /** Checks text with guards, and stores nothing. Guards may call models. */
+  /** Checks text with guards, without storing anything. Guards may call models. */
   test(input: GuardTrial | Input): Promise<GuardTestResult>
 }
 
 /** A guard, as the management API returns it. */
 export interface ShownGuard extends GuardRecord {
-  /** Why requests that need the guard are rejected. Absent if it works. */
+  /** Why the gateway rejects requests that need the guard. Absent if the guard works. */
   error?: string
 }
 
@@ -94,7 +94,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
 
   const find = async (name: string) => requirePresent(await guards.get(String(name)), 'Guard')
 
-  /** Creates a guard. Resolves to `false` if the name is taken. `replaces`: by another record than an unreadable one. */
+  /** Creates a guard. Resolves to `false` if the name is taken. With `replaces`, also replaces an unreadable record. */
   async function add(
     { name, kind, ...options }: NewGuard,
     { replaces = false }: { replaces?: boolean } = {},
@@ -166,7 +166,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
     },
 
     async test(input) {
-      const trial = parseInput(guardInputs.test, input) as GuardTrial // the schemas are made of the same fields
+      const trial = parseInput(guardInputs.test, input) as GuardTrial // the entries and the type come from the same fields
       if (!trial.guards && !trial.guard) throw createInputError('Send "guards" or "guard", or both.')
       if (trial.guard) await check(trial.guard)
       return test(trial)
@@ -174,7 +174,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
   }
 }
 
-/** Throws `INVALID_REQUEST` for a guard that lacks an option of its kind, or has one of another kind. */
+/** Throws `INVALID_REQUEST` for a guard that lacks an option of its kind, or that has an option of another kind. */
 async function check(record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>): Promise<void> {
   const problem = await findGuardProblem(record)
   if (problem !== undefined) throw createInputError(problem)

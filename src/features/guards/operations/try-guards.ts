@@ -9,32 +9,31 @@ import { type GuardNote, GuardRun } from '../run-guards.ts'
 /** Text to check with stored guards, an unsaved guard, or both. */
 export interface GuardTrial {
   text: string
-  /** The names of guards. */
   guards?: string[]
   guard?: NewGuard
-  /** Whether the text is part of a request, as it is by default, or of a response. */
+  /** Whether to check the text as part of a request (the default) or of a response. */
   stage?: 'request' | 'answer'
 }
 
 export interface GuardTestResult {
-  /** One for each guard, in order. Each guard checks the text as changed by the previous ones. */
+  /** One verdict per guard, in order. Each guard checks the text as changed by the previous ones. */
   verdicts: TestedGuard[]
   /** The text with the changes of all guards. */
   text: string
 }
 
-/** The verdict of a guard. */
+/** A guard's verdict. */
 export interface TestedGuard {
   name: string
   verdict: GuardNote['verdict']
   category?: string
-  /** How long the check took. */
+  /** Duration of the check. */
   ms: number
   /** Why the guard failed. */
   error?: string
 }
 
-/** The maximum length of a string to try. */
+/** Maximum length of the text to check. */
 export const MAX_TRIED = 100_000
 
 interface TestDependencies {

@@ -6,18 +6,18 @@ import { geminiRejection } from './gemini-rejection.ts'
 import { messagesRejection } from './messages-rejection.ts'
 import { responsesRejection } from './responses-rejection.ts'
 
-/** Writes refused responses in a client's format, with the finish reason for filtered content. */
+/** Writes rejected responses in a client's format, with the finish reason for filtered content. */
 export interface RejectionFormat {
-  /** Returns the response without its content. `choices`: the refused choices, if the format can refuse them individually. */
+  /** Returns the response without its content. `choices` contains the rejected choices, if the format can reject them individually. */
   writeWhole(response: JsonObject, reason: RejectionReason, choices?: ReadonlySet<number>): JsonObject
   createEnding(request: EndedRequest): StreamEnding
 }
 
-/** Ends a stream after the events that the client has received. */
+/** Ends a stream after the events that the client has already received. */
 export interface StreamEnding {
   /** Called with each event that is sent to the client. */
   observe(event: JsonObject): void
-  /** Returns the event that ends one of several choices; absent if the format can't end it individually. */
+  /** Returns the event that ends one of several choices. Absent if the format can't end choices individually. */
   endChoice?(index: number): JsonObject
   /** Returns the events that close open items and end the stream. */
   end(reason: RejectionReason, usage: RejectionUsage): string
@@ -26,7 +26,7 @@ export interface StreamEnding {
 export interface EndedRequest {
   body: JsonObject
   model: string
-  /** In milliseconds. */
+  /** The current time, in ms. */
   now: number
   /** Called with each item of a Responses stream, as the client receives it. */
   keepItem(item: JsonObject): void

@@ -62,7 +62,7 @@ export async function holdAll(holds: readonly ScopeHold[]): Promise<HeldPart[] |
       if (outcome?.kind !== 'granted') return pickRejection(outcome ? [outcome] : [])
     }
   } finally {
-    undo(holds) // does nothing once everything is confirmed
+    undo(holds) // does nothing once all holds are confirmed
   }
 }
 

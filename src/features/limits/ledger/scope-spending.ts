@@ -66,6 +66,6 @@ export function parseRecordKey(key: string): ScopeName | undefined {
   try {
     return { scope, id: decodeURIComponent(id) }
   } catch {
-    return undefined // not one of our keys
+    return undefined // not a key of the counters
   }
 }

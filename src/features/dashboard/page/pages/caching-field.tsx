@@ -15,12 +15,11 @@ export const fromCachingChoice = (choice: CachingChoice): PromptCaching | null =
 
 interface CachingFieldProps {
   of: { value: CachingChoice }
-  /** The label of the choice that sets nothing. */
+  /** The label of the choice that leaves the setting unset. */
   inherited: string
   path?: string
 }
 
-/** The form field for `promptCaching`. */
 export const CachingField = ({ of, inherited, path = 'promptCaching' }: CachingFieldProps) => (
   <SelectField
     label="Prompt caching"

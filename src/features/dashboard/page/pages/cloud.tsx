@@ -69,7 +69,7 @@ interface ActionsProps {
 }
 
 function Actions({ cloud: { cloudEnabled }, settings, isUrlInCode, onDone }: ActionsProps) {
-  const base = useSignal(settings).peek() // the form's initial values
+  const base = useSignal(settings).peek() // the form's initial values; later reloads don't change them
   const url = useSignal(base.cloudUrl)
   const enrollmentToken = useSignal('')
   const message = useSignal('')

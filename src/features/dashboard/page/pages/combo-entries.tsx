@@ -36,7 +36,7 @@ type Params = Record<(typeof paramNames)[number][0], string>
 
 interface EntriesProps {
   entries: { value: Entry[] }
-  /** The ID of the model suggestions. */
+  /** The ID of the element with the model suggestions. */
   list: string
   isWeighted: boolean
   isChat: boolean
@@ -161,7 +161,7 @@ export function toEntryState(entry: ComboModel): Entry {
     model,
     weight: weight === undefined ? '' : String(weight),
     when: when ? JSON.stringify(when) : '',
-    params: toTexts(paramNames, params) as Params, // has exactly these names
+    params: toTexts(paramNames, params) as Params, // `toTexts` returns exactly these names
     promptCaching: toCachingChoice(promptCaching),
     more: rest,
   }
@@ -188,7 +188,6 @@ export function toTexts(names: ReadonlyArray<readonly [string, string]>, values:
   return Object.fromEntries(names.map(([name]) => [name, typed(Reflect.get(values, name))]))
 }
 
-/** Whether any field isn't empty. */
 export const hasText = (values: object) => Object.values(values).some((text) => text.trim() !== '')
 
 /** Converts parameters. A single stop sequence doesn't need a JSON array. */

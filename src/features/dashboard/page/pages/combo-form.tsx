@@ -53,7 +53,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
   const guards = useSignal(combo?.guards?.join(', ') ?? '')
   const flags = useSignal<Flag[]>(flagNames.filter((flag) => combo?.[flag]))
   const on = useSignal<ResponseCondition[]>([...(combo?.on ?? [])])
-  const timeouts = useSignal(toTexts(timeoutNames, combo?.timeouts) as Timeouts) // has exactly these names
+  const timeouts = useSignal(toTexts(timeoutNames, combo?.timeouts) as Timeouts) // `toTexts` returns exactly these names
   const entries = useSignal<Entry[]>((combo?.models ?? ['']).map(toEntryState))
   const { state: published } = useData(async () =>
     (await api.value.models.published({ kinds: kind.value })).data.map(({ id }) => id),
@@ -137,12 +137,12 @@ const flagLabels = {
 
 type Flag = keyof typeof flagLabels
 
-/** The flags that are only for combos of one kind. */
+/** The flags that only combos of one kind have. */
 const kindFlags: { [K in Kind]?: Flag } = { embedding: 'sameVectors', image: 'retryAmbiguous' }
 
 const flagNames = toChoices(flagLabels).map(([flag]) => flag)
 
-/** The strategies with their labels. The last one isn't for connections. */
+/** The strategies with their labels. The last one is only for combos. */
 const strategies = toChoices(strategyHints).map(([strategy]) => [strategy, getStrategyLabel(strategy)] as const)
 
 const responseLabels: Readonly<Record<Exclude<ResponseCondition, 'function'>, string>> = {

@@ -57,7 +57,6 @@ const TEXT_FIELDS = [
   'deployment',
 ] as const
 
-/** The form's state. */
 interface ConnectionState
   extends Record<(typeof TEXT_FIELDS)[number] | 'provider' | 'name' | 'apiKey' | 'priority' | 'enabledModels', string> {
   discover: boolean
@@ -186,7 +185,7 @@ function toFormState(connection: ShownConnection | undefined): ConnectionState {
   const { provider = '', name = '', priority = '', providerSpecificData: data = {} } = connection ?? {}
   const textValues = TEXT_FIELDS.map((field) => [field, data[field] ?? ''] as const)
   return {
-    ...(Object.fromEntries(textValues) as Record<(typeof TEXT_FIELDS)[number], string>), // has exactly these names
+    ...(Object.fromEntries(textValues) as Record<(typeof TEXT_FIELDS)[number], string>), // has exactly the names in `TEXT_FIELDS`
     provider,
     name,
     apiKey: '',

@@ -55,7 +55,7 @@ const optionLabels: Readonly<Record<string, readonly [label: string, fallback?: 
   maxMatch: ['Longest match (characters)'],
 }
 
-/** Labels for the choices whose names aren't plain English; with the option's name in front, for that option only. */
+/** Labels for choices whose names aren't plain English. A key with an option's name in front applies to that option only. */
 const choiceLabels: Readonly<Record<string, string>> = {
   refuse: 'Reject',
   pass: 'Let pass',
@@ -79,7 +79,7 @@ const getChoiceLabel = (field: string, choice: string) =>
 
 const COMMON = ['on', 'mode', 'message']
 
-/** The form for a guard. Fields that few guards need are folded. */
+/** The form for a guard. Fields that few guards need are collapsed. */
 export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => void }) {
   const name = useSignal(guard?.name ?? '')
   const kind = useSignal<GuardKind>(guard?.kind ?? 'words')
@@ -130,7 +130,7 @@ export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => vo
   )
 }
 
-const kindNames = Object.keys(guardKinds) as GuardKind[] // the object has no other keys
+const kindNames = Object.keys(guardKinds) as GuardKind[] // `guardKinds` has no other keys
 
 export const getKindLabel = (kind: GuardKind): string => kindLabels[kind]
 
@@ -204,10 +204,10 @@ const toTexts = (guard: object = {}): Record<string, string> =>
 
 const splitLines = (text: string) => text.split('\n').flatMap((line) => line.trim() || [])
 
-/** Whether the field has numbers by name. */
+/** Whether the field maps names to numbers. */
 const isPairs = (shape: GuardOption['shape']) => shape.type === 'map' && shape.of.type === 'number'
 
-/** The API rejects a string that isn't JSON. */
+/** Returns invalid JSON as a string, which the API then rejects. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

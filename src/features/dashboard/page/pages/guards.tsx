@@ -77,7 +77,7 @@ async function load() {
     api.value.combos.list(),
     api.value.usage.requests({ limit: 500 }).then(
       (found) => found.requests,
-      () => [], // usage isn't recorded
+      () => [], // fails if the gateway doesn't record usage
     ),
   ])
   const guarded = new Set(groups.flatMap((group) => (group.guards ? [group.id] : [])))

@@ -100,7 +100,7 @@ async function load() {
     api.value.groups.list(),
   ])
   const ids = keys.map(({ id }) => id)
-  const usage = ids.length > 0 ? await api.value.usage.keys({ ids }).catch(() => undefined) : undefined // undefined if the storage is unavailable
+  const usage = ids.length > 0 ? await api.value.usage.keys({ ids }).catch(() => undefined) : undefined // `undefined` if the storage is unavailable
   const groupLimits = await loadGroupLimits(groups, usage?.keys ?? [])
   return { keys, after, groups, usage: new Map(usage?.keys.map((key) => [key.id, key])), groupLimits }
 }

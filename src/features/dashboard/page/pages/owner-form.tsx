@@ -45,7 +45,7 @@ export interface OwnerInput {
 /** Removes `null` fields, which new records don't have. */
 export function omitNulls<T extends object>(input: T): { [N in keyof T]?: Exclude<T[N], null> } {
   const entries = Object.entries(input).filter(([, value]) => value !== null)
-  return Object.fromEntries(entries) as { [N in keyof T]?: Exclude<T[N], null> } // without `null`
+  return Object.fromEntries(entries) as { [N in keyof T]?: Exclude<T[N], null> } // the nulls are gone
 }
 
 interface OwnerFormProps {
@@ -68,7 +68,7 @@ interface OwnerFormProps {
   onSave: (input: OwnerInput) => Promise<unknown>
 }
 
-/** The choice of a key that acts for accounts without a default plan. */
+/** Returns the names in a field; `null` if there are none. */
 const ANY = '*'
 
 /** The form for a key, a group, or an account. */
@@ -211,7 +211,7 @@ export function useLimits(limits: UsageLimits | undefined): LimitsState {
 
 interface LimitFieldsetProps {
   title: string
-  /** The record's field for these limits. */
+  /** The API field with these limits. */
   path: string
   limits: LimitsState
 }

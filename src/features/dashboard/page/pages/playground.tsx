@@ -50,7 +50,7 @@ export default function Playground() {
   const isUnderWay = progress.value?.phase === 'waiting' || progress.value?.phase === 'answering'
   useEffect(() => () => asking.current?.abort(), [])
 
-  /** When the format changes, replaces the body unless the user has edited it. */
+  /** Replaces the body when the format changes, unless the user has edited it. */
   const chosen = {
     get value() {
       return format.value
@@ -312,7 +312,7 @@ const formatCost = (cost: string | null) => (cost === null ? null : formatMoney(
 
 /** Adds facts from the usage record: the cost of a stream, and all attempts. */
 async function loadRecordFacts(id: string, facts: ReadonlyArray<readonly [string, string]>) {
-  const record = await api.value.usage.request(id).catch(() => undefined) // the gateway may not store usage
+  const record = await api.value.usage.request(id).catch(() => undefined) // fails if the gateway doesn't store usage
   if (!record) return facts
   const { costUsd, tokens, attempts, warnings = [] } = record.request
   const later: Record<string, string> = {}

@@ -204,7 +204,6 @@ function Filters() {
   )
 }
 
-/** A finished or in-flight request. */
 type Row =
   | StoredRequest
   | (RunningRequest & { [Name in Exclude<keyof StoredRequest, keyof RunningRequest>]?: undefined })

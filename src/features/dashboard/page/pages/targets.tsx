@@ -261,7 +261,6 @@ function getConnectionColumns({
   ]
 }
 
-/** The result of a connection test. */
 interface ConnectionTest {
   name: string
   result: 'waiting' | Awaited<ReturnType<typeof api.value.connections.test>>

@@ -307,7 +307,7 @@ const getColumns = (names: Names, totals: Totals): Column<Row>[] => [
   ...getTotalColumns(totals),
 ]
 
-/** Exports matching usage. Fetches the files with the tab's token, because a link couldn't send it. */
+/** Exports the matching usage. Fetches the files with the tab's token, because a link couldn't send the token. */
 function Export() {
   const { run, error } = useAction(async (format: 'csv' | 'jsonl') => {
     const { by, range, filter } = getSelection()

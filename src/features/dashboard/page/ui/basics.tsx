@@ -8,7 +8,7 @@ type ButtonProps = {
   kind?: 'primary' | 'danger' | 'quiet' | undefined
   type?: 'button' | 'submit'
   disabled?: boolean
-  /** Whether the action changes something. Such actions are disabled for read-only visitors. */
+  /** Whether the action changes data. If so, it is disabled for read-only visitors. */
   writes?: boolean
   label?: string
   /** Distinguishes elements with the same text. */

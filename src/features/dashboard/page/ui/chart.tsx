@@ -5,13 +5,13 @@ import { sanitize } from '../page-format.ts'
 /** A series of stacked values. */
 export interface Part {
   name: string
-  /** One per bar. */
+  /** One value per bar. */
   values: readonly number[]
 }
 
 type ChartProps = {
   title: string
-  /** One per bar. */
+  /** One label per bar. */
   labels: readonly string[]
   parts: readonly Part[]
   format: (value: number) => string
@@ -27,7 +27,7 @@ const WIDTH = 1_200
 export function Chart({ title, labels, parts, format }: ChartProps) {
   const cursor = useSignal<number | undefined>(undefined)
   const id = useId()
-  // Draw one unit as one pixel, so labels keep their size.
+  // One unit is one pixel, so labels keep their size.
   const width = useSignal(WIDTH)
   const figure = useRef<HTMLElement>(null)
   useLayoutEffect(() => {

@@ -172,7 +172,7 @@ export type Choice<Value extends string> = Value | readonly [value: Value, text:
 
 /** Converts a record of labels to options. */
 export const toChoices = <Value extends string>(labels: Readonly<Record<Value, string>>) =>
-  (Object.keys(labels) as Value[]).map((value) => [value, labels[value]] as const) // the record has no other keys
+  (Object.keys(labels) as Value[]).map((value) => [value, labels[value]] as const) // `labels` has no other keys
 
 /** Converts nonempty strings to numbers, and omits empty ones. */
 export const toNumbers = (values: Record<string, string>): Record<string, unknown> =>
@@ -216,7 +216,6 @@ export const CheckField = ({ label, of }: { label: string; of: Bound<boolean> })
   </label>
 )
 
-/** Renders one checkbox per value. */
 export const CheckFields = <Value extends string>({
   of,
   options,
@@ -262,7 +261,7 @@ type FormProps = {
   isRow?: boolean
   /** Whether the form changes something. */
   writes?: boolean
-  /** Shown next to the button. */
+  /** Content next to the button. */
   beside?: ComponentChildren
   children: ComponentChildren
 }
@@ -272,12 +271,12 @@ interface RowsProps<T> {
   /** The initial row. */
   blank: T
   add: string
-  /** The name for a row in the label of its remove button. */
+  /** What to call a row in the label of its remove button. */
   what: string
-  /** Shown next to the button that adds a row. */
+  /** Content next to the button that adds a row. */
   beside?: ComponentChildren
   children: (row: Bound<T>) => ComponentChildren
-  /** Shown below a row's fields. */
+  /** Content below a row's fields. */
   below?: (row: Bound<T>) => ComponentChildren
 }
 

@@ -21,9 +21,9 @@ export const readTag = (text: string): string | boolean => (text === 'true' ? tr
 
 interface PairFieldsProps {
   title: string
-  /** The record's field for these pairs. */
+  /** The API field with these pairs. */
   path: string
-  /** The name for a pair in the labels of buttons. */
+  /** What to call a pair in the labels of buttons. */
   what?: string
   hint?: string
   of: { value: Pair[] }

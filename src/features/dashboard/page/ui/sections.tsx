@@ -72,12 +72,12 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  // Open it before the first paint; otherwise, an early Escape would be lost.
+  // Opens before the first paint; otherwise, an early Escape would be lost.
   useLayoutEffect(() => {
     if (dialogs++ === 0) opener = document.activeElement
     dialog.current?.showModal()
   }, [])
-  // Wait until the dialog has closed, because elements behind an open dialog can't have focus.
+  // Waits until the dialog has closed, because elements behind an open dialog can't have focus.
   useEffect(
     () => () => {
       if (--dialogs === 0 && opener instanceof HTMLElement) opener.focus()

@@ -8,7 +8,7 @@ export interface Column<Row> {
   name: string
   /** Strings are treated as untrusted: escaped and truncated. */
   cell: (row: Row) => ComponentChildren
-  /** Makes the column sortable: by a function that returns a row's value, or, if the rows are sorted elsewhere (`order`), by a name. */
+  /** Makes the column sortable. Set a function that returns a row's value or, if the rows are sorted elsewhere (`order`), a name for the column. */
   by?: string | ((row: Row) => string | number)
   isNumber?: boolean
 }
@@ -18,7 +18,7 @@ type TableProps<Row> = {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   getKey: (row: Row) => string
-  /** The text if there are no rows. */
+  /** The text to show if there are no rows. */
   empty?: string
   /** The order, if the rows are sorted elsewhere: a column's `by`, and `asc` or `desc`. */
   order?: { value: string }
