@@ -11,7 +11,7 @@ function countCharacters(value: unknown): number {
   if ('type' in value && (value.type === 'base64' || value.type === 'url' || value.type === 'file-id')) return MEDIA
   return Object.entries(value).reduce((sum, [name, inner]) => {
     if (name !== 'tools' && name !== 'output') return sum + countCharacters(inner)
-    return sum + (inner === undefined ? 0 : JSON.stringify(inner).length) // output: the canonical output schema
+    return sum + (inner === undefined ? 0 : JSON.stringify(inner).length) // includes the canonical output schema, in the field `output`
   }, 0)
 }
 

@@ -13,7 +13,7 @@ import type { ClientTranslator, Translator, UpstreamTranslator } from './transla
 export type { EmbeddedError } from './canonical/canonical-errors.ts'
 export type { TokenUsage } from './canonical/canonical-response.ts'
 
-/** The parts of an error that every format can express. `code`: the gateway's or the provider's code. */
+/** The parts of an error that every format can express. `code` is the gateway's or the provider's code. */
 export interface ErrorFacts {
   status: number
   code: string
@@ -79,11 +79,11 @@ export interface UpstreamFormat {
   readonly auth: AuthStyle
   /** Headers for requests, unless the client sets them. */
   readonly defaultHeaders: Readonly<Record<string, string>>
-  /** Splits its streams into events. Default: server-sent events. */
+  /** Splits the provider's streams into events. Default: server-sent events. */
   readonly framing?: StreamFraming
   /** Set if providers of the format send streams as a JSON array unless a request asks for events. */
   readonly streamsArrays?: true
-  /** Loads the readers for its providers' responses, by operation. An operation without a reader isn't supported. */
+  /** Loads the readers for responses of the format's providers, by operation. An operation without a reader isn't supported. */
   loadReaders(): Promise<ResponseReaders>
   loadErrors(): Promise<ErrorReader>
   /** Loads the translation to and from the canonical format. */
@@ -102,11 +102,11 @@ export interface ResponseReader {
   isAnswer(response: JsonObject): boolean
   /** Describes what is missing from an object that isn't a response. Default: unspecified. */
   describeMissing?(response: JsonObject): string | undefined
-  /** If responses may be arrays: the field under which to read the array. */
+  /** The field under which to read the array, if responses may be arrays. */
   readonly arrayField?: string
-  /** If responses may be plain text: the field under which to read the text, unless its content type is JSON. */
+  /** The field under which to read the text, if responses may be plain text. Not used if the content type is JSON. */
   readonly textField?: string
-  /** If responses may be binary: the field under which to read the bytes of an image or audio, in base64, next to their `type`. */
+  /** The field under which to read binary responses: the bytes of an image or audio in base64, next to their `type`. */
   readonly bytesField?: string
   /** Returns whether this content type means a binary response. If present, all responses are binary, and other content types are errors. */
   isBinary?(contentType: string): boolean
@@ -139,7 +139,7 @@ export interface ContentFields {
   findRepeatedItems?(event: JsonObject): RepeatedItems | undefined
 }
 
-/** `isComplete`: whether these are all items of the response, including items of earlier events. */
+/** The items, and whether these are all items of the response, including those of earlier events. */
 interface RepeatedItems {
   items: unknown
   isComplete: boolean
@@ -202,7 +202,7 @@ export interface ErrorReader {
 export interface ErrorFormat {
   /** Returns the body of an error response, as a JSON value. */
   body(error: ErrorFacts): object
-  /** Returns complete server-sent events that end a stream with an error. `position`: where the stream broke off. */
+  /** Returns complete server-sent events that end a stream with an error. `position` is where the stream broke off. */
   event(error: ErrorFacts, position?: StreamPosition): string
   /** Returns whether the format's clients can read this error body of a provider unchanged. */
   isReadable(body: unknown): boolean
@@ -219,7 +219,7 @@ export interface FormatErrors extends ErrorReader, ErrorFormat {}
 export interface UsageRequest {
   /** Returns whether the client's request neither asks for usage nor opts out, so the gateway may request it. */
   isOpen(request: JsonObject): boolean
-  /** Adds the usage request to the text and changes nothing else. `body`: the parsed text. */
+  /** Adds the usage request to the text and changes nothing else. `body` is the parsed text. */
   add(text: string, body: JsonObject): string
   /** Returns whether the event only reports the usage. Clients only expect it if they requested it. */
   isAnswer(event: SseEvent): boolean
@@ -276,7 +276,7 @@ export interface Endpoint {
   /** The format of requests, responses, and errors. */
   format: ClientFormat
   operation: Operation
-  /** The body fields that may name the model. The first one present counts. Default: `model`. */
+  /** The body fields that may name the model. If several are present, the first one counts. Default: `model`. */
   modelNames?: readonly string[]
   /** The model for requests that only name the provider, such as `tavily` for `tavily/search`. */
   service?: string
@@ -331,11 +331,11 @@ export interface RequestBound {
   readonly hasNoOutput?: true
   /** Set if requests are billed by tokens or by units, depending on which the model has a price for. Default: by both. */
   readonly isBilledOnce?: true
-  /** Returns the maximum input tokens. `estimate`: the estimate for the body, which is the default. */
+  /** Returns the maximum input tokens. `estimate` is the estimate for the body, which is the default. */
   inputTokens?(body: JsonObject, estimate: () => number, files?: readonly FormFile[]): number
   /** Returns the maximum output tokens if its requests have no limit for them. Default: the model's maximum. */
   outputTokens?(body: JsonObject, files?: readonly FormFile[]): number
-  /** Returns the maximum billable units other than tokens. Default: none. `files`: the files of a form. */
+  /** Returns the maximum billable units other than tokens. Default: none. `files` contains the files of a form. */
   units?(body: JsonObject, files?: readonly FormFile[]): NonNullable<TokenUsage['units']>
 }
 
@@ -343,7 +343,7 @@ export interface RequestBound {
 export interface OutputLimit {
   /** Gets the limit in tokens, or `undefined` if there is none, or it isn't a positive number. */
   get(body: JsonObject): number | undefined
-  /** Sets the limit in the text and changes nothing else. `field`: the name that the provider reads, if its format has several. */
+  /** Sets the limit in the text and changes nothing else. `field` is the name that the provider reads, if its format has several. */
   set(request: { text: string; body: JsonObject }, tokens: number, field: Traits['outputLimitField']): string
   /** The clients' name for the limit. */
   readonly name: string

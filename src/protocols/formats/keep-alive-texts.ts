@@ -3,8 +3,8 @@
 /** A comment of server-sent events. */
 export const COMMENT = ': keep-alive\n\n'
 
-/** Anthropic's event. */
+/** Anthropic's keep-alive event. */
 export const PING = 'event: ping\ndata: {"type": "ping"}\n\n'
 
-/** Google's Python client mistakes a comment for a chunk. */
+/** Blank lines, because Google's Python client mistakes a comment for a chunk. */
 export const BLANK_LINES = '\n\n'

@@ -5,9 +5,9 @@ import type { Kind, ModelEntry } from '../../types.ts'
 export interface ModelListFormat {
   /** Returns the body of a list, or of the page that the query names. Throws `INVALID_REQUEST` on invalid paging parameters. */
   list(entries: readonly ModelEntry[], request: { kinds: readonly Kind[]; query: URLSearchParams }): object
-  /** Returns the body for one model. `kinds`: the kinds of models that were searched. */
+  /** Returns the body for one model. `kinds` contains the kinds of models that were searched. */
   one(entry: ModelEntry, kinds: readonly Kind[]): object
-  /** Returns the body of a list of several kinds, in a version of the format's API. Only if the format has such lists. */
+  /** Returns the body of a list of several kinds, in a version of the format's API. Absent if the format has no such lists. */
   byKind?(lists: readonly { kind: Kind; entries: readonly ModelEntry[] }[], version: string): object
 }
 

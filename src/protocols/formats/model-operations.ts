@@ -39,7 +39,7 @@ interface EndingFailure {
   tryOthers?: true
 }
 
-/** In bytes and ms, as in the gateway's option `limits`. */
+/** Limits in bytes and ms, as in the gateway's option `limits`. */
 type OperationLimits = Readonly<
   Partial<Record<'maxBodyBytes' | 'maxResponseBytes' | 'headersTimeoutMs' | 'idleTimeoutMs' | 'totalTimeoutMs', number>>
 >
@@ -47,7 +47,7 @@ type OperationLimits = Readonly<
 /** Ends the request if only the client can fix the failure, regardless of the target. */
 export const endsAtClient: Operation['endsAt'] = (failure) => failure.class === 'client' && !failure.tryOthers
 
-/** A provider's error, and what can read it. */
+/** A provider's error, and the functions that can read it. */
 interface MissingEndpointSigns {
   status: number
   body: unknown
@@ -67,14 +67,14 @@ interface MissingEndpoint {
   readonly ability: string
   /** Set if the gateway translates requests to this target from then on, and retries this one. */
   readonly isTranslated?: true
-  /** Returns the gateway's own response if no target has the endpoint. `warning` describes it in the headers. */
+  /** Returns the gateway's own response if no target has the endpoint. `warning` describes the response in the headers. */
   getResponse?(body: JsonObject, format: Format): Promise<{ answer: JsonObject; warning: string }>
 }
 
 const generate = {
   name: 'generate',
   kind: 'llm',
-  alsoServes: ['imageToText'], // a chat with an image
+  alsoServes: ['imageToText'], // serves chats that contain an image
   endsAt: endsAtClient,
 } as const satisfies Operation
 

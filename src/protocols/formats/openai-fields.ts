@@ -89,7 +89,7 @@ type SingleToken = Omit<TokenLogprob, 'top'>
 
 /** Parses a list of tokens with their log probabilities. Returns `undefined` if it is empty. */
 export const parseTokens = (list: unknown): TokenLogprob[] | undefined =>
-  Array.isArray(list) && list.length > 0 ? parseTokenList(list) : undefined // short, so engines inline it for each delta
+  Array.isArray(list) && list.length > 0 ? parseTokenList(list) : undefined // kept short, so engines inline it for each delta
 
 function parseTokenList(list: readonly unknown[]): TokenLogprob[] | undefined {
   const tokens = list.flatMap((entry: unknown): TokenLogprob[] => {
@@ -107,7 +107,7 @@ function parseToken(entry: unknown): SingleToken | undefined {
   return { token: entry.token, logprob: entry.logprob, bytes }
 }
 
-/** Writes tokens with their log probabilities. `unknown`: the value to write for unknown bytes. */
+/** Writes tokens with their log probabilities. `unknown` is the value to write for unknown bytes. */
 export function writeTokens<Unknown>(tokens: readonly TokenLogprob[], unknown: Unknown) {
   const writeToken = ({ token, logprob, bytes }: SingleToken) => ({ token, logprob, bytes: bytes ?? unknown })
   return tokens.map(({ top, ...token }) => ({ ...writeToken(token), top_logprobs: top.map(writeToken) }))

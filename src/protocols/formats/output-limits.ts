@@ -7,8 +7,8 @@ import { geminiOutputLimit } from './gemini/gemini-limits.ts'
 import { getHighestLimit } from './request-numbers.ts'
 
 /**
- * Creates an output limit in a body field. `names`: all names that it may have; the first is used if a request has none. If a request has several,
- * the highest counts, because it is unknown which one the provider reads.
+ * Creates an output limit in a body field. `names` contains all of the field's possible names; the first is used if a request has none. If a request
+ * has several, the highest counts, because it is unknown which one the provider reads.
  */
 const createOutputLimit = (...names: readonly [string, ...string[]]): OutputLimit => ({
   get: (body) => getHighestLimit(names.map((name) => body[name])),
@@ -38,7 +38,7 @@ const chatLimits: Readonly<Record<ClientFormat, OutputLimit>> = {
   },
 }
 
-/** Gets what reads and sets the output limit of an endpoint's requests; `undefined` if they can't have one. */
+/** Returns the functions that read and set the output limit of an endpoint's requests; `undefined` if they can't have one. */
 export function getOutputLimit({ limitsOutput, operation, format }: Endpoint): OutputLimit | undefined {
   if (!limitsOutput) return undefined
   return operation.name === 'complete' ? completionLimit : chatLimits[format]

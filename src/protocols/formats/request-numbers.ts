@@ -8,5 +8,5 @@ export function readResponseCount(value: unknown): number {
 export function getHighestLimit(limits: readonly unknown[]): number | undefined {
   const present = limits.filter((limit) => (limit ?? null) !== null)
   const numbers = present.filter((limit) => typeof limit === 'number' && limit >= 1 && Number.isFinite(limit))
-  return present.length > 0 && numbers.length === present.length ? Math.max(...(numbers as number[])) : undefined // all of them are numbers
+  return present.length > 0 && numbers.length === present.length ? Math.max(...(numbers as number[])) : undefined // every present limit is a number
 }

@@ -2,7 +2,7 @@ import { formatScalar, isObject, type JsonObject } from '../../lib/json.ts'
 import type { Change } from './canonical/canonical-warnings.ts'
 
 /**
- * Converts a schema to one that Anthropic and Bedrock enforce: objects are closed, and only supported keywords stay. Other keywords move into the
+ * Converts a schema to one that Anthropic and Bedrock can enforce: it closes objects and keeps only supported keywords. Other keywords move into the
  * description, where the model reads them, as in Anthropic's own clients. An object that allows any keys is closed too.
  */
 export function toStrictSchema(schema: JsonObject, changed: (change: Change) => void): JsonObject {

@@ -96,7 +96,7 @@ export function assembleStream(
     if (event.type === 'start') start = event
     else if (event.type === 'end') end = event
     else if (event.type === 'error')
-      message = event.error.code?.startsWith('UPSTREAM_') ? event.error.message : message // the gateway's own message
+      message = event.error.code?.startsWith('UPSTREAM_') ? event.error.message : message // the gateway's own message is safe to show
     else parts.take(event)
   }
 

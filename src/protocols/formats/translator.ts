@@ -23,7 +23,7 @@ export interface UpstreamTranslator {
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
   /** Parses a provider's complete response. Throws `UPSTREAM_INVALID` if the body isn't a response. */
   parseResponse(body: JsonObject, context: ReadContext): CanonicalResponse
-  /** Returns the complete response that the last events of a stream repeat. Only for formats whose streams do that. */
+  /** Returns the complete response that the last events of a stream repeat. Absent for formats whose streams don't do that. */
   findResponse?(events: readonly SseEvent[]): JsonObject | undefined
   /** Creates a reader for a provider's stream, which calls `emit` with each event. */
   createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader
@@ -36,13 +36,13 @@ export interface UpstreamTranslator {
 /** Counts the tokens of a request with a provider's endpoint. */
 interface UpstreamCounter {
   writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest
-  /** Parses the count in a provider's response. Returns `undefined` if it has none. */
+  /** Parses the count in a provider's response. Returns `undefined` if the response has none. */
   parseCount(body: JsonObject): number | undefined
 }
 
 /** An `UpstreamCounter` for a format that also has clients. */
 interface Counter extends UpstreamCounter {
-  /** Parses a client's request to count tokens. Only if it differs from a normal request. */
+  /** Parses a client's request to count tokens. Absent if it is the same as a normal request. */
   parseRequest?(body: JsonObject, context: ParseContext): CanonicalRequest
   /** Writes the count for a client. */
   writeCount(tokens: number): JsonObject
@@ -59,7 +59,7 @@ export interface ClientTranslator {
   parseRequest(body: JsonObject, context: ParseContext): CanonicalRequest
   /** Writes a complete response for a client. */
   writeResponse(response: CanonicalResponse, context: WriteContext): JsonObject
-  /** Writes the complete response to a compaction request. `body`: the request's body. Absent if clients can't request compactions. */
+  /** Writes the complete response to a compaction request. `body` is the request's body. Absent if clients can't request compactions. */
   writeCompaction?(response: CanonicalResponse, context: WriteContext, body: JsonObject): JsonObject
   /** Creates a writer for a client's stream, which calls `write` with one complete server-sent event at a time. */
   createWriter(context: WriteContext, write: (event: string) => void): StreamWriter
@@ -83,7 +83,7 @@ export interface ParseContext {
   version?: string
   /** The format of the target, for requests that list the IDs of a file at several vendors. */
   targetFormat?: ProviderFormat
-  /** The parameters in the path, for formats that have some (Gemini). `isArray`: the stream is a JSON array, not events. */
+  /** The parameters in the path, for formats that have some (Gemini). `isArray` is whether the stream is a JSON array instead of events. */
   route?: { model: string; stream: boolean; isArray?: boolean }
   /** Set if the client requests a compaction instead of a response. */
   isCompaction?: boolean
@@ -96,7 +96,7 @@ export interface TargetContext {
   /** The provider's name for the model. */
   model: string
   traits: Traits
-  /** The origin of the opaque state that the target may receive. */
+  /** The origin whose opaque state the target may receive. */
   origin: Origin
   warnings: Warnings
 }
@@ -136,7 +136,7 @@ export interface WriteContext {
   requestWarnings?(): readonly string[]
   /** Describes the response for formats that support it: the target, the earlier attempts, and the cost of this usage. */
   describe?(usage: TokenUsage | undefined): JsonObject
-  /** Stores an item of the response as JSON. Only for formats whose clients refer to items by ID. */
+  /** Stores an item of the response as JSON. Only set for formats whose clients refer to items by ID. */
   keepItem?(id: string, json: string): void
   /** Call this once all losses are known, before the last event or an error. Absent for clients that mistake comments for events. */
   beforeEnd?(): void
@@ -147,7 +147,7 @@ export interface ErrorResponse {
   /** The body: parsed JSON, or text if it isn't JSON. */
   body: unknown
   header(name: string): string | undefined
-  /** Unix time in milliseconds. */
+  /** Epoch ms. */
   now: number
 }
 
@@ -160,7 +160,7 @@ export interface StreamReader {
 
 export interface StreamWriter {
   push(event: StreamEvent): void
-  /** Receives the data of a provider's event before it is translated. Only if the client wants it. */
+  /** Receives the data of a provider's event before it is translated. Only set if the client requested it. */
   pushRaw?(data: string): void
   /** Returns a server-sent event or comment that keeps a silent stream open. Can be sent at any time. */
   keepAlive(): string

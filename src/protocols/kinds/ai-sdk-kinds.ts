@@ -14,7 +14,7 @@ import type { ClientWriteContext } from './kind-adapters.ts'
  * respond. Options that the target doesn't support are treated as losses.
  */
 
-/** Returns the options of each provider. Signalbox's own options have been checked before; of those, only the end user concerns models. */
+/** Returns the options of each provider. Signalbox's own options have already been checked; of those, only the end user matters to models. */
 export function readProviderOptions(body: Fields): readonly Fields[] {
   const options = body.fields('providerOptions')
   return Object.keys(options?.value ?? {}).flatMap((name) => options?.fields(name) ?? [])
@@ -33,7 +33,7 @@ export function dropUnread(body: Fields, options: readonly Fields[], warnings: W
   }
 }
 
-/** Warns about unsupported options for the AI SDK's own gateway. `others`: the names of supported options that all providers have. */
+/** Warns about unsupported options for the AI SDK's own gateway. `others` contains the supported options that all providers have. */
 export function dropUnreadGatewayOptions(
   { providerOptions }: JsonObject,
   warnings: Warnings,

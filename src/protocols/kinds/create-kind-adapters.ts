@@ -25,7 +25,7 @@ export function createKindAdapters<Req, Res extends KindResponse, Chunk = never>
 ): KindAdapters {
   const { clients, vendors, fallback, splitter, configField, estimateUsage, completeResponse, addPriceFacts } =
     definition
-  const contentFields = definition.estimatesTokens ? toContentFields() : undefined // no output fields, because only the input has tokens
+  const contentFields = definition.estimatesTokens ? toContentFields() : undefined // without output fields, because only the input has tokens
 
   return {
     clients: Object.keys(clients),
@@ -169,7 +169,7 @@ function prepareStream<Res, Chunk>(
   return {
     framing,
     open() {
-      const reader = createReader() // it has state, so each stream needs its own
+      const reader = createReader() // a reader has state, so each stream needs its own
       const writer = createWriter?.()
       return {
         read(input) {
@@ -181,7 +181,7 @@ function prepareStream<Res, Chunk>(
           if (progress.usage && !isBytes) progress.usage = addEventCharges(progress.usage, input.data)
           const hasChunks = chunks.length > 0
           if (!writer) return { ...progress, hasChunks, bytes: [isBytes ? input : encodeUtf8(formatSseEvent(input))] }
-          const bytes = (chunks as readonly Chunk[]).flatMap((chunk) => writer.writeChunk(chunk) ?? []) // chunks are `unknown` only if passed through
+          const bytes = (chunks as readonly Chunk[]).flatMap((chunk) => writer.writeChunk(chunk) ?? []) // chunks are only `unknown` if they are passed through
           return { ...progress, hasChunks, bytes }
         },
         end: (usage) => [writer?.writeEnd(usage)].filter((last) => last !== undefined),

@@ -122,7 +122,7 @@ export interface VendorAdapter<Req, Res extends KindResponse, Chunk = never> {
   readonly job?: JobPolling
   /** Creates the reader for the stream that this request returns. If absent, or if it returns `undefined`, the response isn't streamed. */
   createStream?(request: Req, target: ProviderTarget): VendorStream<Chunk> | undefined
-  /** Returns the client's content type for a response in bytes. `vendorType` is the vendor's, if its response is also in bytes. */
+  /** Returns the client's content type for a response in bytes. `vendorType` is the vendor's content type if its response is also in bytes. */
   getContentType?(request: Req, vendorType: string | undefined): string | undefined
   /** Reads the usage from response headers, for vendors whose bodies don't report it. */
   readHeaderUsage?(header: (name: string) => string | undefined): TokenUsage | undefined
@@ -130,7 +130,7 @@ export interface VendorAdapter<Req, Res extends KindResponse, Chunk = never> {
   findError?(json: JsonObject, request: Req): EmbeddedError | undefined
 }
 
-/** A job's state. `refused` means that a content filter rejected it. */
+/** A job's state. `refused` means that a content filter rejected the request. */
 export type JobState = 'open' | 'done' | 'failed' | 'refused'
 
 /** How to poll a job for its result. */
@@ -157,7 +157,7 @@ export interface JobPoll {
 /** Functions that complete a provider's response. */
 export interface CompletionTools {
   requestUrl: string
-  /** Resolves to a job's result. Rejects if the job fails, is refused, takes too long, or has a URL that isn't the vendor's. */
+  /** Resolves to a job's result. Rejects if the job fails, is blocked by a content filter, takes too long, or has a URL that isn't the vendor's. */
   awaitJob(poll: JobPoll, job: JobPolling): Promise<JsonObject>
   /** Fetches an image without a credential. Resolves to `undefined` if its URL isn't public, or if the download fails. */
   download(url: string): Promise<{ bytes: Uint8Array; mediaType: string } | undefined>
@@ -201,13 +201,13 @@ export type FetchedImages = ReadonlyMap<string, { bytes: Uint8Array; type: strin
 
 /** A request to a vendor, without its base URL and credential. */
 export interface VendorRequest {
-  /** Relative to the base URL. */
+  /** The path relative to the base URL. */
   path: string
-  /** Undefined fields are omitted. Arrays repeat the field. */
+  /** The query parameters. Undefined fields are omitted, and arrays repeat the field. */
   query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
   /** Default: `POST`. */
   method?: 'GET'
-  /** In lowercase. */
+  /** Headers with lowercase names. */
   headers?: Readonly<Record<string, string>>
   body?: JsonObject
   /** Replaces `body` with a form that sends its files last. */
@@ -239,7 +239,7 @@ export interface RequestSplitter<Req, Res extends KindResponse> {
 /** Defines the adapters of a kind. */
 export interface KindDefinition<Req, Res extends KindResponse, Chunk = never> {
   readonly clients: Readonly<Record<string, ClientAdapter<Req, Res, Chunk>>>
-  /** A target uses the first adapter that matches it. */
+  /** The vendor adapters. A target uses the first one that matches it. */
   readonly vendors: readonly VendorAdapter<Req, Res, Chunk>[]
   /** The adapter for all other targets. */
   readonly fallback: VendorAdapter<Req, Res, Chunk>
@@ -277,7 +277,7 @@ export interface KindCall {
   describe?: ((usage: TokenUsage | undefined) => JsonObject) | undefined
 }
 
-/** One of a request's calls. */
+/** One of the calls for a request. */
 export interface PreparedPart {
   request: Omit<VendorRequest, 'body' | 'form' | 'bytes'> & { body?: string | Uint8Array | undefined }
   answers: ResponseReader
@@ -291,19 +291,19 @@ export interface PreparedCall {
   urlOverrides: {
     [Name in 'baseUrl' | 'adaptBaseUrl' | 'keyHeader']?: VendorAdapter<unknown, KindResponse>[Name] | undefined
   } & { configField?: KindDefinition<unknown, KindResponse>['configField'] | undefined }
-  /** At least one; several if the request is split. */
+  /** At least one part; several if the request is split. */
   parts: readonly PreparedPart[]
   /** Whether successful parts count even if others fail. */
   isPartial: boolean
   isPassThrough: boolean
   /** Lists the dropped fields of the request and, once it is written, of the response. */
   listDroppedFields(): readonly string[]
-  /** Writes the client's response. If `undefined`, the client gets the bytes of the only part. `usage` is that of all parts. */
+  /** Writes the client's response. Returns `undefined` if the client gets the bytes of the only part unchanged. `usage` is the usage of all parts. */
   writeResponse(
     responses: readonly JsonObject[],
     usage: TokenUsage | undefined,
   ): JsonObject | string | Uint8Array | undefined
-  /** Returns the client's content type. `sentType` is the vendor's. */
+  /** Returns the client's content type. `sentType` is the vendor's content type. */
   getContentType(sentType: string | undefined, isWhole: boolean): string
   /** Translates a streamed response; `undefined` if the response isn't streamed. */
   stream: PreparedStream | undefined

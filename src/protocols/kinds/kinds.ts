@@ -13,7 +13,7 @@ import { webSearchEndpoints } from './web-search/web-search-endpoints.ts'
 
 /** All endpoints for model requests, with one line per kind. */
 export const endpoints: readonly Endpoint[] = [
-  ...formats.flatMap((format) => format.endpoints), // chat, in all formats
+  ...formats.flatMap((format) => format.endpoints), // chat endpoints in all formats
   ...embeddingEndpoints,
   ...imageEndpoints,
   ...rerankEndpoints,

@@ -152,7 +152,7 @@ function createPartReader<Req, Res extends KindResponse, Chunk>(
     getUsage(json, header) {
       const response = isObject(json) ? tryRead(json) : ''
       if (typeof response === 'string') return undefined
-      const isEmpty = 'text' in response && response.text === '' // silence
+      const isEmpty = 'text' in response && response.text === '' // silence in a recording
       const usage = addEstimatedUnits(response.usage ?? (header && readHeaderUsage?.(header)), estimatedUsage, {
         isEmpty,
       })
@@ -209,7 +209,7 @@ function watchChunks({ framing, open, acceptsType }: WatchedStream): Partial<Res
       return Object.assign(state, {
         observe(event: SseEvent) {
           if (framing === 'bytes') {
-            state.started = state.ended = true // any byte is audio; the stream ends when the connection does
+            state.started = state.ended = true // any byte is audio, and the stream ends when the connection does
             return
           }
           const { hasChunks, usage, error, isLast } = read(event)

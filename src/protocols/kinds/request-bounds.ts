@@ -23,7 +23,7 @@ const COMPACTION_PROMPT = 150
 const FREE: RequestBound = { hasNoOutput: true, inputTokens: () => 0 }
 const NO_OUTPUT: RequestBound = { hasNoOutput: true }
 
-/** The bounds of operations other than chat, whose bound depends on the format. */
+/** The bounds of operations other than chat, whose bounds depend on the format. */
 const bounds: Readonly<Record<Exclude<OperationName, 'generate'>, RequestBound> & Record<string, RequestBound>> = {
   'count-tokens': FREE,
   compact: { inputTokens: (_, estimate) => estimate() + COMPACTION_PROMPT },

@@ -20,7 +20,7 @@ export function splitRequest<Req>(
   { entries: maxEntries = Number.POSITIVE_INFINITY, tokens, length }: CallBounds & { length: number },
 ): ReadonlyArray<{ request: Req; entries: EntryRange }> {
   const size = splitter?.countEntries(request) ?? 0
-  // No text has more than two tokens per character, so the tokens of short ones don't need to be counted.
+  // No text has more than two tokens per character, so short requests don't need a token count.
   const maxTokens = tokens === undefined || length * 2 <= tokens ? Number.POSITIVE_INFINITY : tokens
   if (!splitter || size <= 1 || (size <= maxEntries && maxTokens === Number.POSITIVE_INFINITY))
     return [{ request, entries: [0, size] }]

@@ -13,7 +13,7 @@ export const authStyles = listMembers<AuthStyle>({
 /** All cloud platforms. */
 export const clouds = listMembers<Cloud>({ azure: true, bedrock: true, vertex: true })
 
-/** Checks a value. Returns the problem as a sentence that starts with the path, or `undefined`. */
+/** Checks a value. Returns the problem as a sentence that starts with the path, or `undefined` if there is none. */
 type Rule = (value: unknown, path: string) => string | undefined
 
 /**

@@ -6,9 +6,9 @@ type OtherConnection = Pick<Connection, 'id' | 'provider' | 'name' | 'providerSp
 /** A prefix that two providers would share. */
 export interface PrefixConflict {
   prefix: string
-  /** A provider in the catalog, or another connection, which has the name. */
+  /** The provider in the catalog, or the other connection, that already has the name. */
   owner: string | OtherConnection
-  /** Whether the prefix is the owner's, and a name of the connection's provider. */
+  /** Whether the prefix belongs to the owner and is also a name of the connection's provider. */
   isOwners?: true
 }
 

@@ -34,7 +34,7 @@ export interface ProviderTarget<C extends TargetConnection = TargetConnection> {
   /** The operator's prices for the model, which replace the catalog's prices. */
   ownPrice?: Price
   format: ProviderFormat
-  /** The form for kinds other than chat, if the connection sets one. */
+  /** The vendor format for kinds other than chat, if the connection sets one. */
   vendorFormat?: VendorFormatName
   /** The target's voices by the clients' names, if the combo entry sets them. */
   voices?: Readonly<Record<string, string>>
@@ -44,9 +44,9 @@ export interface ProviderTarget<C extends TargetConnection = TargetConnection> {
   promptCaching?: PromptCaching
   /** Other formats that the same base URL supports. */
   alsoSpeaks?: readonly WireFormat[]
-  /** Without a trailing slash; `undefined` if neither the connection nor the catalog has one. */
+  /** The base URL without a trailing slash; `undefined` if neither the connection nor the catalog has one. */
   baseUrl: string | undefined
-  /** `undefined` means the format's default. */
+  /** How to send the credential; `undefined` means the format's default. */
   auth: AuthStyle | undefined
   /** The cloud that determines the URL and the credential, if any. */
   cloud: Cloud | undefined

@@ -6,8 +6,8 @@ export const aiSdkErrors: FormatErrors = {
   body: writeErrorBody,
   event: (error) => `data: ${JSON.stringify({ type: 'error', ...writeErrorBody(error) })}\n\n`,
   isReadable: (body) => TYPES.has(String(getErrorObject(body)?.type)),
-  isErrorEvent: () => false, // nothing is passed through
-  isOverflowError: () => true, // nothing is passed through
+  isErrorEvent: () => false, // errors are never passed through
+  isOverflowError: () => true, // errors are never passed through
   read: readMessage,
   writeBody: (error) => ({ error }),
 }

@@ -19,7 +19,7 @@ const createEndpoint = (version: string): Endpoint => ({
     stream: 'ai-language-model-streaming',
     version: 'ai-language-model-specification-version',
   },
-  upstreamPath: () => '', // always translated
+  upstreamPath: () => '', // requests are always translated, so no path is passed on
   limitsOutput: true,
 })
 

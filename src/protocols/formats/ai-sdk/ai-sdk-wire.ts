@@ -41,7 +41,7 @@ export type WireToolCall = WireMetadata & {
   type: 'tool-call'
   toolCallId: string
   toolName: string
-  /** JSON. */
+  /** The tool's input as JSON. */
   input: string
   providerExecuted?: true
   /** Set if the client didn't offer the tool. */

@@ -93,7 +93,7 @@ export function writeError(error: CanonicalError): {
         message: kind === 'context-overflow' ? writeOverflowMessage(message) : message,
         ...(code && { code }),
       },
-      request_id: null, // the header has the ID, if the provider sent one
+      request_id: null, // the ID is in the header, if the provider sent one
     },
   }
 }

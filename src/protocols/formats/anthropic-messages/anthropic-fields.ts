@@ -56,7 +56,7 @@ export function writeStop({ reason, stopSequence, explanation }: Finish, hasRefu
 export function writeTokenCounts(usage: TokenUsage): WireCounts {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens } = usage
   const cacheReads = Math.min(cacheReadTokens, inputTokens)
-  const cacheWrites = Math.min(cacheWriteTokens, inputTokens - cacheReads) // some providers count cache reads as writes too
+  const cacheWrites = Math.min(cacheWriteTokens, inputTokens - cacheReads) // some providers also count cache reads as writes
   return {
     input_tokens: inputTokens - cacheReads - cacheWrites,
     cache_creation_input_tokens: cacheWrites,

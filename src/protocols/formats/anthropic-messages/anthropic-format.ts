@@ -17,7 +17,7 @@ export const anthropicMessages: SharedFormat = {
       streams: 'never',
     }),
   ],
-  clientDetection: { paths: /^\/v1\/(?:v1\/)?messages/, headers: ['anthropic-version'] }, // repeating /v1 is a common mistake
+  clientDetection: { paths: /^\/v1\/(?:v1\/)?messages/, headers: ['anthropic-version'] }, // repeating /v1 is a common client mistake
   requestIdHeader: 'request-id',
   loadErrors: async () => (await loadFormatErrors()).messageErrors,
   keepAlive: PING,

@@ -49,7 +49,7 @@ export function createMessageStarts(): (
   const starts = new RestartDetector()
   return (type, event) => {
     switch (type) {
-      case 'content_block_delta': // first, since nearly all events are deltas
+      case 'content_block_delta': // checked first, because nearly all events are deltas
       case 'content_block_start':
         starts.content()
         return undefined
@@ -78,7 +78,7 @@ export function createMessageStreamState(): StreamState {
 
   function observe({ event, data }: SseEvent) {
     const message = tryParseJson(data)
-    if (!isObject(message)) return // has no content
+    if (!isObject(message)) return // a start without a message has no content
     const type = message.type ?? event
     if (trackStart(type, message) === 'restart' && !state.started)
       throw gatewayError('UPSTREAM_CUT', { message: RESTARTED })

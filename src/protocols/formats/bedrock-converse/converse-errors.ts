@@ -7,7 +7,7 @@ import { readProviderError } from '../errors/read-error.ts'
 import type { EmbeddedError, ErrorReader } from '../format.ts'
 import type { ErrorResponse } from '../translator.ts'
 
-/** Reads the message (older: `Message`) and the code of an error body. An overflow gets the code that other vendors use. */
+/** Reads the message (`Message` in older APIs) and the code of an error body. A context overflow gets the code that other vendors use. */
 export function readError(body: unknown): { message?: string; code?: string } {
   const message = readMessage(body)
   if (message === undefined) return {}

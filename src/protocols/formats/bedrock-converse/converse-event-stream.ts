@@ -2,7 +2,7 @@ import { gatewayError } from '../../../errors.ts'
 import { crc32, decodeUtf8Lenient } from '../../../lib/bytes.ts'
 import { createEventTooLongError, MAX_EVENT_SIZE, type SseEvent, type StreamFraming } from '../../../lib/sse.ts'
 
-/** A prelude's length: the total length, the length of the headers, and a checksum of both. */
+/** The length of a prelude: the total length, the length of the headers, and a checksum of both. */
 const PRELUDE = 12
 /** The length of the shortest frame: a prelude and the checksum of the frame. */
 const MIN_FRAME = PRELUDE + 4
@@ -13,7 +13,7 @@ const MIN_FRAME = PRELUDE + 4
  */
 export const eventStreamFraming: StreamFraming = (onEvent) => {
   const prelude = new Uint8Array(PRELUDE)
-  let frame: Uint8Array = prelude // the prelude comes first and has the length of the frame
+  let frame: Uint8Array = prelude // the prelude comes first, and states the frame's length
   let filled = 0
 
   return {
@@ -93,7 +93,7 @@ function readHeaders(bytes: Uint8Array): Map<string, string> {
       offset = start + size
     }
   } catch {
-    throw createStreamError() // a length points past the end
+    throw createStreamError() // a length in the frame points past its end
   }
   return headers
 }

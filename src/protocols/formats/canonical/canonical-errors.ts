@@ -1,7 +1,7 @@
 export type ErrorKind =
   | 'bad-request'
   | 'authentication'
-  | 'billing' // no credit left, so retrying doesn't help
+  | 'billing' // no credit is left, so retrying doesn't help
   | 'permission'
   | 'not-found'
   | 'timeout'

@@ -14,7 +14,7 @@ export interface CanonicalRequest {
   turns: Turn[]
   tools: Tool[]
   toolChoice?: ToolChoice
-  /** Absent: free text. */
+  /** Absent means free text. */
   output?: OutputFormat
   options: RequestOptions
   /** Vendor-specific fields to add to the body. */

@@ -37,7 +37,7 @@ export type FinishReason =
   | 'length'
   | 'context-window'
   | 'content-filter'
-  | 'pause' // a tool that the provider runs hasn't finished
+  | 'pause' // a tool that the provider runs hasn't finished yet
   | 'malformed-call'
 
 /** Determines the finish reason: `tool-calls` if there are calls, whatever the provider reports, unless the response was truncated or filtered. */

@@ -14,7 +14,7 @@ interface Sequence {
   end(): void
   /** Ends the stream with an error from the connection or the gateway. */
   fail(error: CanonicalError): void
-  /** The usage that the provider has reported so far. */
+  /** The usage reported by the provider so far. */
   readonly usage: TokenUsage | undefined
   /** Whether the provider has reported more than the usage at the start of the stream. */
   readonly hasReported: boolean
@@ -31,7 +31,7 @@ export function createSequence(
   let hasReported = false
   let isStarted = false
   let isOver = false
-  let vague: CanonicalError | undefined // a failure without a reason; a later event may contain one
+  let vague: CanonicalError | undefined // a failure without a reason, which a later event may explain
   let eventsSinceVague = 0
 
   function take(event: ReaderEvent) {
@@ -45,13 +45,13 @@ export function createSequence(
   }
 
   function takeOther(event: Exclude<ReaderEvent, PartDeltaEvent>) {
-    if (event.type === 'usage') return count(event.usage) // also after an error
+    if (event.type === 'usage') return count(event.usage) // usage counts even after an error
     if (isOver) return
     if (vague && event.type !== 'start' && event.type !== 'error') return fail(vague)
     switch (event.type) {
       case 'start':
         usage = updateUsage(usage, event.usage)
-        if (isStarted) return // some providers send it twice
+        if (isStarted) return // some providers send the start twice
         isStarted = true
         return emit(event)
       case 'part-start': {
@@ -73,7 +73,7 @@ export function createSequence(
         if (!isVague(event.error)) return fail(event.error)
         vague ??= event.error
         return
-      case 'unreadable': // ignored before the response and after its finish
+      case 'unreadable': // ignored before the response starts and after it finishes
         if (isStarted && !isComplete())
           fail({ kind: 'server', status: 502, code: 'UPSTREAM_INVALID', message: UNREADABLE })
         return

@@ -14,7 +14,7 @@ type StateKind =
   | 'encrypted' // OpenAI Responses: reasoning under an item ID
   | 'thought-signature' // Gemini: on any part
   | 'detail' // Chat Completions: an entry of `reasoning_details`, as JSON without its readable text
-  | 'text' // Chat Completions: the readable reasoning itself (`reasoning_content`) must be sent back, and `data` is empty
+  | 'text' // Chat Completions: the client must send back the readable reasoning itself (`reasoning_content`), so `data` is empty
 
 /** Model state that clients must send back unchanged. Only its origin may receive it. */
 export interface OpaqueState {
@@ -93,6 +93,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return '' // a corrupt seal: treat it as state of an unknown account
+    return '' // the seal is corrupt, so treat it as state of an unknown account
   }
 }

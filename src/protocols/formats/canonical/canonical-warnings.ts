@@ -23,11 +23,11 @@ export interface Warnings {
   /** Sets how the client spells words in field names, keyed by the format's spelling. */
   spell(words: ReadonlyMap<string, string>): void
   /**
-   * Sets the path of an object in the client's request, so a loss found later can name it. Copies by spread keep the path. `names`: the client's
-   * names for fields that it names differently. A name that starts with a slash is a complete path.
+   * Sets the path of an object in the client's request, so a loss found later can name it. Copies by spread keep the path. `names` contains the
+   * client's names for fields that it calls something else. A name that starts with a slash is a complete path.
    */
   setPath(part: object, path: string, names?: FieldNames): void
-  /** Labels a path, for example `tool "f"`: errors about the path and the fields below it contain the label. */
+  /** Labels a path, such as `tool "f"`. Errors about the path and the fields below it contain the label. */
   label(path: string, label: string): void
   /** Gets the path of an object or of one of its fields. If the object has no path, returns `fallback` and the canonical name of the field. */
   getPath(part: object, fallback: string, field?: string): string
@@ -106,7 +106,7 @@ function getPath(part: object, fallback: string, field?: string): string {
   return name.startsWith('/') ? name.slice(1) : `${path}.${name}`
 }
 
-/** Returns whether an object that contains the field was dropped as a whole. */
+/** Returns whether an entire object that contains the field was dropped. */
 function isWithin(loss: string, found: ReadonlySet<string>): boolean {
   if (!loss.startsWith('dropped:')) return false
   for (let index = loss.indexOf('.'); index !== -1; index = loss.indexOf('.', index + 1))
@@ -118,16 +118,16 @@ function isWithin(loss: string, found: ReadonlySet<string>): boolean {
  * Collects the parts of a response that were changed or dropped for the client. They never cause an error, because the response has been paid for.
  */
 export interface ResponseWarnings {
-  /** Notes a dropped part. `name`: the provider's name for it (`code_execution_tool_result`), or the canonical name. */
+  /** Notes a dropped part. `name` is the provider's name for it (`code_execution_tool_result`), or the canonical name. */
   noteDropped(name: string): void
-  /** Notes a part that was replaced by the closest equivalent in the client's format. `name`: the provider's name for it (`pause_turn`). */
+  /** Notes a part that was replaced by the closest equivalent in the client's format. `name` is the provider's name for it (`pause_turn`). */
   noteReplaced(name: string): void
   /** Lists each dropped or changed field once, in the order of discovery: `dropped:answer.citations`, `replaced:answer.pause_turn`. */
   list(): readonly string[]
 }
 
 export function createResponseWarnings(): ResponseWarnings {
-  let found: Set<string> | undefined // most responses lose nothing
+  let found: Set<string> | undefined // created on first use, because most responses lose nothing
 
   function note(change: Change, name: string) {
     found ??= new Set()
@@ -141,13 +141,13 @@ export function createResponseWarnings(): ResponseWarnings {
   }
 }
 
-/** The maximum number of names. Limited because providers choose them. */
+/** Maximum number of names, because providers choose them. */
 const MAX_NAMES = 100
 const MAX_NAME_LENGTH = 100
 
 const NONE: readonly string[] = []
 
-/** The format's names for a canonical field, with `.` before nested fields. The first one in the request counts. */
+/** The format's names for a canonical field, with `.` before nested fields. If a request has several of them, the first one counts. */
 export type Synonyms = Readonly<Record<string, readonly string[]>>
 
 /** Notes which names the client used, for warnings. */

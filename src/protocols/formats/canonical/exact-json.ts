@@ -30,7 +30,7 @@ interface SourceJson {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown
 }
 
-const json = JSON as Partial<SourceJson> & Pick<SourceJson, 'parse'> // newer than TypeScript's built-in types
+const json = JSON as Partial<SourceJson> & Pick<SourceJson, 'parse'> // these functions are newer than TypeScript's built-in types
 
 function parsePreserving(text: string, isLost: (value: number, source: string) => boolean): unknown {
   const { rawJSON } = json

@@ -3,7 +3,7 @@ import { fnv } from '../../../lib/hash.ts'
 /** Makes each ID unique, including among `usedIds`: `a`, then `a_2`. Takes linear time, because clients choose the IDs. */
 export function createUniqueIds(usedIds: Iterable<string> = []): (id: string) => string {
   const used = new Set(usedIds)
-  const counts = new Map<string, number>() // by ID: where to start searching for a free suffix
+  const counts = new Map<string, number>() // where to start searching for a free suffix, by ID
   return (id) => {
     let found = id
     for (let count = counts.get(id) ?? 2; used.has(found); count++) {

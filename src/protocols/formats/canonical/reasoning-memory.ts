@@ -119,7 +119,7 @@ export function createReasoningMemory(): ReasoningMemory {
     keep: (conversation, parts) => keep(locateResponse(conversation), parts),
     listen(conversation, emit) {
       const { getPositionKey, ...answered } = locateResponse(conversation)
-      const positionKey = getPositionKey() // computed now, because the text parts would otherwise stay in memory as long as the stream
+      const positionKey = getPositionKey() // computed now; otherwise, the text parts would stay in memory as long as the stream
       return collectParts((parts) => keep({ ...answered, getPositionKey: () => positionKey }, parts), emit)
     },
     recall(owner, turns, target) {

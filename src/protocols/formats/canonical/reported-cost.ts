@@ -106,7 +106,7 @@ function readOuterCost(response: JsonObject, header: ((name: string) => string |
   if (cost.costUsd !== undefined) return cost
   for (const name of header ? HEADERS : []) {
     const costUsd = readAmount(header?.(name))
-    if (costUsd) return { costUsd } // 0 means that the cost isn't known yet
+    if (costUsd) return { costUsd } // a cost of 0 isn't known yet
   }
   return {}
 }
@@ -123,10 +123,10 @@ const HEADERS = ['x-litellm-response-cost', 'x-signalbox-cost', 'x-response-cost
 const TICKS_PER_USD = 10_000_000_000
 const NANOS_PER_USD = 1_000_000_000
 
-/** In US dollars. No call costs that much, so a provider that reports more is wrong. */
+/** Amounts from this one up, in US dollars, are treated as wrong, because no call costs that much. */
 const MAX_USD = 1_000_000
 
-/** Reads an amount from a number or a string such as `$0.01`. Returns `undefined` if it is negative, too high (`max` or more), or not an amount. */
+/** Reads an amount from a number or a string such as `$0.01`. Returns `undefined` if it is negative, at least `max`, or not an amount. */
 function readAmount(value: unknown, max = MAX_USD): number | undefined {
   const number = typeof value === 'string' && DECIMAL.test(value) ? Number(value.trim().replace(/^\$/, '')) : value
   return typeof number === 'number' && number >= 0 && number < max ? number : undefined

@@ -6,7 +6,7 @@ import { readTokenCount } from './canonical-values.ts'
 export const isBlank = ({ inputTokens, outputTokens, units = {}, costUsd = 0, iterations }: TokenUsage): boolean =>
   !iterations && inputTokens + outputTokens + costUsd === 0 && Object.values(units).every((count) => count === 0)
 
-/** Reads how many of the tokens that OpenAI wrote to its cache stay there for 12 hours. `details`: the details of the input tokens. */
+/** Reads how many of the tokens that OpenAI wrote to its cache stay there for 12 hours. `details` contains the details of the input tokens. */
 export function readLongCacheWrites(
   { cache_write_tokens_details: details }: JsonObject,
   cacheWriteTokens: number,

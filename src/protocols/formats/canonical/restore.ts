@@ -13,7 +13,7 @@ export interface Restoration {
   toolNames: ReadonlyMap<string, string>
   /** The client's names for free-form tools that were sent as functions with one `input`. */
   freeFormTools: ReadonlySet<string>
-  /** The IDs of tool calls so far. A new call needs another one, because clients match results with calls by ID. */
+  /** The IDs of tool calls so far. A new call needs a different ID, because clients match results with calls by ID. */
   callIds: ReadonlySet<string>
   /** The tool whose arguments are the structured output. */
   outputTool?: string
@@ -75,7 +75,7 @@ function createStreamRestorer(
 ): (event: StreamEvent) => void {
   const restore = createRestorer(restoration)
   const deferred = new Map<number, DeferredPart>()
-  const calls = new Set<number>() // candidates that have called one of the client's tools
+  const calls = new Set<number>() // the candidates that have called one of the client's tools
 
   function getReader(part: AssistantPart): DeferredPart['read'] | undefined {
     if (part.type === 'tool-call') return part.isFreeForm ? getFreeFormInput : undefined

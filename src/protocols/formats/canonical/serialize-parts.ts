@@ -3,7 +3,7 @@ import type { StreamEvent } from './canonical-stream.ts'
 /** Emits one part at a time and buffers the events of other parts, for formats whose parts can't overlap. */
 export function serializeParts(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   let current: number | undefined
-  const waiting = new Map<number, StreamEvent[]>() // by key, in the order of their starts
+  const waiting = new Map<number, StreamEvent[]>() // events by part key, in the order of the parts' starts
 
   function next() {
     current = undefined
@@ -26,6 +26,6 @@ export function serializeParts(emit: (event: StreamEvent) => void): (event: Stre
     else waiting.get(event.key)?.push(event)
   }
 
-  // Nearly all events are deltas. Engines inline this short function, but not the other one.
+  // Checked here, because nearly all events are deltas, and engines inline this short function but not `serialize`.
   return (event) => (event.type === 'part-delta' && event.key === current ? emit(event) : serialize(event))
 }

@@ -55,11 +55,11 @@ export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): 
   const keys = new Map<number, number>()
   const delayed = new Map<number, ReasoningPart>() // reasoning to insert when an open part ends
   const names = new Map<number, string | undefined>()
-  const namers = new Map<number, ReturnType<typeof createPartNamer>>() // one for each candidate
+  const namers = new Map<number, ReturnType<typeof createPartNamer>>() // one namer per candidate
   const candidates = new Map<number, number>()
   const reasoning = new Set<number>()
   let next = 0
-  let isShifted = false // a part was inserted, so later keys differ
+  let isShifted = false // whether a part was inserted, after which keys differ
 
   function insert(part: ReasoningPart, candidate: number) {
     isShifted = true
@@ -100,7 +100,7 @@ export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): 
     if (part) insert(part, candidates.get(event.key) ?? 0)
   }
 
-  // Nearly all events are deltas. Engines inline this short function, but not the other one.
+  // Checked here, because nearly all events are deltas, and engines inline this short function but not `move`.
   return (event) => (event.type === 'part-delta' && !isShifted ? emit(event) : move(event))
 }
 

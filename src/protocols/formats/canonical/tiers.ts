@@ -10,7 +10,7 @@ export function findPremiumTier(tier: unknown, depth = 0): string | undefined {
     const inner = depth < MAX_DEPTH ? Object.values(tier) : []
     return inner.map((value) => findPremiumTier(value, depth + 1)).find((name) => name !== undefined)
   }
-  if (typeof tier !== 'string') return tier ? String(tier) : undefined // Google also accepts the numbers of its enums, where 0 is unspecified
+  if (typeof tier !== 'string') return tier ? String(tier) : undefined // Google also accepts its enums as numbers, where 0 means unspecified
   const name = tier.trim().replace(PREFIX, '')
   return STANDARD_PATTERN.test(name) ? undefined : name.toLowerCase()
 }
@@ -24,7 +24,7 @@ const PREFIX = /^(?:.*(?:tier|type|speed|geo|latency)[_. -]+)/i
 const STANDARD_PATTERN =
   /^(?:(?:default|standard|auto|flex|batch)(?:[_-].*)?|on[_-]?demand(?:[_-]flex)?|.*unspecified|global|not_available|none|off|normal|)$/i
 
-/** Reads which more expensive or cheaper tier served a response. Returns no field if that is unknown. `answer`: the object with the usage. */
+/** Reads which more expensive or cheaper tier served a response. Returns no field if that is unknown. `answer` is the object with the usage. */
 export function readServedTier(response: JsonObject): { serviceTier?: string } {
   const { service_tier, serviceTier, performanceConfig, usage, usageMetadata } = response
   const tierNames = [service_tier, serviceTier, performanceConfig]

@@ -61,7 +61,7 @@ export type ProviderErrorKind = keyof typeof kinds
 
 const kinds = {
   'bad-request': { class: 'client', error: 'bad-request', retry: 'never' },
-  'not-found': { class: 'client', error: 'not-found', retry: 'never' }, // something that the request refers to
+  'not-found': { class: 'client', error: 'not-found', retry: 'never' }, // something that the request refers to wasn't found
   conflict: { class: 'client', error: 'conflict', retry: 'never' },
   'too-large': { class: 'client', error: 'too-large', retry: 'never' },
   unprocessable: { class: 'client', error: 'unprocessable', retry: 'never' },
@@ -73,12 +73,12 @@ const kinds = {
   permission: { class: 'credentials', error: 'permission', retry: 'never' },
   forbidden: { class: 'forbidden', error: 'permission', retry: 'never' },
   'unknown-model': { class: 'model-not-found', error: 'not-found', retry: 'never' },
-  'invalid-model': { class: 'model-not-found', error: 'bad-request', retry: 'never' }, // the same, with a status other than 404
+  'invalid-model': { class: 'model-not-found', error: 'bad-request', retry: 'never' }, // the model wasn't found, but the status isn't 404
   'rate-limit': { class: 'rate-limit', error: 'rate-limit', retry: 'soon' },
   quota: { class: 'rate-limit', error: 'billing', retry: 'never' }, // a usage or spending limit without a known end
   timeout: { class: 'timeout', error: 'timeout', retry: 'soon' },
   'gateway-timeout': { class: 'server', error: 'timeout', retry: 'soon' },
-  cancelled: { class: 'server', error: 'cancelled', retry: 'soon' }, // by a proxy that stopped waiting for its server
+  cancelled: { class: 'server', error: 'cancelled', retry: 'soon' }, // a proxy stopped waiting for its server
   server: { class: 'server', error: 'server', retry: 'soon' },
   overloaded: { class: 'server', error: 'overloaded', retry: 'soon' },
   proxy: { class: 'network', error: 'server', retry: 'later' }, // a proxy in front of the provider requires credentials
@@ -193,7 +193,7 @@ const kindByStatus: Readonly<Record<number, ProviderErrorKind>> = {
   413: 'too-large',
   422: 'unprocessable',
   424: 'server', // generation has failed (Text Generation Inference)
-  425: 'server', // too early
+  425: 'server', // sent too early
   429: 'rate-limit',
   432: 'billing', // the limit of a plan, or of pay-as-you-go (Tavily)
   433: 'billing',

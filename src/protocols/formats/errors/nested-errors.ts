@@ -50,7 +50,7 @@ export function findNestedErrors(body: unknown): NestedError[] {
 }
 
 const MAX_DEPTH = 12
-/** The maximum number of values to visit. */
+/** Maximum number of values to visit. */
 const MAX_VISITS = 300
 const MAX_TEXT = 1_000
 const MAX_SEARCHED = 10_000

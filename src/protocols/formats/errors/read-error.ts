@@ -21,7 +21,10 @@ export interface ProviderError {
   type?: string
 }
 
-/** Reads a vendor's error body: nested, flat, in an array, quoted by a router, or plain text. `header`: AWS's header, a code and a URL. */
+/**
+ * Reads a vendor's error body: nested, flat, in an array, quoted by a router, or plain text. `header` is AWS's error header, which contains a code
+ * and a URL.
+ */
 export function readProviderError(body: unknown, header = ''): ProviderError {
   const error = readBody(body)
   const [code = ''] = header.split(':')
@@ -37,7 +40,7 @@ export function readMessage(body: unknown): Pick<ProviderError, 'message' | 'cod
 function readBody(body: unknown): ProviderError {
   const error = readOuterError(body)
   const { message = '', text, codes } = error
-  if (isAboutRequest({ text: removeQuotes(message), codes: [], quotas: [] })) return error // its own message is clear
+  if (isAboutRequest({ text: removeQuotes(message), codes: [], quotas: [] })) return error // the outer message is clear on its own
   const nested = findNestedErrors(body)
     .map(({ message, codes }): NestedError & ProviderError => ({
       message,
@@ -83,8 +86,8 @@ function readOuterError(body: unknown): ProviderError {
   }
   const { error, message, Message, detail, code, type, error_type } = envelope
   if (!isObject(error)) {
-    const inner = isObject(detail) ? detail : {} // Tavily and ElevenLabs
-    const listed = Array.isArray(detail) ? readDetail(detail) : undefined // FastAPI
+    const inner = isObject(detail) ? detail : {} // the format of Tavily and ElevenLabs
+    const listed = Array.isArray(detail) ? readDetail(detail) : undefined // FastAPI's format
     const text = [error, message, Message, detail, inner.error, inner.message, listed].find(isText) ?? ''
     const codes = [code, type, error_type, inner.status].filter(isText)
     return {
@@ -118,7 +121,7 @@ function parseQuotedError(text: string): ProviderError | undefined {
 
 /** Reads a message, or FastAPI's `detail`, a list of errors with their locations. Omits the request that the list repeats. */
 function readDetail(message: unknown): unknown {
-  const detail = isObject(message) ? (message.detail ?? message.error ?? message.message) : message // Mistral; Tavily; ElevenLabs
+  const detail = isObject(message) ? (message.detail ?? message.error ?? message.message) : message // the formats of Mistral, Tavily, and ElevenLabs
   if (!Array.isArray(detail)) return detail
   return detail
     .filter(isObject)

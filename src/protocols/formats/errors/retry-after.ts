@@ -113,7 +113,7 @@ function getInnerHeader(error: JsonObject): WaitSource['header'] {
   return (name) => byName.get(name)
 }
 
-/** Reads the ms from `now` (epoch ms) until the exhausted limit resets, from the headers of vendors and IETF drafts. */
+/** Reads the time until the exhausted limit resets, in ms from `now` (epoch ms), from the headers of vendors and IETF drafts. */
 function readReset(header: WaitSource['header'], now: number): number | undefined {
   const separate: Limit[] = NAMES.map((names) => ({ remaining: header(names.remaining), reset: header(names.reset) }))
   const waits = [...separate, ...parseJoinedLimits(header('ratelimit'))].flatMap(({ reset, remaining }) => {
@@ -123,7 +123,7 @@ function readReset(header: WaitSource['header'], now: number): number | undefine
   const spent = waits.filter(({ left }) => left === 0).map(({ wait }) => wait)
   if (spent.length > 0) return Math.max(...spent)
   const unknown = waits.filter(({ left }) => left === undefined).map(({ wait }) => wait)
-  if (unknown.length > 0) return Math.min(...unknown) // the exhausted limit is unknown
+  if (unknown.length > 0) return Math.min(...unknown) // it isn't known which limit is exhausted
   return waits.length === 1 ? waits[0]?.wait : undefined
 }
 
@@ -182,7 +182,7 @@ export function parseWait(text: string): number | undefined {
   return ms
 }
 
-/** In characters. Vendors name the wait at the beginning. */
+/** Maximum characters to search. Vendors put the wait at the beginning. */
 const MAX_CHARACTERS = 2_000
 
 const DURATION = String.raw`\d{1,9}(?:\.\d{1,9})?\s?(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])`
@@ -218,7 +218,7 @@ function parseHttpDate(text: string, now: number): number | undefined {
     const [, day, month, year, time] = short
     return parseDate(`${day} ${month} ${toFullYear(Number(year), now)} ${time} GMT`)
   }
-  const old = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d\d?) (\d\d:\d\d:\d\d) (\d{4})$/.exec(text) // C's asctime
+  const old = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d\d?) (\d\d:\d\d:\d\d) (\d{4})$/.exec(text) // the format of C's `asctime`
   if (!old) return undefined
   const [, month, day, time, year] = old
   return parseDate(`${day} ${month} ${year} ${time} GMT`)

@@ -167,7 +167,7 @@ interface Offsets {
 
 /** Computes the offsets of a text part once for all of its citations. */
 function createOffsets(text: string): Offsets {
-  const starts = new Uint32Array(text.length + 1) // the number of bytes before each unit
+  const starts = new Uint32Array(text.length + 1) // the number of bytes before each UTF-16 unit
   let bytes = 0
   for (let unit = 0; unit < text.length; unit++) {
     starts[unit] = bytes

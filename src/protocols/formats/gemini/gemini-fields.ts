@@ -50,7 +50,7 @@ const finishReasons = new Map<string, FinishReason>(
     SAFETY: 'content-filter',
     RECITATION: 'content-filter',
     LANGUAGE: 'content-filter',
-    OTHER: 'content-filter', // no details; the response isn't complete
+    OTHER: 'content-filter', // a reason without details, for a response that isn't complete
     BLOCKLIST: 'content-filter',
     PROHIBITED_CONTENT: 'content-filter',
     SPII: 'content-filter',

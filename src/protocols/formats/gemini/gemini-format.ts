@@ -12,7 +12,7 @@ export const gemini: SharedFormat = {
   name: 'gemini',
   auth: 'x-goog-api-key',
   defaultHeaders: {},
-  endpoints: [...createEndpoints('v1beta'), ...createEndpoints('v1')], // Google's clients call both versions
+  endpoints: [...createEndpoints('v1beta'), ...createEndpoints('v1')], // Google's clients call both versions of the API
   clientDetection: {
     paths: /^\/v1beta(?:\/|$)|:(?:generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/,
     headers: ['x-goog-api-key', 'x-goog-api-client'],

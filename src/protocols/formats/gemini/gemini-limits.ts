@@ -22,7 +22,7 @@ export const geminiOutputLimit: OutputLimit = {
   name: 'generationConfig.maxOutputTokens',
 }
 
-/** A request may ask for several candidates. */
+/** Bounds requests by the number of candidates that they ask for. */
 export const geminiBound: RequestBound = {
   answers: (body) =>
     Math.max(

@@ -20,7 +20,7 @@ export function readGeminiUsage(usage: unknown): TokenUsage | undefined {
   if (total + inputTokens + outputTokens === 0) return undefined
   return {
     inputTokens,
-    // Some proxies only report a total.
+    // Some proxies report only a total.
     outputTokens: outputTokens || Math.max(0, total - inputTokens),
     cacheReadTokens: readTokenCount(usage.cachedContentTokenCount),
     reasoningTokens,

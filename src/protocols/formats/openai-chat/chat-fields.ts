@@ -40,19 +40,19 @@ export const parseFinish = (raw: string): Finish => ({ reason: finishReasons.get
 const finishReasons = new Map<string, FinishReason>(
   Object.entries({
     stop: 'stop',
-    eos: 'stop', // Together
+    eos: 'stop', // sent by Together
     length: 'length',
-    max_tokens: 'length', // from servers that pass on the model's native reason
-    model_length: 'context-window', // Mistral
-    model_context_window_exceeded: 'context-window', // Z.ai
+    max_tokens: 'length', // sent by servers that pass on the model's own reason
+    model_length: 'context-window', // sent by Mistral
+    model_context_window_exceeded: 'context-window', // sent by Z.ai
     insufficient_system_resource: 'length', // DeepSeek ran out of resources
-    ...{ pause_turn: 'pause', continuation: 'pause' }, // Anthropic and Google
+    ...{ pause_turn: 'pause', continuation: 'pause' }, // sent by Anthropic and Google
     tool_calls: 'tool-calls',
     function_call: 'tool-calls',
     content_filter: 'content-filter',
-    sensitive: 'content-filter', // Z.ai
-    refusal: 'content-filter', // Anthropic
-    ...{ safety: 'content-filter', recitation: 'content-filter', blocklist: 'content-filter' }, // Google
+    sensitive: 'content-filter', // sent by Z.ai
+    refusal: 'content-filter', // sent by Anthropic
+    ...{ safety: 'content-filter', recitation: 'content-filter', blocklist: 'content-filter' }, // sent by Google
     ...{ prohibited_content: 'content-filter', spii: 'content-filter', image_safety: 'content-filter' },
   } satisfies Record<string, FinishReason>),
 )

@@ -25,7 +25,7 @@ const USAGE_OPTION = '"stream_options":{"include_usage":true}'
 
 /** `stream_options.include_usage` requests the usage, and a chunk without choices reports it. */
 const chatUsageRequest: UsageRequest = {
-  // The provider rejects a value of another type.
+  // the provider rejects a value of another type
   isOpen: ({ stream_options: options = null }) =>
     options === null || (isObject(options) && (options.include_usage ?? false) === false),
   add: (text, body) =>

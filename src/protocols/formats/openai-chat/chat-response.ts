@@ -21,7 +21,7 @@ export function parseChatUsage(usage: unknown): TokenUsage | undefined {
   const cached = prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? usage.num_cached_tokens
   const inputTokens = readTokenCount(usage.prompt_tokens)
   const reasoningTokens = readTokenCount(completion.reasoning_tokens)
-  const cacheReadTokens = Math.min(readTokenCount(cached), inputTokens) // some vendors count whole blocks, although the last one isn't full
+  const cacheReadTokens = Math.min(readTokenCount(cached), inputTokens) // some vendors count entire blocks, although the last one isn't full
   // Some vendors also count cache reads as cache writes, but no token is both.
   const cacheWriteTokens = Math.min(readTokenCount(prompt.cache_write_tokens), inputTokens - cacheReadTokens)
   return {

@@ -62,7 +62,7 @@ export function createChatStreamState(): StreamState {
     }
     const chunk = parseChunk(data)
     if (event === 'error') state.error = pickStreamError(state.error, toEmbeddedError(getNamedError(chunk, data)))
-    if (!isObject(chunk)) return // has no content
+    if (!isObject(chunk)) return // such a chunk has no content
     const error = getChunkError(chunk) ?? findChoiceError(chunk.choices)
     state.isUnread ||= !errorReaders && !error && !('choices' in chunk)
     if (error) state.error = pickStreamError(state.error, toEmbeddedError(error))

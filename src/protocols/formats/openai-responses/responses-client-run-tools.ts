@@ -7,8 +7,8 @@ import { readStringOrEmpty } from '../canonical/canonical-values.ts'
 import type { WireClientCall } from './responses-wire.ts'
 
 /*
- * Tools that OpenAI defines and clients run. They have their own type, items, and outputs. For models that don't support them, they become functions
- * of the same name, and calls to these functions become items again.
+ * Tools that OpenAI defines and clients run. They have their own types, items, and outputs. For models that don't support them, they become functions
+ * with the same names, and calls to these functions become items again.
  */
 
 /** The types of the tools, which are also the function names. */

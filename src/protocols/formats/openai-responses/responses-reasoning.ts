@@ -46,7 +46,7 @@ export function parseReasoningInput(item: JsonObject): ReasoningPart | undefined
     return createReasoningPart(item, readReasoningState(item, UNKNOWN_ORIGIN))
   const defaults = { format: 'openai-responses', kind: 'encrypted' } as const
   const part = createReasoningPart(item, unsealState(data, typeof id === 'string' ? { ...defaults, id } : defaults))
-  if (part?.state && part.state.origin.format !== 'openai-responses') delete part.isSummary // the gateway wrote it as a summary
+  if (part?.state && part.state.origin.format !== 'openai-responses') delete part.isSummary // the gateway wrote this text as a summary
   return part
 }
 

@@ -66,7 +66,7 @@ export function createResponseStreamState(): StreamState {
       return
     }
     const message = tryParseJson(data)
-    if (!isObject(message)) return // has no content
+    if (!isObject(message)) return // such an event has no content
     const response = isObject(message.response) ? message.response : {}
     locate(message, response)
     if (message.response || message.usage) state.usage = updateUsage(state.usage, parseEventUsage(message))
@@ -77,7 +77,7 @@ export function createResponseStreamState(): StreamState {
           throw gatewayError('UPSTREAM_CUT', { message: RESTARTED })
         return
       case 'response.completed':
-        starts.complete() // a stream without content is read again from its beginning when it is passed on
+        starts.complete() // a stream without content is read again from the beginning when it is passed on
         state.started ||= !Array.isArray(response.output) || response.output.some(hasContent)
         state.ended = state.closed = true
         return

@@ -6,7 +6,7 @@
 /** https://platform.openai.com/docs/api-reference/embeddings/create */
 export const OPENAI_TOKENS = 300_000
 
-/** Mistral rejects more than 16,384 with "Too many tokens overall, split into more batches". */
+/** Mistral rejects more than 16,384 tokens with "Too many tokens overall, split into more batches". */
 export const MISTRAL_TOKENS = 16_000
 
 /** The context window of Cohere's newest model; older models truncate each string much earlier. */

@@ -28,7 +28,7 @@ export const embeddingEndpoints: readonly KindEndpoint[] = [
     client: 'cohere',
     operation,
     loadAdapters,
-    messageFields: ['message'], // Cohere's field
+    messageFields: ['message'], // Cohere's clients read the message from this field
   }),
   ...createAiSdkEndpoints('embedding-model', {
     operation,

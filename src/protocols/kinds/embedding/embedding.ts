@@ -5,7 +5,7 @@ import type { TokenUsage } from '../../formats/format.ts'
 import type { KindResponse, RequestSplitter } from '../kind-adapters.ts'
 import { getDimensions, isVector, type Vector } from './vectors.ts'
 
-/** What the vectors are for. Some models return better vectors if they know it. */
+/** What the vectors are for. Some models return better vectors if they know the task. */
 export type Task = 'query' | 'document' | 'similarity' | 'classification' | 'clustering' | 'question' | 'fact' | 'code'
 
 /** How to truncate a string that is too long; `none` rejects it. */
@@ -30,12 +30,12 @@ export type InputPart = { text: string } | { image: string }
 export interface EmbeddingRequest {
   inputs: readonly Input[]
   task?: Task
-  /** The name of a task that only one vendor has. */
+  /** A task name that only one vendor has. */
   otherTask?: string
   /** The length of the vectors. */
   dimensions?: number
   truncation?: Truncation
-  /** The encoding of numbers for the client; `raw` means as the vendor packs them. */
+  /** The encoding of numbers for the client. With `raw`, they are packed the way the vendor packs them. */
   encoding: 'float' | 'base64' | 'raw'
   /** The vector types that a Cohere client requests; absent means floats. */
   types?: readonly string[]
@@ -94,7 +94,7 @@ function estimateMaxTokens({ text = '', tokens, parts = [{ text }], title = '' }
   )
 }
 
-/** The number of tokens in an image, and the number that vendors add to a string, for example for its task. */
+/** The number of tokens in an image, and the number that vendors may add to a string, for example for its task. */
 const TOKENS_PER_IMAGE = 1_000
 const EXTRA_TOKENS = 10
 
@@ -112,7 +112,7 @@ const TASKS: Readonly<Record<Task, RegExp>> = {
 
 /** Parses a vendor's name for a task, or returns `undefined` if it is unknown. */
 export const parseTask = (word: unknown): Task | undefined =>
-  typeof word === 'string' ? (Object.keys(TASKS) as Task[]).find((task) => TASKS[task].test(word)) : undefined // the record has no other keys
+  typeof word === 'string' ? (Object.keys(TASKS) as Task[]).find((task) => TASKS[task].test(word)) : undefined // `TASKS` has no other keys
 
 /** The tasks whose queries are matched with documents. */
 const RETRIEVAL_TASKS: ReadonlySet<Task> = new Set(['question', 'fact', 'code'])
@@ -158,7 +158,7 @@ export function getTexts({ inputs }: EmbeddingRequest, warnings: Warnings): stri
   })
 }
 
-/** Rejects a truncation that the target doesn't support. `own` is the target's default; `others` are the other supported options. */
+/** Rejects a truncation that the target doesn't support. `own` is the target's default, and `others` are the other options that it supports. */
 export function requireTruncation(
   { truncation }: EmbeddingRequest,
   { own, others = [] }: { own: Truncation; others?: readonly Truncation[] },
@@ -181,11 +181,14 @@ export function requireFloats({ types = [], encoding }: EmbeddingRequest, warnin
   if (encoding === 'raw') warnings.reject('encoding', 'the target returns floats and does not support packed numbers')
 }
 
-/** Converts a reported number of tokens to usage. Returns none if the number is 0 or invalid, because every vector takes tokens. */
+/** Converts a reported number of tokens to usage. Returns no usage if the number is 0 or invalid, because every vector takes tokens. */
 export const toUsage = (tokens: unknown): { usage?: TokenUsage } =>
   readTokenCount(tokens) > 0 ? { usage: { inputTokens: readTokenCount(tokens), outputTokens: 0 } } : {}
 
-/** Reads one vector per input, all of the same length. If anything is missing, returns a description of it. `of` returns an item's vector. */
+/**
+ * Reads one vector per input, all of the same length. If anything is missing, returns a description of what is missing. `of` returns an item's
+ * vector.
+ */
 export function readVectors(
   list: unknown,
   { inputs, encoding }: EmbeddingRequest,

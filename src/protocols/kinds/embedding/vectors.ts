@@ -16,17 +16,14 @@ export function isVector(value: unknown, as: 'float' | 'base64' | 'raw'): value 
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** Returns the number of floats in a vector. */
 export const getDimensions = (vector: Vector): number =>
   typeof vector === 'string' ? Math.floor((getUnpaddedLength(vector) * 3) / 4) / 4 : vector.length
 
 const getUnpaddedLength = (text: string) => text.length - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)
 
-/** Returns a vector as numbers. */
 export const toFloats = (vector: Vector): readonly number[] =>
   typeof vector === 'string' ? unpackFloats(vector) : vector
 
-/** Returns a vector as base64. */
 export const toBase64Vector = (vector: Vector): string => (typeof vector === 'string' ? vector : packFloats(vector))
 
 function packFloats(numbers: readonly number[]): string {

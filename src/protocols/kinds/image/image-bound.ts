@@ -13,13 +13,13 @@ function boundOutputTokens(body: JsonObject): number {
   return Math.ceil(megapixels * TOKENS_PER_MEGAPIXEL) + partial * 100
 }
 
-/** `high` takes 6,240 tokens at 1536x1024; thinking may double that. */
+/** `high` takes 6,240 tokens at 1536x1024, and thinking may double that. */
 const TOKENS_PER_MEGAPIXEL = 8_000
 
-/** The maximum number of tokens of an input image, at high fidelity. */
+/** Maximum tokens of an input image, at high fidelity. */
 const TOKENS_PER_INPUT_IMAGE = 7_000
 
-/** A request may ask for up to ten images, and also send images. */
+/** Bounds requests by the number of images, at most ten, and by the images that they contain. */
 export const imageBound: RequestBound = {
   isBilledOnce: true,
   answers: readCount,

@@ -15,7 +15,7 @@ export type ImageClient = ClientAdapter<ImageRequest, ImageResponse, ImageChunk>
 
 /** OpenAI's maximum number of images in a request. */
 const MAX_INPUT_IMAGES = 16
-/** The maximum number of images that a request may ask for. */
+/** Maximum number of images that a request may ask for. */
 export const MAX_IMAGES = 10
 
 /** Fields that aren't options. */
@@ -39,7 +39,7 @@ export const clients = { generate: createClient('image_generation', false), edit
 
 const shouldStream = ({ options }: ImageRequest) => options[STREAM] === true
 
-/** Stays among the options, because vendors that stream support it like any other option. */
+/** The option that requests a stream. Vendors that stream support it like any other option. */
 const STREAM = 'stream'
 
 function readRequest(
@@ -116,7 +116,7 @@ function readSize(fields: Fields, warnings: Warnings): Pick<ImageRequest, 'size'
   const resolution = fields.string('resolution') ?? 'auto'
   const ownTier = parseTier(resolution)
   if (!ownTier && resolution !== 'auto') warnings.reject('resolution', 'must be one of 512, 1K, 2K, 4K.')
-  // Vendors use one or the other, and the price depends on it.
+  // vendors use only one of the two, and the price depends on it
   if (ownTier && sizeTier && ownTier !== sizeTier)
     warnings.reject('resolution', `conflicts with "size", which is ${sizeTier}. Send only one of them.`)
   const tier = ownTier ?? parseTier(text)
@@ -246,7 +246,7 @@ function createEventStream(
     getContentType: () => 'text/event-stream',
     writeChunk(piece) {
       if (piece.partialIndex === undefined) {
-        done.push(piece) // the last one contains the usage
+        done.push(piece) // the last event contains the usage
         return undefined
       }
       return writeEvent(`${event}.partial_image`, {

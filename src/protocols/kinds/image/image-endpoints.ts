@@ -7,7 +7,7 @@ const operation = createOperation({
   name: 'image',
   kind: 'image',
   isPaidOnAcceptance: true,
-  endsAt: (failure) => endsAtClient(failure) && failure.status !== 404, // a 404 is about the model, regardless of its message
+  endsAt: (failure) => endsAtClient(failure) && failure.status !== 404, // a 404 is always about the model, regardless of its message
   limits: { headersTimeoutMs: 180_000 }, // 0.5 to 3 minutes are normal
 })
 const loadAdapters = once(async () => (await import('./image-adapters.ts')).imageAdapters)

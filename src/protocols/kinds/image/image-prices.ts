@@ -42,7 +42,7 @@ const readPriceAttributes = ({ quality, size }: JsonObject): PriceAttributes => 
   tier: parseTier(readText(size)),
 })
 
-/** Lists the price names, the most specific first. */
+/** Lists the price names, most specific first. */
 function listPriceNames({ quality, size, tier }: PriceAttributes): string[] {
   const sizes = [size && `${size.width}x${size.height}`, tier ?? (size && getTier(size))].filter(
     (item) => item !== undefined,

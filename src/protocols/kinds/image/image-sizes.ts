@@ -21,7 +21,7 @@ const MAX_MEGAPIXELS: Readonly<Record<Tier, number>> = {
 export const getTier = ({ width, height }: PixelSize): Tier =>
   TIERS.find((tier) => (width * height) / 1_000_000 <= MAX_MEGAPIXELS[tier]) ?? '4K'
 
-/** Parses a tier's name. */
+/** Parses the name of a size tier. */
 export const parseTier = (text: string | undefined): Tier | undefined =>
   TIERS.find((tier) => tier === text?.toUpperCase())
 
@@ -75,7 +75,7 @@ export function chooseShape(
   return { ...(ratio !== undefined && { ratio }), ...(chosenTier && { tier: chosenTier }) }
 }
 
-/** Returns the largest tier up to the wanted one, or else the smallest. */
+/** Returns the largest tier up to the requested one, or else the smallest. */
 function findNearestTier(requested: Tier, tiers: readonly Tier[]): Tier | undefined {
   const smaller = tiers.filter((tier) => TIERS.indexOf(tier) <= TIERS.indexOf(requested))
   return smaller.at(-1) ?? tiers[0]

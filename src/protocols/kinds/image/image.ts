@@ -14,9 +14,9 @@ export interface ImageRequest {
   prompt: string
   /** The number of images, at least one. */
   count: number
-  /** Absent if it is `auto`, or determined by ratio and tier. */
+  /** The size in pixels. Absent if it is `auto`, or determined by ratio and tier. */
   size?: PixelSize | undefined
-  /** Such as `16:9`. */
+  /** An aspect ratio, such as `16:9`. */
   aspectRatio?: string | undefined
   tier?: Tier | undefined
   /** Images to edit or to use as references, in the client's order. Without any, the output depends only on the prompt. */
@@ -100,7 +100,7 @@ export function pickOptions(
   return Object.fromEntries(Object.entries(options).filter(([name]) => supported.includes(name)))
 }
 
-/** If a vendor doesn't support these, the client gets the entire image as the only event. */
+/** Stream options. If a vendor doesn't support these, the client gets the entire image as the only event. */
 const STREAM_OPTIONS: ReadonlySet<string> = new Set(['stream', 'partial_images'])
 
 /** The error for a prompt that the vendor's content filter rejected. The request caused it, not the provider. */

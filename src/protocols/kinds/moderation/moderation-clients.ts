@@ -4,7 +4,6 @@ import type { Warnings } from '../../formats/canonical/canonical-warnings.ts'
 import type { ClientAdapter } from '../kind-adapters.ts'
 import type { ModerationInput, ModerationRequest, ModerationResponse } from './moderation.ts'
 
-/** OpenAI's categories. */
 const CATEGORIES = [
   'harassment',
   'harassment/threatening',

@@ -2,7 +2,7 @@ import type { KindResponse } from '../kind-adapters.ts'
 
 /** A moderation request, independent of the client's format. */
 export interface ModerationRequest {
-  /** At least one. Each is moderated separately. */
+  /** At least one input. Each is moderated separately. */
   inputs: readonly ModerationInput[]
   /** Whether the client sent a list. */
   isList: boolean
@@ -21,13 +21,13 @@ export interface ModerationInput {
 export interface ModerationResponse extends KindResponse {
   /** The provider's ID of the response. */
   id?: string | undefined
-  /** One for each input, in order. */
+  /** One result per input, in order. */
   results: readonly ModerationResult[]
 }
 
 export interface ModerationResult {
   flagged: boolean
-  /** By category. Some categories are the vendor's own. */
+  /** Whether the input was flagged, by category. Some categories are the vendor's own. */
   categories: Readonly<Record<string, boolean>>
   /** From 0 to 1, by category. */
   scores: Readonly<Record<string, number>>

@@ -21,10 +21,10 @@ export const rerankBound: RequestBound = {
 
 const toList = (documents: unknown): readonly unknown[] => (Array.isArray(documents) ? documents : [])
 
-/** Returns the length in characters. A character has at most one token. */
+/** Returns the length in characters, because a character has at most one token. */
 const getLength = (document: unknown): number =>
   typeof document === 'string' ? document.length : JSON.stringify(document ?? '').length
 
-/** In tokens: the chunk size for long documents, and the default truncation. */
+/** The chunk size for long documents, and the default truncation, in tokens. */
 const CHUNK_TOKENS = 500
 const MAX_TOKENS = 4_096

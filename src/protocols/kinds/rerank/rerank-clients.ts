@@ -118,7 +118,7 @@ function writeV2(ranking: RerankResponse, context: Context): JsonObject {
   return {
     id: ranking.id ?? `rerank-${context.newId()}`,
     results: writeResults(ranking, context, writeDocument),
-    meta: writeMeta('2', ranking.usage), // some clients require it
+    meta: writeMeta('2', ranking.usage), // some clients require `meta`
   }
 }
 

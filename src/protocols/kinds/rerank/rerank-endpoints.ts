@@ -11,7 +11,7 @@ const createRerankEndpoint = (version: 'v1' | 'v2'): KindEndpoint =>
     client: version,
     operation,
     loadAdapters,
-    messageFields: ['message', 'detail'], // Cohere's field, and the one that Voyage and Jina use
+    messageFields: ['message', 'detail'], // Cohere's field, and the field that Voyage and Jina use
   })
 
 /** The endpoints for reranking. */

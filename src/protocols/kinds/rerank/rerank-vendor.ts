@@ -14,11 +14,11 @@ export interface RerankVendor
     RerankAdapter,
     'name' | 'providers' | 'matches' | 'baseUrl' | 'adaptBaseUrl' | 'passThrough' | 'arrayField' | 'readHeaderUsage'
   > {
-  /** Default: `/rerank`. */
+  /** The path of the endpoint; default: `/rerank`. */
   path?: string
   /** The cloud service, if it isn't the one for chat. */
   service?: string
-  /** The maximum number of documents in a request. */
+  /** Maximum number of documents in a request. */
   maxDocuments?: number
   /** Supported options (`RerankRequest.options`); others are dropped. With `all`, the vendor gets every option. */
   supports?: readonly string[] | 'all'
@@ -118,7 +118,7 @@ function readResults(json: JsonObject, { documents, topN }: RerankRequest): Rank
   if (new Set(results.map((result) => result?.index)).size < results.length) return 'each document once'
   return results
     .filter((result) => result !== undefined)
-    .sort((a, b) => b.score - a.score) // stable
+    .sort((a, b) => b.score - a.score) // `sort` is stable, so ties keep their order
     .slice(0, topN)
 }
 

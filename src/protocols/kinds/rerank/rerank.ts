@@ -7,7 +7,7 @@ export type RankedDocument = string | JsonObject
 /** A rerank request, independent of the client's format. */
 export interface RerankRequest {
   query: string
-  /** At least one. */
+  /** At least one document. */
   documents: readonly RankedDocument[]
   /** The number of results: 1 to the number of documents. */
   topN: number
@@ -25,7 +25,7 @@ export interface RerankRequest {
 export interface RerankResponse extends KindResponse {
   /** The provider's ID of the response. */
   id?: string | undefined
-  /** Best first. */
+  /** The best results first. */
   results: readonly RankedResult[]
 }
 
@@ -59,7 +59,7 @@ function writeLines(path: string, value: unknown): string[] {
   if ((value ?? null) === null) return []
   if (typeof value !== 'object') return [`${path}: ${value}`]
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return [`${path}: ${value.join(', ')}`]
-  return Object.entries(value as object).flatMap(([name, inner]) => writeLines(`${path}.${name}`, inner)) // not null
+  return Object.entries(value as object).flatMap(([name, inner]) => writeLines(`${path}.${name}`, inner)) // `null` was handled above
 }
 
 /** Returns the image of a document that has no fields except `image` and `text`. */

@@ -63,7 +63,7 @@ export function nameRecording({ bytes, type, fileName }: Recording): Recording {
   const isAudioType = /^(?:audio|video)\/[\w.+-]+$/.test(bareType)
   const format = detectFormat(bytes) ?? typed ?? named
   if (format === undefined) {
-    // The format is unknown, so keep the type or extension that the client sent.
+    // The format is unknown, so this keeps the type or extension that the client sent.
     const extension = isAudioType
       ? bareType.slice(bareType.indexOf('/') + 1).replace(/^x-/, '')
       : fileExtension.toLowerCase()

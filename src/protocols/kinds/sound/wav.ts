@@ -11,7 +11,7 @@ export function writeWavHeader(sampleRate: number, length = 0xffffffff - 36): Ui
   header.setUint32(4, length + 36, true)
   writeText(8, 'WAVEfmt ')
   header.setUint32(16, 16, true)
-  header.setUint16(20, 1, true) // PCM
+  header.setUint16(20, 1, true) // the code for PCM
   header.setUint16(22, 1, true)
   header.setUint32(24, sampleRate, true)
   header.setUint32(28, sampleRate * BYTES_PER_SAMPLE, true)

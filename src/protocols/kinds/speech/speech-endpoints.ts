@@ -4,7 +4,7 @@ import { createAiSdkEndpoints, createEndpoint, createOperation, type KindEndpoin
 const operation = createOperation({
   name: 'speak',
   kind: 'tts',
-  tryOthers: true, // voices, formats, and text lengths differ
+  tryOthers: true, // vendors differ in voices, formats, and text lengths
   limits: { headersTimeoutMs: 180_000 },
 })
 const loadAdapters = once(async () => (await import('./speech-adapters.ts')).speechAdapters)

@@ -18,7 +18,7 @@ export interface SpeechRequest {
   /** Set if the client expects all audio in one JSON response. */
   isWhole?: true
   instructions: string | undefined
-  /** From 0.25 to 4. */
+  /** The speed, from 0.25 to 4. */
   speed: number | undefined
   language: string | undefined
   /** The names of all other fields. */
@@ -81,11 +81,11 @@ export interface SpeechVendor
   > {
   /** The vendor's names for formats, by OpenAI's names. Without `wav`, the gateway creates WAV files from `pcm` (24 kHz). */
   formats: Readonly<Record<string, string>>
-  /** The format that replaces unsupported ones, by OpenAI's name. Raw samples are never replaced; requests for them are rejected. */
+  /** The format that replaces unsupported ones, by OpenAI's name. Requests for raw samples are rejected instead. */
   fallbackFormat: 'mp3' | 'wav'
   /** The voice that replaces OpenAI's voices if no other is set; may depend on the model. `undefined` if the vendor supports OpenAI's voices. */
   voice: string | undefined | ((model: string) => string | undefined)
-  /** The supported optional fields. */
+  /** The optional fields that the vendor supports. */
   supports: ReadonlyArray<'instructions' | 'speed' | 'language'>
   /** Writes a request. `settings` has the vendor's names for the voice and the format. */
   writeRequest(
@@ -96,7 +96,7 @@ export interface SpeechVendor
   readEvent?(json: JsonObject): StreamContent<Uint8Array>
   /** Set if the vendor only streams to clients that read events. */
   streamsEventsOnly?: true
-  /** Reads a JSON response. If anything is missing, returns a description of it. */
+  /** Reads a JSON response. If anything is missing, returns a description of what is missing. */
   readResponse?(json: JsonObject): SpeechResponse | string
 }
 
@@ -203,7 +203,7 @@ function chooseVoice(
   return defaultVoice ?? 'alloy'
 }
 
-/** Counts the characters that vendors charge for; they count code points. */
+/** Counts the characters that vendors charge for, which are code points. */
 export const countCharacters = ({ input }: { input: string }): number => [...input].length
 
 /** Creates a reader for the header with this name, which reports a number of characters. */

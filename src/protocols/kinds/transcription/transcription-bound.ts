@@ -1,7 +1,7 @@
 import type { FormFile } from '../../../lib/multipart.ts'
 import type { RequestBound } from '../../formats/format.ts'
 
-/** Per second of audio, models use up to 32 input tokens and 5 output tokens. */
+/** Bounds transcriptions. Per second of audio, models use up to 32 input tokens and 5 output tokens. */
 export const transcriptionBound: RequestBound = {
   isBilledOnce: true,
   inputTokens: (body, _, files) => 400 + Math.ceil(32 * getMaxDuration(body, files)),
@@ -9,7 +9,7 @@ export const transcriptionBound: RequestBound = {
   units: (body, files) => ({ second: getMaxDuration(body, files) }),
 }
 
-/** The size of speech at 6 kbit/s, in bytes per second, for files whose headers have no length. */
+/** The lowest bit rate of speech (6 kbit/s), in bytes per second. Bounds the duration of files whose headers don't contain it. */
 const MIN_BYTES_PER_SECOND = 750
 
 const getMaxDuration = (body: object, [file]: readonly FormFile[] = []): number =>

@@ -4,12 +4,12 @@ import { createAiSdkEndpoints, createEndpoint, createOperation, getBase64Size, t
 
 const shared = {
   kind: 'stt',
-  tryOthers: true, // types, sizes, and lengths of files differ
+  tryOthers: true, // vendors differ in the types, sizes, and lengths of files
   limits: { headersTimeoutMs: 180_000 },
   isServedBy: ({ format, model }: { format: string; model: string }) => format === 'gemini' || AUDIO_MODELS.test(model),
 } satisfies Partial<Operation> & Pick<Operation, 'kind'>
 
-/** Chat models with audio input. */
+/** Matches chat models with audio input. */
 const AUDIO_MODELS = /(?:^|\/)(?:gpt-audio|gpt-4o-(?:mini-)?audio|gemini-)|omni/
 
 const transcribe = createOperation({ name: 'transcribe', ...shared })

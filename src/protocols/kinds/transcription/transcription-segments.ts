@@ -1,6 +1,6 @@
 import type { Transcript, TranscriptSegment, Word } from './transcription.ts'
 
-/** In seconds. */
+/** A longer pause, in seconds, ends a segment. */
 const MAX_PAUSE = 0.8
 const MAX_SEGMENT = 7
 

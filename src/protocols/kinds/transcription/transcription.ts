@@ -14,10 +14,10 @@ import type { Recording } from '../sound/file-type.ts'
 export interface TranscriptionRequest {
   /** The recording, with a matching name and type. */
   file: Recording
-  /** `translate` means into English. */
+  /** The task; `translate` means into English. */
   task: 'transcribe' | 'translate'
   format: TranscriptFormat
-  /** A code or a name, as the client sent it. */
+  /** A language code or name, as the client sent it. */
   language: string | undefined
   prompt: string | undefined
   keywords: readonly string[]
@@ -79,7 +79,7 @@ export function throwMismatch(field: string, target: ProviderTarget, problem: st
   })
 }
 
-/** Reports unsupported fields. `takes` are the supported ones. */
+/** Reports unsupported fields. `takes` contains the supported ones. */
 export function noteUnsupported(
   request: TranscriptionRequest,
   supported: readonly (keyof TranscriptionRequest)[],
@@ -123,7 +123,7 @@ export const readSegments = (value: unknown): TranscriptSegment[] | undefined =>
       : undefined
   })
 
-/** Reads words. `member` is the name of the field with the text. */
+/** Reads words. `member` is the field that contains a word's text. */
 export const readWords = (value: unknown, member = 'word'): Word[] | undefined =>
   readList(value, ({ start, end, speaker, speaker_id: id, ...rest }) => {
     const { [member]: word } = rest
@@ -158,7 +158,10 @@ export function readUsage(usage: unknown): TokenUsage | undefined {
   return seconds && { ...seconds, ...cost }
 }
 
-/** Reads a response of OpenAI's API. If anything is missing, returns a description of it. Silence results in an empty string. */
+/**
+ * Reads a response in the format of OpenAI's API. If anything is missing, returns a description of what is missing. Silence results in an empty
+ * string.
+ */
 export function readTranscript(json: Record<string, unknown>): Transcript | string {
   const { text, language, duration, segments, words, usage, model } = json
   if (typeof text !== 'string') return 'text'

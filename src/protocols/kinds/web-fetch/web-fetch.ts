@@ -37,7 +37,7 @@ export interface FetchResponse extends KindResponse {
 }
 
 export interface FetchedPage {
-  /** As in `FetchRequest.urls`. */
+  /** The URL as in `FetchRequest.urls`. */
   url: string
   title?: string | undefined
   text: string

@@ -4,7 +4,7 @@ import { createEndpoint, createOperation, type KindEndpoint } from '../endpoint.
 const operation = createOperation({
   name: 'search',
   kind: 'webSearch',
-  endsAt: () => false, // another vendor may accept it
+  endsAt: () => false, // another vendor may accept the request
   limits: { headersTimeoutMs: 30_000, totalTimeoutMs: 60_000 },
 })
 

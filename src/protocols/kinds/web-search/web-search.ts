@@ -4,15 +4,15 @@ import type { PageFormat } from '../web/web-responses.ts'
 
 /** A search request, independent of the vendor's format. */
 export interface SearchRequest {
-  /** At least one. */
+  /** At least one query. */
   queries: readonly string[]
   /** The maximum number of results for all queries together. */
   maxResults: number
   /** The number of results to skip. */
   offset?: number
-  /** ISO 3166-1 alpha-2, in uppercase. */
+  /** The country: ISO 3166-1 alpha-2, in uppercase. */
   country?: string
-  /** ISO 639-1, optionally with a region, in order of preference. */
+  /** The languages in order of preference: ISO 639-1, optionally with a region. */
   languages?: readonly string[]
   /** The maximum age of pages. */
   recency?: Recency
@@ -28,7 +28,7 @@ export interface SearchRequest {
   type: 'web' | 'news' | 'people'
   /** Includes the full text of each page, in this format. */
   page?: { format: PageFormat; maxCharacters?: number }
-  /** The limit for all results together. */
+  /** Maximum tokens of all results together. */
   maxTokens?: number
   maxTokensPerPage?: number
   mode?: 'academic' | 'sec'
@@ -67,7 +67,7 @@ export const featureNames = {
   serverTime: ['display_server_time'],
 } as const satisfies Synonyms
 
-const features = Object.keys(featureNames) as SearchFeature[] // the object has no other keys
+const features = Object.keys(featureNames) as SearchFeature[] // `featureNames` has no other keys
 
 /** Reports requested features that a vendor doesn't support. */
 export function noteUnsupported(

@@ -75,6 +75,6 @@ export const anthropic: readonly TargetDifference[] = [
     models: /^claude-[a-z]+-(?:5[-.][1-9](?!\d)|[6-9])/,
     reasoning: { bindsReasoning: true },
   },
-  // Features of Anthropic's own service rather than of the model. Bedrock, Vertex, and compatible providers reject or ignore them.
+  // Features of Anthropic's own service that don't depend on the model. Bedrock, Vertex, and compatible providers reject or ignore them.
   { formats, providers: /^(?!anthropic$)/, lacks: ['cacheOptions', 'endUser', 'serviceTier'], lateSystem: false },
 ]

@@ -8,9 +8,9 @@ export interface CacheTraits {
   acceptsKey?: true
   /** The header that keeps a session on one server. */
   sessionHeader?: string
-  /** Prompts with fewer tokens are never cached. */
+  /** Minimum tokens of a prompt that can be cached. */
   minTokens: number
-  /** How long a cached prompt lasts by default. */
+  /** How long a cached prompt lasts by default, in ms. */
   ttlMs: number
 }
 
@@ -55,7 +55,7 @@ const rows: readonly CacheDifference[] = [
   { formats: /^bedrock-converse$/, models: /claude-/, traits: { breakpoints: { form: 'converse', ...blocks } } },
   {
     formats: /^bedrock-converse$/,
-    models: /claude-(?:\d|(?:opus|sonnet)-4-(?:1-)?\d{8})/, // before Claude 4.5
+    models: /claude-(?:\d|(?:opus|sonnet)-4-(?:1-)?\d{8})/, // models before Claude 4.5
     traits: { breakpoints: { form: 'converse', ...blocks, hour: false } },
   },
   {

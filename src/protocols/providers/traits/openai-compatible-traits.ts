@@ -35,7 +35,7 @@ export const compatibleProviders: readonly TargetDifference[] = [
     formats: /^openai-/,
     providers: others,
     developerRole: false,
-    textAfterCalls: false, // DeepSeek rejects it
+    textAfterCalls: false, // DeepSeek rejects text after tool calls
     freeFormTools: false,
     ownTools: false,
     strictOutput: false,

@@ -11,8 +11,8 @@ const ALL_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
  * https://github.com/earendil-works/pi.
  */
 export const vendors: readonly TargetDifference[] = [
-  // Reasons unless that is disabled. While reasoning, it accepts neither sampling parameters nor forced tool calls. Each of its turns must contain
-  // its reasoning field.
+  // Its models reason unless told not to. While reasoning, they accept neither sampling parameters nor forced tool calls, and each of their turns
+  // must contain its reasoning field.
   {
     formats,
     providers: /^deepseek$/,
@@ -27,7 +27,7 @@ export const vendors: readonly TargetDifference[] = [
       needsField: true,
     },
   },
-  // Rejects all unknown fields, and always reports a stream's usage.
+  // This vendor rejects all unknown fields, and always reports a stream's usage.
   {
     formats,
     providers: REJECTS_USAGE_REQUEST,

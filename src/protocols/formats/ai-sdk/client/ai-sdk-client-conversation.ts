@@ -154,7 +154,7 @@ function parseAssistantPart(part: Fields, calls: HostedCalls, context: PromptCon
   }
 }
 
-/** Parses a file that a model generated. Only images and audio can go back to a model. */
+/** Parses a file that a model generated. Only images and audio can be sent back to a model. */
 function parseResponseFile(part: Fields, context: FileContext): AssistantPart | undefined {
   const { type, source } = parseFile(part, context)
   if (type !== 'image' && type !== 'audio') return void context.warnings.noteDropped(part.at)

@@ -137,7 +137,7 @@ function parseBase64(data: string, mediaType: string): MediaSource {
   try {
     return { type: 'text', mediaType: source.mediaType, text: decodeUtf8Lenient(fromBase64(source.data)) }
   } catch {
-    return source // the provider reports invalid base64
+    return source // the provider reports the invalid base64
   }
 }
 

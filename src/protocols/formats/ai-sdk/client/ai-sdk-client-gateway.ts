@@ -1,7 +1,7 @@
 import type { Fields } from '../../canonical/canonical-fields.ts'
 import type { Warnings } from '../../canonical/canonical-warnings.ts'
 
-/** The most labels of a request, and their longest length. */
+/** Maximum number of labels per request, and their maximum length. */
 export const LABELS = { most: 10, maxLength: 64 }
 
 /** The options for the AI SDK's own gateway that this gateway has applied before a target was chosen. */
@@ -14,7 +14,7 @@ const APPLIED = [
 export function noteGatewayOptions(gateway: Fields, warnings: Warnings): void {
   const { sort, tags = [] } = gateway.value
   gateway.ignore(...APPLIED)
-  if (sort === 'tps') warnings.noteChanged(gateway.path('sort'), 'replaced') // by `ttft`, since throughput isn't measured
+  if (sort === 'tps') warnings.noteChanged(gateway.path('sort'), 'replaced') // by `ttft`, because throughput isn't measured
   if (!Array.isArray(tags)) return
   if (tags.length > LABELS.most || tags.some((tag) => String(tag).length > LABELS.maxLength))
     warnings.noteChanged(gateway.path('tags'), 'clamped')

@@ -53,7 +53,7 @@ const converters: Readonly<Record<string, (type: string, args: JsonObject) => Js
       case 'image_generation':
         return { type, ...snakeCaseKeys(args) }
       case 'mcp': {
-        const approval = args.requireApproval ?? 'never' // clients don't receive OpenAI's approval requests
+        const approval = args.requireApproval ?? 'never' // clients don't support OpenAI's approval requests
         return approval === 'never' ? { type, ...snakeCaseKeys(args), require_approval: approval } : undefined
       }
       default:
@@ -101,7 +101,7 @@ export function parseImageResult(result: unknown): ImagePart | undefined {
   return source.mediaType.startsWith('image/') ? { type: 'image', source } : undefined
 }
 
-/** Returns the list in a result of Anthropic's tool search. */
+/** Returns the list in the result of Anthropic's tool search. */
 const unwrapToolSearch = (result: unknown): unknown =>
   isObject(result) && Array.isArray(result.tool_references) ? result.tool_references : result
 

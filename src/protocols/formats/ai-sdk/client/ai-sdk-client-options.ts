@@ -79,12 +79,12 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
   const isStrict = openai.boolean('strictJsonSchema')
   const text = openai.string('instructions')
   const vendorOptions = parseOwnOptions({ openai, anthropic, google }, targetFormat)
-  for (const name of ['sendReasoning', 'structuredOutputMode', 'toolStreaming', 'includePings']) anthropic.ignore(name) // only used by the client
-  for (const name of ['forceReasoning', 'systemMessageMode', 'include']) openai.ignore(name) // only OpenAI uses them
+  for (const name of ['sendReasoning', 'structuredOutputMode', 'toolStreaming', 'includePings']) anthropic.ignore(name) // only affect the client
+  for (const name of ['forceReasoning', 'systemMessageMode', 'include']) openai.ignore(name) // only affect OpenAI's own API
   customer?.drop()
   noteGatewayOptions(gateway, warnings)
   providerOptions.ignore('azure', 'googleVertex', 'vertex')
-  for (const fields of [openai, anthropic, google, gateway, providerOptions]) fields.drop() // Signalbox's options were checked before
+  for (const fields of [openai, anthropic, google, gateway, providerOptions]) fields.drop() // Signalbox's options have already been checked
   const instructions: SystemTurn | undefined = text
     ? { role: 'system', as: 'instructions', content: [{ type: 'text', text }] }
     : undefined

@@ -57,7 +57,7 @@ export function parseRequest(
     own,
     client: { ...client },
   })
-  body.ignore('headers', 'model', 'stream') // `headers` belong to the client's own request
+  body.ignore('headers', 'model', 'stream') // the body's `headers` belong to the client's own request
   body.drop()
   return request
 }

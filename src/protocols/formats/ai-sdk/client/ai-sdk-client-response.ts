@@ -239,7 +239,7 @@ export function writeUsage(usage: TokenUsage | undefined): WireUsage {
   if (!usage) return { inputTokens: {}, outputTokens: {} }
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens } = usage
   const cacheReads = Math.min(cacheReadTokens, inputTokens)
-  const cacheWrites = Math.min(cacheWriteTokens, inputTokens - cacheReads) // some providers count cache reads as writes too
+  const cacheWrites = Math.min(cacheWriteTokens, inputTokens - cacheReads) // some providers also count cache reads as writes
   return {
     inputTokens: {
       total: inputTokens,

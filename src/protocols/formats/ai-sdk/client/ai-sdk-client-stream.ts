@@ -22,7 +22,7 @@ import {
 
 interface OpenStreamPart {
   part: AssistantPart
-  /** The arguments of a call so far. The entire call is written at its end. */
+  /** The call's arguments so far. The call is written once it is complete. */
   pieces: string[]
   citations: Citation[]
   state: OpaqueState | undefined
@@ -108,7 +108,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
   function end({ finishes, usage }: EndEvent) {
     const [finish = { reason: 'stop' as const }] = finishes
     const last = { usage: writeUsage(usage), finishReason: writeFinish(finish, hasRefusal) }
-    const metadata = writeResponseMetadata(usage, context) // includes the dropped fields of the last part, so it comes before `beforeEnd`, which reports them
+    const metadata = writeResponseMetadata(usage, context) // must come before `beforeEnd`, which reports the fields that the last part dropped
     context.beforeEnd?.()
     send({ type: 'finish', ...last, ...metadata })
   }

@@ -30,7 +30,7 @@ function parsePart(block: Fields, warnings: Warnings): UserPart | undefined {
   const type = block.string('type')
   switch (type) {
     case 'text':
-      block.ignore('citations') // only apply to responses
+      block.ignore('citations') // citations only apply to responses
       return parseText(block, warnings)
     case 'image':
       return omitUndefined<ImagePart>({

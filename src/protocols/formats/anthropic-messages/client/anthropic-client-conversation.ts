@@ -82,7 +82,7 @@ function parseAssistant(blocks: readonly Fields[], warnings: Warnings): Assistan
     if (part.type === 'text' && block.string('type') !== 'text') inserted.add(part)
     return [part]
   })
-  for (const path of searches.paths.values()) warnings.noteDropped(path) // searches without results
+  for (const path of searches.paths.values()) warnings.noteDropped(path) // these searches have no results
   return returnStateToParts(separateParagraphs(parts, inserted))
 }
 
@@ -101,7 +101,7 @@ function parsePart(block: Fields, { running, paths }: Searches, warnings: Warnin
       return part && citations ? { ...part, citations } : part
     }
     case 'thinking':
-      block.ignore('cache_control') // Anthropic rejects it on these blocks
+      block.ignore('cache_control') // Anthropic rejects `cache_control` on these blocks
       return parseThinking(block.string('thinking') ?? '', block.string('signature') ?? '')
     case 'redacted_thinking':
       return parseRedacted(block.string('data') ?? '')
@@ -112,7 +112,7 @@ function parsePart(block: Fields, { running, paths }: Searches, warnings: Warnin
     case 'web_search_tool_result':
       paths.delete(block.string('tool_use_id') ?? '')
       return parseServerResult(ignoreAll(block), running, {})
-    case 'fallback': // marks where another Anthropic model continued
+    case 'fallback': // a marker of where another Anthropic model continued
       ignoreAll(block)
       return void warnings.noteDropped(block.at)
     case 'server_tool_use':

@@ -24,7 +24,7 @@ export function parseRequest(json: JsonObject, { warnings, version }: ParseConte
   const request = omitUndefined<CanonicalRequest>({
     model: body.string('model') ?? '',
     stream: body.boolean('stream') ?? false,
-    streamUsage: true, // always reported in this format
+    streamUsage: true, // responses in this format always report it
     turns: parseTurns(body, warnings),
     tools: parseTools(body, toolChoice, warnings),
     toolChoice,
@@ -35,7 +35,7 @@ export function parseRequest(json: JsonObject, { warnings, version }: ParseConte
   return request
 }
 
-/** Parses the options of a request. `version`: the API version that the client sends. */
+/** Parses the options of a request. `version` is the API version in the client's header. */
 function parseOptions(body: Fields, version: string | undefined, warnings: Warnings): RequestOptions {
   rejectServerState(body, warnings)
   if (body.number('max_tokens') === 0)

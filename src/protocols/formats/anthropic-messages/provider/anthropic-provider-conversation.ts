@@ -214,6 +214,6 @@ function decodeText(base64: string): string | undefined {
     const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    return undefined // neither base64 nor UTF-8
+    return undefined // the data is neither base64 nor UTF-8
   }
 }

@@ -207,7 +207,7 @@ function writeThinking(
   const { by } = traits.reasoning
   if (!reasoning || by === 'none') return {}
   const { effort, budget, show } = reasoning
-  if (effort === undefined && budget === undefined) return {} // the client only chose how reasoning is shown
+  if (effort === undefined && budget === undefined) return {} // the client only chose how to show reasoning
   if (effort === 'none') return by === 'effort' ? {} : { thinking: { type: traits.reasoning.off } }
   const effortField = effort && { effort: effort === 'minimal' ? ('low' as const) : effort }
   if (by === 'effort') return { ...effortField }
@@ -243,7 +243,7 @@ const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
  * conversation that was shortened or edited since. Clients of other formats don't know about that.
  */
 function dropUnboundThinking(body: WireRequest, { traits }: TargetContext): WireRequest {
-  const { thinking = { type: 'adaptive' }, messages } = body // these models default to adaptive
+  const { thinking = { type: 'adaptive' }, messages } = body // these models default to adaptive thinking
   if (!traits.reasoning.bindsReasoning || thinking.type !== 'adaptive' || !messages.some(hasThinking)) return body
   return { ...body, thinking: { ...thinking, block_binding: { prefix_mismatch_behavior: 'drop_block' } } }
 }

@@ -34,21 +34,21 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   function observe({ event, data }: SseEvent) {
     const payload = tryParseJson(data)
     if (payload === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
-    if (!isObject(payload)) return // has no content
+    if (!isObject(payload)) return // a start without a message has no content
     const type = payload.type ?? event
     const start = trackStart(type, payload)
     switch (type) {
-      case 'content_block_delta': // first, since nearly all events are deltas
+      case 'content_block_delta': // checked first, because nearly all events are deltas
         if (isObject(payload.delta)) addDelta(payload.index, payload.delta)
         return
       case 'message_start': {
         if (start === 'restart') return emit({ type: 'error', error: restartError })
         if (start === 'next') return emit({ type: 'done' })
-        const { message } = parseExactObject(data, payload) // the message may be complete
+        const { message } = parseExactObject(data, payload) // the start may contain the entire message
         return startMessage(isObject(message) ? message : {}, start === 'first')
       }
       case 'content_block_start': {
-        const { content_block: block } = parseExactObject(data, payload) // some vendors send an entire input here
+        const { content_block: block } = parseExactObject(data, payload) // some vendors send a tool's entire input here
         return startBlock(payload.index, isObject(block) ? block : {})
       }
       case 'content_block_stop':
@@ -102,7 +102,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   function endMessage(delta: JsonObject, usage: unknown) {
     reportUsage(usage)
     const finish = parseStop(delta)
-    if (finish && blockContext.running.size > 0) context.responseWarnings.noteDropped('server_tool_use') // calls without results
+    if (finish && blockContext.running.size > 0) context.responseWarnings.noteDropped('server_tool_use') // these calls have no results
     if (finish) emit({ type: 'finish', candidate: 0, finish })
   }
 

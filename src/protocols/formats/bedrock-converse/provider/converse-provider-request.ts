@@ -15,7 +15,7 @@ import type { WireCountRequest, WireMessage, WireRequest } from '../converse-wir
 import { writeTurns } from './converse-provider-conversation.ts'
 import { writeToolConfig } from './converse-provider-tools.ts'
 
-/** Writes a Converse request. The model is part of its path, with colons and slashes encoded. */
+/** Writes a Converse request. The request's path contains the model, with colons and slashes encoded. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const operation = request.stream ? 'converse-stream' : 'converse'
   const path = `/model/${encodePathSegment(target.model)}/${operation}`
@@ -56,7 +56,7 @@ function resolveOptions(requested: RequestOptions, messages: readonly WireMessag
   const { by } = traits.reasoning
   const options = { ...requested }
   if (by === 'budget' && options.reasoning && options.reasoning.effort !== 'none' && lacksReasoning(messages)) {
-    warnings.noteDropped('reasoning') // the model requires the reasoning of the tool loop, which is missing
+    warnings.noteDropped('reasoning') // the model requires the reasoning of the tool loop, which the client didn't send
     delete options.reasoning
   }
   const fields: JsonObject = options.reasoning ? writeReasoning(options.reasoning, traits.reasoning) : {}
@@ -123,13 +123,13 @@ function writeReasoning({ effort, budget, show }: ReasoningOptions, { by, budget
   const isOff = effort === 'none'
   const display = show && { display: show === 'none' ? 'omitted' : 'summarized' }
   switch (by) {
-    case 'adaptive': // Claude, from 4.6 on
+    case 'adaptive': // Claude 4.6 and later
       if (isOff) return { thinking: { type: off } }
       return {
         thinking: { type: 'adaptive', ...display },
         ...(effort && { output_config: { effort: effort === 'minimal' ? 'low' : effort } }),
       }
-    case 'budget': // Claude, up to 4.5
+    case 'budget': // Claude up to 4.5
       if (isOff) return { thinking: { type: 'disabled' } }
       return {
         thinking: {
@@ -151,7 +151,7 @@ function writeReasoning({ effort, budget, show }: ReasoningOptions, { by, budget
     case 'enable_thinking':
     case 'reasoning-object':
     case 'chat-template':
-      return {} // fields of Chat Completions
+      return {} // these models use the fields of Chat Completions
     default:
       return assertNever(by)
   }

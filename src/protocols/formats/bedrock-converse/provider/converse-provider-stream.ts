@@ -28,7 +28,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (exception) return emit({ type: 'error', error: parseStreamError(exception) })
     const payload = tryParseJson(data)
     if (payload === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
-    if (!isObject(payload)) return // has no content
+    if (!isObject(payload)) return // an event without a payload has no content
     switch (event) {
       case 'messageStart':
         if (starts.start() === 'restart') return emit({ type: 'error', error: restartError })

@@ -34,7 +34,7 @@ function writeTool(tool: Tool, target: TargetContext): WireTool[] {
 
 function writeChoice(choice: ToolChoice, { traits, warnings }: TargetContext): WireToolChoice | undefined {
   switch (choice.type) {
-    case 'auto': // the default; models without tool choice reject the field
+    case 'auto': // this is the default, and models without tool choice reject the field
       return traits.toolChoices.length > 0 ? { auto: {} } : undefined
     case 'required':
       return { any: {} }

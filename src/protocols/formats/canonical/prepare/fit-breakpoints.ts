@@ -44,14 +44,14 @@ export function moveBlankBreakpoints(turns: readonly Turn[], { traits, warnings 
 const isBlank = (part: Part | undefined, { emptyText, cacheBreakpoints }: Traits): boolean =>
   part !== undefined && !isMeaningful(part, emptyText === 'refused' || cacheBreakpoints === 'cache_control')
 
-/** The items with their breakpoints. `auto`: the breakpoint on the request as a whole. */
+/** The items with their breakpoints. `auto` is the breakpoint on the entire request. */
 interface CacheableRequest extends CacheableItems {
   auto: CacheBreakpoint | undefined
 }
 
 /**
- * Keeps the cache breakpoints that the target supports. If there are too many, it keeps the last one of the conversation, of the instructions, and of the
- * tools, and then the latest others. The breakpoint on the whole request also takes a slot. Unless `acceptsAuto`, it moves to the last item.
+ * Keeps the cache breakpoints that the target supports. If there are too many, it keeps the last one of the conversation, of the instructions, and of
+ * the tools, and then the latest others. The breakpoint on the entire request counts too. Unless `acceptsAuto` is set, it moves to the last item.
  */
 export function fitCacheBreakpoints(
   request: CacheableRequest,
@@ -87,11 +87,14 @@ export function fitCacheBreakpoints(
   const autoBreakpoint: { cache?: CacheBreakpoint } = acceptsAuto && auto ? { cache: auto } : {}
   fitLifetimes([...withBreakpoints.map(({ item }) => item), autoBreakpoint], target)
   if (autoBreakpoint.cache && last?.item.cache && last.item.cache.ttl !== autoBreakpoint.cache.ttl)
-    autoBreakpoint.cache = last.item.cache // both apply to the last block
+    autoBreakpoint.cache = last.item.cache // both breakpoints apply to the last block
   return { ...copy, auto: autoBreakpoint.cache }
 }
 
-/** Sorts breakpoints by importance: the last one of each part of the prefix, then the others from the back, which cover the longest prefixes. */
+/**
+ * Sorts breakpoints by importance: the last one of each part of the prefix, then the others from last to first, because later ones cover longer
+ * prefixes.
+ */
 function rankBreakpoints(withBreakpoints: readonly BreakpointCandidate[]): BreakpointCandidate[] {
   const areas = [['tools'], ['instructions'], ['input', 'assistant', 'results', 'result-parts']]
   const lastOfEach = areas.flatMap((area) => withBreakpoints.findLast(({ within }) => area.includes(within)) ?? [])
@@ -116,7 +119,7 @@ function isUncacheable(
   { within }: BreakpointCandidate,
   { traits: { cacheBreakpoints, uncacheable } }: TargetContext,
 ): boolean {
-  if (within === 'tools' && cacheBreakpoints === 'prompt_cache_breakpoint') return true // only parts of the conversation can have one
+  if (within === 'tools' && cacheBreakpoints === 'prompt_cache_breakpoint') return true // only parts of the conversation can have such a breakpoint
   return uncacheable.some((area) => area === within)
 }
 

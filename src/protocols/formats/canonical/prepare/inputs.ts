@@ -24,7 +24,7 @@ export function fitInputs(turns: readonly Turn[], target: TargetContext): Turn[]
   const pendingImages = traits.assistantImages ? turns : showAssistantImages(turns, warnings)
   return pendingImages.flatMap((turn): Turn[] => {
     if (turn.role === 'user') return [{ ...turn, content: turn.content.flatMap((part) => fitPart(part, target)) }]
-    if (turn.role === 'assistant') for (const part of turn.content) if (part.type === 'image') fitPart(part, target) // rejects it
+    if (turn.role === 'assistant') for (const part of turn.content) if (part.type === 'image') fitPart(part, target) // rejects the image
     if (turn.role !== 'tool') return [turn]
     const moved: UserPart[] = []
     const results = turn.results.map((result) => fitResult(result, moved, target))

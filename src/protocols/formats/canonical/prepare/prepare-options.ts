@@ -19,7 +19,7 @@ export function prepareOptions(
   if (accepted.cacheRetention !== undefined && isAccepted('cacheOptions') && supportedOptions.has('cacheRetention'))
     resolveRetention(accepted, isAccepted('cacheRetention'), warnings)
   for (const name of Object.keys(accepted) as OptionName[]) {
-    // the options have no other keys
+    // `RequestOptions` has no other keys
     if (isAccepted(name)) continue
     if (!isDefault(name, accepted[name])) {
       if (ESSENTIAL.has(name)) warnings.reject(name, 'the target does not support this.')

@@ -123,7 +123,7 @@ export function prepareToolChoice(
     case 'auto':
       return { toolChoice: choice, tools: all }
     case 'none': {
-      const called = all.filter((tool) => tool.type !== 'web-search' && !isHosted(tool)) // vendor tools would run despite the choice
+      const called = all.filter((tool) => tool.type !== 'web-search' && !isHosted(tool)) // a vendor's tools would run despite the choice
       return supports('none') && called.length > 0
         ? { toolChoice: choice, tools: called }
         : { toolChoice: undefined, tools: [] }

@@ -93,14 +93,14 @@ function fitReasoning(requested: ReasoningOptions, target: BudgetTarget): Reason
     return undefined
   }
   const isAuto = requested.effort === undefined && requested.budget === 'auto'
-  const canBeAuto = reasoning.isDefault || reasoning.by !== 'effort' // the model reasons by default, or can decide itself
+  const canBeAuto = reasoning.isDefault || reasoning.by !== 'effort' // the model reasons by default, or can decide for itself
   if (isAuto && reasoning.by !== 'budget' && canBeAuto) return requested
   const wanted = requested.effort ?? (typeof requested.budget === 'number' ? toEffort(requested.budget) : 'medium')
   const effort = findNearestEffort(wanted, reasoning.efforts)
   if (effort !== wanted) warnings.noteChanged('reasoning', 'clamped')
   const budget = effort === 'none' ? 0 : fitBudget(effort, requested.budget, target)
   if (budget !== undefined) return omitUndefined<ReasoningOptions>({ effort, budget, show: requested.show })
-  warnings.noteDropped('reasoning') // the limit leaves no room for reasoning
+  warnings.noteDropped('reasoning') // the output limit leaves no room for reasoning
   return reasoning.efforts.includes('none') ? { effort: 'none', budget: 0 } : undefined
 }
 
@@ -115,7 +115,7 @@ export function toEffort(budget: number): Effort {
 function findNearestEffort(requested: Effort, efforts: readonly Effort[]): Effort {
   if (efforts.length === 0 || efforts.includes(requested)) return requested
   const index = EFFORTS.indexOf(requested)
-  // `none` isn't near any other effort: a request for reasoning must get some.
+  // `none` isn't near any other effort. A request for reasoning must get some.
   const others = requested === 'none' ? efforts : efforts.filter((effort) => effort !== 'none')
   const candidates = others.length > 0 ? others : efforts
   const getDistance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - index)
@@ -171,5 +171,5 @@ function keepTurnState(turn: AssistantTurn, origin: Origin, keepsReasoning: bool
 function keepPartState<P extends UserPart | AssistantPart>(part: P, origin: Origin): P {
   if (!('state' in part) || !part.state || belongsTo(part.state, origin)) return part
   const { state: _, ...rest } = part
-  return rest as P // the state of every part is optional
+  return rest as P // every part's state is optional, so the rest is still a `P`
 }

@@ -11,11 +11,11 @@ import { createUniqueIds } from '../ids.ts'
 export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
   const groups = new Map<AssistantTurn, Map<string, ToolResult>>()
   const orphans = new Map<Turn, ToolResult[]>()
-  const callers = new Map<string, AssistantTurn>() // by call ID: the last turn that used it, because IDs may repeat
-  const joining = new Map<AssistantTurn, AssistantPart[]>() // content before the results, by the turn with the calls
+  const callers = new Map<string, AssistantTurn>() // the last turn that used each call ID, because IDs may repeat
+  const joining = new Map<AssistantTurn, AssistantPart[]>() // content that precedes the results, by the turn with the calls
   const joined = new Set<Turn>()
   let caller: AssistantTurn | undefined
-  let pending: AssistantTurn[] = [] // assistant turns since the caller's, which join it if another call gets its first result
+  let pending: AssistantTurn[] = [] // assistant turns after the caller's; they join it if another of its calls gets its first result
   const listOrphans = (turn: Turn) => {
     const toolResults = orphans.get(turn) ?? []
     orphans.set(turn, toolResults)
@@ -101,7 +101,7 @@ function toUserTurn(result: ToolResult, warnings: Warnings): UserTurn {
  */
 export function makeIdsUnique(turns: readonly Turn[]): Turn[] {
   const unique = createUniqueIds()
-  let ids: string[] = [] // call IDs of the last assistant turn
+  let ids: string[] = [] // the call IDs of the last assistant turn
   return turns.map((turn): Turn => {
     if (turn.role === 'tool') {
       const results = turn.results.map((result, index) => ({ ...result, callId: ids[index] ?? result.callId }))

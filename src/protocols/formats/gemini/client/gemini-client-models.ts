@@ -10,7 +10,7 @@ export const geminiModels: ModelListFormat = {
   list(entries, { kinds, query }) {
     const token = query.get('pageToken')
     const { page, hasMore } = slicePage(entries, {
-      size: query.get('pageSize') === '0' ? undefined : readPageSize(query, 'pageSize'), // 0 lets the server choose the size
+      size: query.get('pageSize') === '0' ? undefined : readPageSize(query, 'pageSize'), // with 0, the server chooses the size
       after: token ? { name: 'pageToken', id: token } : undefined,
     })
     return {

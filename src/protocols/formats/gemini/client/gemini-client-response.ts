@@ -64,7 +64,7 @@ export function writePart(part: AssistantPart, { request, responseWarnings }: Wr
       return [{ functionCall: { id: part.id, name: part.name, args }, ...signature }]
     }
     case 'server-tool':
-      if (part.results.length > 0) responseWarnings.noteDropped('web_search_results') // its queries are in the sources
+      if (part.results.length > 0) responseWarnings.noteDropped('web_search_results') // the sources already contain its queries
       return []
     case 'compaction': // only Responses clients request a compaction
       return []

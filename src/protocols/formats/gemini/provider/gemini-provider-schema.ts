@@ -23,7 +23,7 @@ interface SchemaContext {
 
 function writeSchema(original: unknown, context: SchemaContext): JsonObject {
   const noteDropped = (keyword: string) => context.onDropped(join(context.path, keyword))
-  if (!isObject(original)) return {} // `true` allows anything
+  if (!isObject(original)) return {} // the schema `true` allows any value
   const resolved = context.resolver.enter(original, noteDropped)
   if (!resolved) {
     noteDropped('$ref')
@@ -99,7 +99,7 @@ function writeMembers(
   }
   const tuple: unknown = Array.isArray(items) ? items : prefixItems
   if (Array.isArray(tuple)) {
-    noteDropped('prefixItems') // any item may be at any index
+    noteDropped('prefixItems') // the target allows any of the items at any index
     result.items = write(tuple.length === 1 ? tuple[0] : { anyOf: tuple }, join(path, 'items'))
   } else if (items !== undefined) result.items = write(items, join(path, 'items'))
   else if ([schema.type].flat().includes('array')) result.items = {}
@@ -182,7 +182,7 @@ function readExclusiveLimit(
   keyword: string,
   { limit, step, isInteger }: { limit: string; step: number; isInteger: boolean },
 ): { value: number } | undefined {
-  const value = schema[keyword] === true ? schema[limit] : schema[keyword] // `true`: as in older OpenAPI
+  const value = schema[keyword] === true ? schema[limit] : schema[keyword] // `true` has the meaning from older OpenAPI versions
   return typeof value === 'number' ? { value: isInteger ? value + step : value } : undefined
 }
 
@@ -199,7 +199,7 @@ const LIMITS = [
 
 const FORMATS: ReadonlySet<string> = new Set(['date-time', 'int32', 'int64', 'float', 'double'])
 
-/** A schema without references and `allOf`, and the references that were followed. */
+/** A schema without references and `allOf`, and the list of references that were followed. */
 interface Resolved {
   schema: JsonObject
   refs: readonly string[]

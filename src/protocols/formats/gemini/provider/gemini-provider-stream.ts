@@ -23,7 +23,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   return {
     end,
     observe({ data }) {
-      if (data === '[DONE]') return end() // from some proxies; only the finish reason counts
+      if (data === '[DONE]') return end() // sent by some proxies; only the finish reason counts
       const chunk = parseExactly(data)
       if (chunk === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
       for (const part of Array.isArray(chunk) ? chunk : [chunk]) if (isObject(part)) observe(part)
@@ -84,7 +84,7 @@ interface CandidateReader {
 
 interface CandidateContext extends ReadContext {
   candidate: number
-  /** Parts are numbered across all candidates. */
+  /** The next part key, shared by all candidates. */
   keys: { next: number }
   /** The IDs of earlier calls, because IDs must be unique. */
   ids: Set<string>
@@ -104,10 +104,10 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
   const assembler = createCallAssembler(() => responseWarnings.noteDropped('functionCall'))
   let open: OpenText | undefined
   let closed: OpenText[] = [] // text parts that ended in a chunk with sources for them
-  let code: JsonObject = {} // code that Google runs
+  let code: JsonObject = {} // the code that Google is running
   let isCiting = false
   let isEmpty = true
-  let isVague = false // the last chunk has an unspecified reason and no content
+  let isVague = false // whether the last chunk has an unspecified reason and no content
   let isFinished = false
   let partIndex = -1
 
@@ -140,7 +140,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
       else addWhole(parsed)
     }
     if (logprobs && !parts.some((part) => isObject(part) && part.thought === true))
-      responseWarnings.noteDropped('logprobsResult') // the candidate has no text for them; logprobs of reasoning aren't supported
+      responseWarnings.noteDropped('logprobsResult') // there is no text for these logprobs, because logprobs of reasoning aren't supported
     if (isCiting) cite(candidate)
     const finish = parseFinish(candidate.finishReason, candidate.finishMessage)
     isVague = isUnspecifiedReason(candidate.finishReason) && !parts.some(hasContent)
@@ -248,7 +248,7 @@ function parsePart(part: JsonObject, { origin, responseWarnings }: ReadContext):
       ? { origin, kind: 'thought-signature', data: thoughtSignature }
       : undefined
   const content = typeof text === 'string' ? text : ''
-  if (thought === true && inlineData !== undefined) responseWarnings.noteDropped('inlineData') // a draft of an image
+  if (thought === true && inlineData !== undefined) responseWarnings.noteDropped('inlineData') // a draft of the image
   if (thought === true)
     return content || state
       ? omitUndefined<ReasoningPart>({ type: 'reasoning', text: content, isSummary: true, state })

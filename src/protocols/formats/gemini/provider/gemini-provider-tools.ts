@@ -66,7 +66,7 @@ export function writeToolConfig(
   })
 }
 
-/** Writes `functionCallingConfig`. Google rejects it without functions, and only accepts names in restrictive modes. */
+/** Writes `functionCallingConfig`. Google rejects it if there are no functions, and only accepts function names in restrictive modes. */
 function writeToolChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],

@@ -42,27 +42,27 @@ function parsePart(fields: Fields, warnings: Warnings): UserPart | undefined {
     }
     case 'file':
       return parseFile(requireFields(fields, 'file', warnings), cache, warnings)
-    case 'file_url': // Perplexity
+    case 'file_url': // Perplexity's name for a file by URL
       return omitUndefined<FilePart>({
         type: 'file',
         source: parseFileSource(readUrl(fields, 'file_url'), 'application/octet-stream'),
         name: fields.string('file_name'),
         cache,
       })
-    case 'document_url': // Mistral
+    case 'document_url': // Mistral's name for a document by URL
       return omitUndefined<FilePart>({
         type: 'file',
         source: parseMediaUrl(readUrl(fields, 'document_url')),
         name: fields.string('document_name'),
         cache,
       })
-    case 'audio_url': // vLLM
+    case 'audio_url': // vLLM's name for audio by URL
       return omitUndefined<AudioPart>({
         type: 'audio',
         source: parseMediaUrl(readUrl(fields, 'audio_url'), 'audio/wav'),
         cache,
       })
-    case 'video_url': // OpenRouter
+    case 'video_url': // OpenRouter's name for a video by URL
       return { type: 'video', source: parseMediaUrl(readUrl(fields, 'video_url'), 'video/mp4') }
     default:
       return warnings.reject(fields.path('type'), `content of type "${type}" is not supported.`)

@@ -96,7 +96,7 @@ function parseAssistant(message: Fields, calls: LegacyCalls, warnings: Warnings)
   const parts = parseContentParts(message, warnings)
   const refusal = message.string('refusal')
   if (refusal) parts.push({ type: 'refusal', text: refusal })
-  const images = message.list('images') ?? [] // OpenRouter
+  const images = message.list('images') ?? [] // OpenRouter's field for generated images
   images.forEach((entry, index) => {
     parts.push(parseGeneratedImage(readElementFields(entry, `${message.path('images')}[${index}]`, warnings), warnings))
   })
@@ -156,7 +156,7 @@ function parseContentParts(message: Fields, warnings: Warnings): AssistantPart[]
 
 function parseGeneratedImage(fields: Fields, warnings: Warnings): ImagePart {
   const { detail, ...image } = parseImage(fields, undefined)
-  if (detail) warnings.noteDropped(fields.path('image_url.detail')) // only applies to input images
+  if (detail) warnings.noteDropped(fields.path('image_url.detail')) // the detail only applies to input images
   fields.ignore('type', 'index')
   fields.drop()
   warnings.setPath(image, fields.at)

@@ -18,7 +18,7 @@ export const UNKNOWN_ORIGIN: Origin = { format: 'openai-chat', account: '' }
 /** The state of text-only reasoning. */
 export const PLAIN_TEXT: OpaqueState = { origin: UNKNOWN_ORIGIN, kind: 'text', data: '' }
 
-/** Writes reasoning for a client. `index` is its index among the parts of the turn. Returns `undefined` if it has no state. */
+/** Writes reasoning for a client. `index` is its index among the parts of the turn. Returns `undefined` if the reasoning has no state. */
 export function writeDetail({ text, isSummary, state }: ReasoningPart, index: number): WireDetail | undefined {
   if (!state) return undefined
   const sealed = sealState(state)

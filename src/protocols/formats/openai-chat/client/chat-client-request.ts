@@ -20,7 +20,7 @@ export function parseRequest(json: JsonObject, { warnings }: ParseContext): Cano
   noteNames(json, synonyms, warnings)
   const messages = body.list('messages') ?? warnings.reject('messages', 'is required.')
   const stream = body.boolean('stream') ?? false
-  const shouldIncludeUsage = body.fields('stream_options')?.boolean('include_usage') ?? false // only applies to streams
+  const shouldIncludeUsage = body.fields('stream_options')?.boolean('include_usage') ?? false // the option only applies to streams
   const toolChoice = parseToolChoice(body, warnings)
   const request = omitUndefined<CanonicalRequest>({
     model: body.string('model') ?? '',
@@ -49,7 +49,7 @@ function parseOutput(body: Fields, warnings: Warnings): OutputFormat | undefined
 }
 
 function parseOptions(body: Fields, warnings: Warnings): RequestOptions {
-  body.ignore('max_tokens', 'user', 'random_seed', 'top_logprobs') // older names, ignored if the newer ones are also set
+  body.ignore('max_tokens', 'user', 'random_seed', 'top_logprobs') // older names, which are ignored if the newer ones are also set
   return omitUndefined<RequestOptions>({
     cacheKey: body.string('prompt_cache_key'),
     ...parseCacheOptions(body),
@@ -66,7 +66,7 @@ function parseOptions(body: Fields, warnings: Warnings): RequestOptions {
     prediction: parsePrediction(body),
     presencePenalty: body.number('presence_penalty'),
     reasoning: parseReasoning(body),
-    seed: body.number('seed') ?? body.number('random_seed'), // Mistral
+    seed: body.number('seed') ?? body.number('random_seed'), // Mistral calls it `random_seed`
     serviceTier: parseServiceTier(body),
     speech: parseSpeech(body),
     stop: typeof body.any('stop') === 'string' ? [body.string('stop') ?? ''] : body.strings('stop'),
@@ -81,7 +81,7 @@ function parseOptions(body: Fields, warnings: Warnings): RequestOptions {
 function parseLogprobs(body: Fields, warnings: Warnings): number | undefined {
   const top = body.number('top_logprobs')
   if (body.boolean('logprobs')) return top ?? 0
-  if (top) warnings.noteDropped('top_logprobs') // only applies with `logprobs`
+  if (top) warnings.noteDropped('top_logprobs') // `top_logprobs` only applies together with `logprobs`
   return undefined
 }
 
@@ -112,10 +112,10 @@ function parseReasoning(body: Fields): ReasoningOptions | undefined {
 }
 
 function parseVendorReasoning(body: Fields): { [K in keyof ReasoningOptions]: ReasoningOptions[K] | undefined } {
-  const object = body.fields('reasoning') // OpenRouter
-  const thinking = body.fields('thinking') // DeepSeek, Z.ai, Kimi, Anthropic's compatible API
-  const template = body.fields('chat_template_kwargs') // vLLM
-  const isEnabled = body.boolean('enable_thinking') ?? template?.boolean('enable_thinking') // Qwen
+  const object = body.fields('reasoning') // OpenRouter's field
+  const thinking = body.fields('thinking') // the field of DeepSeek, Z.ai, Kimi, and Anthropic's compatible API
+  const template = body.fields('chat_template_kwargs') // vLLM's field
+  const isEnabled = body.boolean('enable_thinking') ?? template?.boolean('enable_thinking') // Qwen's field
   const isHidden =
     object?.boolean('exclude') ??
     (body.boolean('include_reasoning') === false || body.any('reasoning_format') === 'hidden')

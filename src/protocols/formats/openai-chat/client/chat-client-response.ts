@@ -83,7 +83,7 @@ function writeMessage(
     refusal: joinTexts(content, 'refusal') || null,
     reasoning_content: content.map((part) => (part.type === 'reasoning' ? part.text : '')).join('') || undefined,
     reasoning_details: details.length > 0 ? details : undefined,
-    annotations, // OpenAI always sends them
+    annotations, // OpenAI always sends `annotations`
     audio: audio && writeAudio(audio, responseWarnings),
     images: images.length > 0 ? images : undefined,
     tool_calls: first && !isLegacy ? calls.map(writeCall) : undefined,
@@ -122,7 +122,7 @@ export function writeAnnotation(
 ): WireAnnotation[] {
   const { url, title = '', start = 0, end = length } = citation
   if (url === undefined) {
-    responseWarnings.noteDropped('citations') // a document has no URL
+    responseWarnings.noteDropped('citations') // the citation of a document has no URL
     return []
   }
   return [{ type: 'url_citation', url_citation: { url, title, start_index: offset + start, end_index: offset + end } }]

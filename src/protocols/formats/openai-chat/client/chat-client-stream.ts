@@ -86,7 +86,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     const candidate = getCandidate(index)
     const { length } = candidate
     const isCall = part.type === 'tool-call'
-    if (isCall && isLegacy && candidate.calls > 0) return responseWarnings.noteDropped('tool_calls') // legacy clients would join the arguments
+    if (isCall && isLegacy && candidate.calls > 0) return responseWarnings.noteDropped('tool_calls') // legacy clients would join the arguments of several calls
     parts.set(key, {
       ...{ candidate, type: part.type, callIndex: isCall ? candidate.calls : 0, hasText: false },
       isFreeForm: isCall && part.isFreeForm === true,
@@ -149,7 +149,7 @@ export function createWriter(fullContext: WriteContext, write: (event: string) =
     finishes.forEach((finish, index) => {
       const candidate = getCandidate(index)
       const { details, annotations } = candidate
-      // Some clients keep only the last value of a field, so these are sent once, in full.
+      // Some clients keep only the last value of a field, so each of these is sent once, in full.
       if (details.length > 0) send(candidate, { reasoning_details: details })
       if (annotations.length > 0) send(candidate, { annotations })
       writeChunk(index, '{}', JSON.stringify(writeFinish(finish, context)))

@@ -108,7 +108,7 @@ export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | 
   const value = choice ?? legacy
   if (value === undefined) return undefined
   if (value === 'auto' || value === 'none' || value === 'required') return { type: value }
-  if (value === 'any') return { type: 'required' } // Mistral
+  if (value === 'any') return { type: 'required' } // Mistral's word for `required`
   if (typeof value === 'string') return warnings.reject(name, 'must be none, auto, required, or an object.')
   const fields = body.fields(name)
   const allowed = fields?.fields('allowed_tools')

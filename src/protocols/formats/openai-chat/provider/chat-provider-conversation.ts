@@ -196,7 +196,7 @@ function writePart(part: UserPart, target: TargetContext): WireUserPart[] {
         text: `${part.title}\n${part.source}\n\n${text}`,
         ...(index === part.content.length - 1 && breakpoint),
       }))
-    case 'video': // only reaches vendors whose traits list video
+    case 'video': // only reached for vendors whose traits list video
       if (part.fps ?? part.startOffset ?? part.endOffset)
         target.warnings.noteDropped(target.warnings.getPath(part, 'turns', 'clip'))
       return [{ type: 'video_url', video_url: { url: getUrl(part, target) } }]

@@ -72,7 +72,7 @@ function writeOutput(output: OutputFormat | undefined): JsonObject | undefined {
 }
 
 function writeReasoning({ effort, budget, show }: ReasoningOptions, { by }: ReasoningTraits): JsonObject {
-  if (effort === undefined && budget === undefined && by !== 'reasoning-object') return {} // only sets whether to show reasoning
+  if (effort === undefined && budget === undefined && by !== 'reasoning-object') return {} // these fields would only set whether to show reasoning
   const isOn = effort !== 'none'
   const tokens = typeof budget === 'number' && isOn ? budget : undefined
   switch (by) {
@@ -93,7 +93,7 @@ function writeReasoning({ effort, budget, show }: ReasoningOptions, { by }: Reas
     case 'adaptive':
     case 'level':
     case 'reasoning_config':
-      return effort ? { reasoning_effort: effort } : {} // the provider chooses
+      return effort ? { reasoning_effort: effort } : {} // without an effort, the provider chooses
     default:
       return assertNever(by)
   }

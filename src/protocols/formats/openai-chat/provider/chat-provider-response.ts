@@ -59,7 +59,7 @@ function parseChoice(choice: JsonObject, context: ChoiceContext): Choice {
   ]
   const reason = readString(choice.finish_reason)
   const finish: Finish = reason === undefined ? { reason: 'stop' } : parseFinish(reason)
-  if (typeof choice.stop_reason === 'string') finish.stopSequence = choice.stop_reason // vLLM
+  if (typeof choice.stop_reason === 'string') finish.stopSequence = choice.stop_reason // only vLLM reports the stop sequence
   return { content, finish: resolveFinish(finish, calls.length > 0) }
 }
 
@@ -158,7 +158,7 @@ export function getReasoningText({
   return (
     readString(reasoning_content) ??
     readString(reasoning) ??
-    readString(reasoning_text) ?? // GitHub Copilot
+    readString(reasoning_text) ?? // GitHub Copilot's field
     readString(thinking) ??
     (Array.isArray(content) ? content.map(getPartReasoning).join('') : '')
   )

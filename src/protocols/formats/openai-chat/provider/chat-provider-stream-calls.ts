@@ -192,7 +192,7 @@ function createObjectScan(): ObjectScan {
   let isInString = false
   let isEscaped = false
   let isClosed = false
-  let isBroken = false // there is text before or after the object
+  let isBroken = false // whether there is text before or after the object
 
   function scan(piece: string) {
     for (let index = 0; index < piece.length && !isBroken; index++) {

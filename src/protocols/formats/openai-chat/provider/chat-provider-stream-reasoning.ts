@@ -24,7 +24,7 @@ export function createReasoningReader(
   emit: (event: ReaderEvent) => void,
 ): ReasoningReader {
   let open: OpenReasoning | undefined
-  let hasReadable = false // true once details have text, which other fields only repeat
+  let hasReadable = false // whether details have had text, which other fields only repeat
 
   function observe(delta: JsonObject): boolean {
     const { reasoning_details } = delta

@@ -44,7 +44,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (usage) emit({ type: 'usage', usage })
     if (event === 'error') return emit({ type: 'error', error: parseEmbeddedError(getNamedError(chunk, data)) })
     if (chunk === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
-    if (!isObject(chunk)) return // has no content
+    if (!isObject(chunk)) return // such a chunk has no content
     const error = getChunkError(chunk)
     if (error) return emit({ type: 'error', error: parseEmbeddedError(error) })
     id ||= readString(chunk.id)
@@ -89,7 +89,7 @@ interface ChoiceReader {
   observe(delta: JsonObject, logprobs: unknown): void
   cite(citations: readonly Citation[]): void
   finish(reason: string): void
-  /** Returns true until the first part of the candidate begins. */
+  /** Returns whether no part of the candidate has begun yet. */
   isEmpty(): boolean
   /** Emits audio that was held back, and ends the open parts. */
   end(): void

@@ -42,7 +42,7 @@ export function parseAssistantItem(
     case 'image_generation_call': {
       const image = parseGeneratedImage(item.value)
       if (image) warnings.setPath(image, item.at)
-      else warnings.noteDropped(item.at) // the image, if there is one, is stored at OpenAI
+      else warnings.noteDropped(item.at) // if there is an image, it is stored at OpenAI
       return image ? [image] : []
     }
     default:

@@ -52,8 +52,8 @@ class InputReader {
   readonly #context: InputContext
   readonly #turns: Turn[] = []
   readonly #tools: OfferedTool[] = []
-  readonly #hostedTexts = new Set<AssistantPart>() // text parts about tools that OpenAI ran
-  readonly #openCalls = new Set<string>() // calls without a result, in order, for results that don't name their call
+  readonly #hostedTexts = new Set<AssistantPart>() // the text parts about tools that OpenAI ran
+  readonly #openCalls = new Set<string>() // the calls without a result, in order, for results that don't name their call
 
   constructor(context: InputContext) {
     this.#context = context
@@ -89,13 +89,13 @@ class InputReader {
       case 'compaction':
       case 'compaction_summary':
         return this.#addCompaction(item)
-      case 'compaction_trigger': // `readCompactionMode` reads it if it is the last item
+      case 'compaction_trigger': // if it is the last item, `readCompactionMode` reads it
         if (isLast) return
         return warnings.reject(item.path('type'), 'must be the last item of the input.')
       default: {
         const result = parseClientResult(item.value)
         if (!result) return rejectType(item, type, warnings)
-        const id = item.string('id') // some outputs have the call ID as their own
+        const id = item.string('id') // the output's own ID can be the call ID
         const callId = this.#readCallId(item, id !== undefined && this.#openCalls.has(id) ? id : undefined)
         return this.#addResult(item, { ...result, callId })
       }

@@ -109,7 +109,7 @@ function parseOptions(body: Fields, text: Fields | undefined, warnings: Warnings
     presencePenalty: body.number('presence_penalty'),
     reasoning: parseReasoning(body),
     serviceTier: parseTier(body, warnings),
-    store: body.boolean('store') || undefined, // no other format stores anything by default
+    store: body.boolean('store') || undefined, // sent only if set, because no other format stores anything by default
     temperature: body.number('temperature'),
     topP: body.number('top_p'),
     verbosity: text?.oneOfOrDrop('verbosity', ['low', 'medium', 'high']),
@@ -127,7 +127,7 @@ function parseLogprobs(body: Fields, warnings: Warnings): number | undefined {
 
 const LOGPROBS = 'message.output_text.logprobs'
 
-/** The gateway always includes it. */
+/** The `include` value for encrypted reasoning, which the gateway always includes. */
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
 function parseReasoning(body: Fields): ReasoningOptions | undefined {

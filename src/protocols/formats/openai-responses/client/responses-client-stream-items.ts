@@ -86,7 +86,7 @@ export function createMessageWriter(
 ): ItemWriter {
   const id = `msg_${context.newId()}`
   const phase = getPhase(first)
-  const content: string[] = [] // the parts as JSON, each sent three times
+  const content: string[] = [] // the parts as JSON, because each is sent three times
   let text: OpenOutputText | undefined
   let isBegun = false
   let itemFields = ''
@@ -188,7 +188,7 @@ function createClientCallWriter(part: ToolCallPart, position: ItemPosition): Ite
   const { context, events, index } = position
   const pieces: string[] = []
   let call: WireClientCall | undefined
-  let fallback: ItemWriter | undefined // if the arguments don't fit the tool
+  let fallback: ItemWriter | undefined // writes the call instead if its arguments don't fit the tool
 
   function write() {
     if (call || fallback) return

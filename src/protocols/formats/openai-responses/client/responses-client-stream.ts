@@ -30,8 +30,8 @@ import {
 export function createWriter(fullContext: WriteContext, write: (event: string) => void): StreamWriter {
   const context: WriteContext = { ...fullContext, request: omitTurns(fullContext.request) }
   const events = createEventWriter(write)
-  const head = `"response":${JSON.stringify(writeHead(context)).slice(0, -1)},` // sent three times
-  const output: string[] = [] // the items as JSON, each sent twice
+  const head = `"response":${JSON.stringify(writeHead(context)).slice(0, -1)},` // stringified once, because it is sent three times
+  const output: string[] = [] // the items as JSON, because each is sent twice
   let item: ItemWriter | undefined
 
   function start() {

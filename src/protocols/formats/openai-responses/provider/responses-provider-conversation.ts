@@ -78,7 +78,7 @@ function writeAssistant(content: readonly AssistantPart[], target: TargetContext
   }
 
   for (const part of moveTextsBeforeCalls(content, target)) {
-    if ('cache' in part && part.cache) target.warnings.noteDropped(target.warnings.getPath(part.cache, 'cache')) // only input has cache breakpoints
+    if ('cache' in part && part.cache) target.warnings.noteDropped(target.warnings.getPath(part.cache, 'cache')) // only input can have cache breakpoints
     if (!isTextOrRefusal(part) || getPhase(part) !== getPhase(texts[0])) flush()
     if (isTextOrRefusal(part)) texts.push(part)
     else items.push(...writeOtherPart(part, target))

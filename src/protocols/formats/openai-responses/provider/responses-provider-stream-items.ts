@@ -30,7 +30,7 @@ export function createWholeReader({ parser, start }: ItemContext, emit: (event: 
   let isComplete = false
 
   function emitWhole(part: AssistantPart) {
-    const isCall = part.type === 'tool-call' // sends the arguments as a delta
+    const isCall = part.type === 'tool-call' // a call's arguments are sent as a delta
     const key = start(isCall ? { ...part, arguments: '' } : part)
     if (isCall && part.arguments !== '') emit({ type: 'part-delta', key, text: part.arguments })
     emit({ type: 'part-end', key })
@@ -59,7 +59,7 @@ export function createCallReader(
   let pending: string[] = [] // arguments that arrived before the name
   let hasInput = false
   let isFreeForm = false
-  let isPlaceholder = false // true while the input is `{}` or `null`, which may be a placeholder
+  let isPlaceholder = false // whether the input so far is `{}` or `null`, which may be a placeholder
   let isClosed = false
 
   function begin(item: JsonObject) {
@@ -128,7 +128,7 @@ export function createCallReader(
 export function createReasoningReader({ start, origin }: ItemContext, emit: (event: ReaderEvent) => void): ItemReader {
   let open: { key: number; isSummary: boolean; partIndex: unknown } | undefined
   let isClosed = false
-  const emitted = new Set<unknown>() // by index
+  const emitted = new Set<unknown>() // the emitted texts, by index
 
   function add(isSummary: boolean, partIndex: unknown, text: unknown) {
     if (typeof text !== 'string' || text === '' || (open && open.isSummary !== isSummary)) return

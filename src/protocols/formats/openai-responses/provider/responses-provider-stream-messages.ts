@@ -21,7 +21,7 @@ export function createMessageReader(
   { start, responseWarnings }: ItemContext,
   emit: (event: ReaderEvent) => void,
 ): ItemReader {
-  const texts = new Map<unknown, StreamText>() // by part key
+  const texts = new Map<unknown, StreamText>() // texts by part key
   let phase: TextPart['phase']
 
   function getText(partKey: unknown, type: StreamText['type']): StreamText {
@@ -116,7 +116,7 @@ export function createMessageReader(
 /** How many of the last characters to keep, to check that a complete text continues the pieces. */
 const TAIL = 256
 
-/** The number of pieces after which they are trimmed to the last characters. Each trim copies them, so it doesn't happen for every piece. */
+/** The number of pieces after which they are trimmed to the last characters. Each trim copies them, so trimming for every piece would be slow. */
 const MAX_PIECES = 128
 
 /** Returns the text after the emitted pieces. It is empty if the text doesn't continue them. */

@@ -40,9 +40,9 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     }
     const event = tryParseJson(data)
     if (event === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
-    if (!isObject(event)) return // has no content
+    if (!isObject(event)) return // such an event has no content
     const type = typeof event.type === 'string' ? event.type : (name ?? '')
-    if (type === 'response.output_text.delta') return observeText(type, event) // nearly all events
+    if (type === 'response.output_text.delta') return observeText(type, event) // nearly all events have this type
     const response = isObject(event.response) ? event.response : undefined
     switch (type) {
       case 'response.created':
@@ -80,7 +80,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (usage) emit({ type: 'usage', usage })
   }
 
-  /** Passes text to its reader. Most text has the index of a known item, which is enough to find the reader. */
+  /** Passes text to its reader. Most text events have the index of a known item, which is enough to find the reader. */
   function observeText(type: string, event: JsonObject) {
     const { output_index: index } = event
     const reader = index === undefined ? undefined : items.getReader(index)
@@ -129,7 +129,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 const isNonEmptyString = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 interface KnownItem {
-  /** The `type` of the item. */
+  /** The item's `type`. */
   kind: unknown
   reader: ItemReader
   itemKey: unknown
@@ -142,11 +142,11 @@ interface KnownItem {
  * IDs without indexes. An event with neither, or with an unknown ID, is about the last item of its kind, because one item ends before the next begins.
  */
 function createItemRegistry() {
-  const items = new Map<unknown, KnownItem>() // by item key
-  const keysById = new Map<unknown, unknown>() // by item ID and call ID
+  const items = new Map<unknown, KnownItem>() // items by item key
+  const keysById = new Map<unknown, unknown>() // item keys by item ID and call ID
   const lastByKind = new Map<unknown, KnownItem>()
   let last: KnownItem | undefined
-  const readersByKind = new Map<unknown, ItemReader[]>() // in order
+  const readersByKind = new Map<unknown, ItemReader[]>() // readers by item type, in order
 
   /** Returns the key of the last item of a kind if an event with unknown IDs may be about it. */
   function findLastItemKey(event: JsonObject, kind: unknown): unknown {
@@ -162,7 +162,7 @@ function createItemRegistry() {
       const { output_index: index } = event
       const item = isObject(event.item) ? event.item : undefined
       if (!item && index !== undefined) return index
-      const isNew = type === 'response.output_item.added' // another call may have the same ID
+      const isNew = type === 'response.output_item.added' // another call may have the same ID, so a new item doesn't match it
       const ids = [event.item_id, item?.id, item?.call_id].filter(Boolean)
       const existingKey = keysById.get(isNew ? ids[0] : ids.find((id) => keysById.has(id)))
       const itemKey =

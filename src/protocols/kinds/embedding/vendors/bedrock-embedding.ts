@@ -16,7 +16,7 @@ import {
 import { COHERE_TOKENS } from '../embedding-bounds.ts'
 import { readCohereResponse, writeCohereBody } from './cohere-embedding.ts'
 
-/** Creates an adapter; each model family on AWS Bedrock has its own. */
+/** Creates the adapter for a model family on AWS Bedrock, because each family has its own format. */
 const createBedrockAdapter = (
   family: Pick<
     VendorAdapter<EmbeddingRequest, EmbeddingResponse>,

@@ -22,13 +22,13 @@ import { skimResponse } from './skimmed-embedding.ts'
 /** The option names of an OpenAI-compatible vendor. */
 export interface Dialect
   extends Pick<VendorAdapter<EmbeddingRequest, EmbeddingResponse>, 'name' | 'providers' | 'matches' | 'getMaxTokens'> {
-  /** The maximum number of inputs in one call. */
+  /** Maximum number of inputs in one call. */
   maxInputs?: number
   /** The field for the length of vectors; absent if the vendor's models have only one length. */
   dimensions?: 'dimensions' | 'output_dimension'
-  /** The vendor's names for tasks; `fallback` is the task if the client sets none. */
+  /** The vendor's names for tasks. `fallback` is the task to send if the client sets none. */
   task?: { name: 'input_type' | 'task'; words: Readonly<Partial<Record<Task, string>>>; fallback?: Task }
-  /** How the vendor truncates strings that are too long, and the fields that change that. Default: it rejects them. */
+  /** How the vendor truncates strings that are too long, and the fields that change the truncation. Default: the vendor rejects such strings. */
   truncation?: { own: Truncation; words: Readonly<Partial<Record<Truncation, JsonObject>>> }
   /** The fields that request base64; absent if the vendor returns only numbers. */
   base64?: JsonObject
@@ -116,7 +116,7 @@ function writeOptions(dialect: Dialect, request: EmbeddingRequest, { warnings }:
   }
   const word = chooseTaskName(request, task?.words ?? {}, warnings) ?? (task?.fallback && task.words[task.fallback])
   if (task && word !== undefined) options[task.name] = word
-  const others = Object.keys(truncationRules.words) as Truncation[] // the record has no other keys
+  const others = Object.keys(truncationRules.words) as Truncation[] // `words` has no other keys
   requireTruncation(request, { own: truncationRules.own, others }, warnings)
   if (truncation) Object.assign(options, truncationRules.words[truncation])
   if (encoding === 'base64') Object.assign(options, base64)

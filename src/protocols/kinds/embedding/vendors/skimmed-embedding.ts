@@ -31,7 +31,7 @@ function findLists(text: string): List[] {
   const lists: List[] = []
   for (let key = text.indexOf(KEY); key >= 0; key = text.indexOf(KEY, key + KEY.length)) {
     START.lastIndex = key + KEY.length
-    if (!START.test(text)) continue // it is a value, not a field name
+    if (!START.test(text)) continue // the match is a value and not a field name
     const start = START.lastIndex
     const end = text.indexOf(']', start)
     if (end < 0) return []
@@ -48,7 +48,7 @@ const START = /\s*:\s*\[/y
 /** Characters that occur only in values that aren't numbers. */
 const NON_NUMBERS = ['"', '[', '{', 'n', 't', 'f']
 
-/** Counts numbers by searching for commas; checking every character would take five times as long. */
+/** Counts numbers by searching for commas. Checking every character would take five times as long. */
 function countNumbers(text: string, { start, end }: List): number {
   let count = 1
   for (

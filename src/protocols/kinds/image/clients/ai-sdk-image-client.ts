@@ -71,7 +71,7 @@ export const aiSdk: ImageClient = {
     }))
     return {
       images: returnedImages.map(({ base64 }) => base64),
-      ...(returnedImages.length === 0 && { isRetryable: false }), // they are already paid for, and the metadata has their URLs
+      ...(returnedImages.length === 0 && { isRetryable: false }), // the vendor has already charged for the images, and the metadata has their URLs
       ...writeResponseFields(context, response.usage, { images: each }),
     }
   },

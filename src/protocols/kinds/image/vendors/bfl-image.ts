@@ -43,7 +43,7 @@ export const bfl: ImageVendor = {
     const { sample } = isObject(result) ? result : {}
     const isDone = typeof sample === 'string'
     if (!isDone && typeof polling !== 'string') return 'its job URL'
-    const costUsd = typeof cost === 'number' && cost >= 0 ? { costUsd: cost / 100 } : {} // one credit is one cent
+    const costUsd = typeof cost === 'number' && cost >= 0 ? { costUsd: cost / 100 } : {} // one credit costs one cent
     const usage = { inputTokens: 0, outputTokens: 0, units: { image: isDone ? 1 : 0 }, ...costUsd }
     return { images: isDone ? [{ url: sample }] : [], usage }
   },
@@ -66,7 +66,7 @@ const RATIO_MODELS = /kontext|ultra/
 /** Returns a URL, or base64 without the data URL prefix. */
 const toPlainUrl = (image: Parameters<typeof toImageUrl>[0]): string => toImageUrl(image).replace(/^data:[^,]*,/, '')
 
-/** Reads a job's state. An unknown state is treated as open. */
+/** Reads a job's state. An unknown state counts as open. */
 export function readJobState({ status }: JsonObject): JobState {
   if (status === 'Ready') return 'done'
   if (status === 'Request Moderated' || status === 'Content Moderated') return 'refused'

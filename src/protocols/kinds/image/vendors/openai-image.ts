@@ -139,7 +139,7 @@ function chooseOldSize(request: ImageRequest, context: VendorContext): string | 
   return OLD_SIZES.get(ratio ?? '')
 }
 
-/** Reads a response of OpenAI's API. If anything is missing, returns a description of it. */
+/** Reads a response in the format of OpenAI's API. If anything is missing, returns a description of what is missing. */
 export function readOpenaiResponse(json: JsonObject): ImageResponse | string {
   const { data, usage, model } = json
   if (!Array.isArray(data)) return 'images'

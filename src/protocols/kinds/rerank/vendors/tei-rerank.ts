@@ -6,7 +6,7 @@ import { createRerankAdapter } from '../rerank-vendor.ts'
  */
 export const tei = createRerankAdapter({
   name: 'tei',
-  adaptBaseUrl: (baseUrl) => baseUrl.replace(/\/v1$/, ''), // only its embeddings are under /v1
+  adaptBaseUrl: (baseUrl) => baseUrl.replace(/\/v1$/, ''), // only the server's embeddings are under /v1
   supports: ['truncation'],
   arrayField: 'results',
   readHeaderUsage(header) {

@@ -9,7 +9,7 @@ export const mistral = createSpeechAdapter({
   providers: ['mistral'],
   formats: { mp3: 'mp3', wav: 'wav', pcm: 'pcm', flac: 'flac', opus: 'opus' },
   fallbackFormat: 'mp3',
-  voice: 'en_paul_neutral', // required
+  voice: 'en_paul_neutral', // Mistral requires a voice
   supports: [],
   writeRequest: ({ input, isWhole }, { voice, format, target }) => ({
     path: '/audio/speech',

@@ -25,7 +25,7 @@ const OPTIONS: OptionChecks = {
 
 const FORMATS = ['markdown', 'text'] as const
 
-/** In seconds. */
+/** Tavily's maximum timeout, in seconds. */
 const MAX_TIMEOUT_SECONDS = 60
 
 export const tavily: VendorAdapter<FetchRequest, FetchResponse> = {

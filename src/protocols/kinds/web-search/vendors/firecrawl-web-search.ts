@@ -39,7 +39,7 @@ export const firecrawl: VendorAdapter<SearchRequest, SearchResponse> = {
     })
     const { include, exclude } = request
     const format = choosePageFormat(request, FORMATS, warnings)
-    const areBoth = include.length > 0 && exclude.length > 0 // Firecrawl rejects both together
+    const areBoth = include.length > 0 && exclude.length > 0 // Firecrawl rejects requests with both
     return {
       path: '/search',
       body: {
