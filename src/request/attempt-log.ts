@@ -37,17 +37,17 @@ export class AttemptLog {
   readonly route: Route
   /** Epoch ms. */
   readonly startedAt: number
-  /** Whether it is a hedge, which runs in parallel with a slow attempt. */
+  /** Whether the attempt is a hedge, which runs in parallel with a slow attempt. */
   readonly isHedge: boolean
-  /** Starts at 1, in the order in which providers are called; 0 before that. */
+  /** The attempt's number, starting at 1, in the order in which providers are called; 0 before its provider is called. */
   number = 0
-  /** Its index in the request's steps; -1 until its provider is called. */
+  /** The attempt's index in the request's steps; -1 until its provider is called. */
   place = -1
-  /** Whether its stream was cut off. */
+  /** Whether the attempt's stream was cut off. */
   isCut = false
-  /** Whether its response is a stream that has started. */
+  /** Whether the attempt's response is a stream that has started. */
   isStreaming = false
-  /** The time from the start to the last byte, in ms; set once it has settled. */
+  /** The time from the start to the last byte, in ms. Set once the attempt has settled. */
   totalMs = 0
   readonly #permit: CircuitPermit
   readonly #log: ModelLog
@@ -56,11 +56,11 @@ export class AttemptLog {
   #record: AttemptRecord | undefined = undefined
   #spending: Spending | undefined = undefined
   #following: { readonly usage: TokenUsage | undefined } | undefined = undefined
-  #input: (() => number) | undefined = undefined // of the call in flight
+  #input: (() => number) | undefined = undefined // the input tokens of the call in flight
   #units: UnitEstimate | undefined = undefined
   #isListed = false
   #isSettled = false
-  #isEmptyJudged = false // set once it is known how an empty response counts
+  #isEmptyJudged = false // whether it has been decided how an empty response counts
   readonly #onSettled: Array<(record: AttemptRecord) => void> = []
   #extensions: readonly RecordExtension[] = NONE
 
@@ -140,7 +140,7 @@ export class AttemptLog {
     this.#units = units
   }
 
-  /** Counts an estimate if the provider hasn't reported all usage of the current call. `output`: the estimated output tokens. */
+  /** Counts an estimate if the provider hasn't reported all usage of the current call. `output` is the estimated number of output tokens. */
   recordEstimate(usageOfStart: TokenUsage | undefined, output: number): void {
     const input = this.#input
     this.#following = this.#input = undefined
@@ -192,7 +192,7 @@ export class AttemptLog {
   ): void {
     if (internalError !== undefined) this.#log.context.onError(internalError)
     else if (!this.#isEmptyJudged && error && failure) {
-      // The provider's message isn't kept, because it may quote anything.
+      // Doesn't keep the provider's message, because it may quote anything.
       this.#permit.breakOff({
         ...failure,
         message: `The stream broke off after it started (status ${error.status}).`,
@@ -206,8 +206,8 @@ export class AttemptLog {
   }
 
   /**
-   * `isEmpty`: the response is valid but empty; `recordEmptyUsed` or `recordEmptyDropped` follows. `isOwnCredential`: the credential belongs to the
-   * caller, so its failures don't count for others.
+   * Records a failure. With `isEmpty`, the response is valid but empty, and `recordEmptyUsed` or `recordEmptyDropped` follows. With
+   * `isOwnCredential`, the credential belongs to the caller, so its failures don't count for others.
    */
   recordFailure(
     received: Failure,
@@ -244,7 +244,7 @@ export class AttemptLog {
   recordHedgeLoss(): void {
     this.#permit.drop()
     if (!this.#record) {
-      this.#measure() // a lower bound; otherwise, more slow responses would make the target look faster
+      this.#measure() // a lower bound; without it, more slow responses would make the target look faster
       this.#outcome({ outcome: 'outrun', status: 499 })
     }
     this.#settle()

@@ -2,7 +2,7 @@ import { gatewayError } from '../errors.ts'
 import { runWithDeadline } from '../lib/deadline.ts'
 import type { Clock } from '../types.ts'
 
-/** How your functions that route requests are called. */
+/** How to call your functions that route requests. */
 export interface DeciderOptions {
   clock: Clock
   /** Whether a failed function is ignored, in which case the request is routed without it. */

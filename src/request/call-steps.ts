@@ -140,7 +140,7 @@ export async function toReply(response: Reply | Response): Promise<Reply> {
   return { ...head, body: isJson ? new Uint8Array(await response.arrayBuffer()) : createFetchBody(response) }
 }
 
-/** Headers that describe a body as it was sent, which `fetch` has decoded, and `set-cookie`, which may occur several times. */
+/** Headers to drop: those that describe a body as it was sent, which `fetch` has decoded, and `set-cookie`, which may occur several times. */
 const DROPPED_HEADERS: ReadonlySet<string> = new Set([
   ...['connection', 'content-encoding', 'content-length', 'keep-alive', 'set-cookie', 'transfer-encoding'],
 ])

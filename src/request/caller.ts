@@ -7,7 +7,7 @@ import type { DataTags, Kind, PromptCaching, UsageLimits } from '../types.ts'
 export interface Caller {
   /**
    * The owner of anything that the gateway remembers for a caller, such as Responses items, reasoning, and sessions: the account's ref, or else the
-   * key's id; empty without either.
+   * key's ID; empty if there is neither.
    */
   readonly owner: string
   /** The client's key; absent if the request has none and doesn't need one. */
@@ -20,39 +20,39 @@ export interface Caller {
 
 /** A token of a browser or a device. */
 export interface CallerToken {
-  /** The `jti` claim. */
+  /** The token's ID (`jti` claim). */
   readonly id: string
-  /** The allowed models and kinds; absent: all that its account allows. */
+  /** The allowed models and kinds; absent means everything that the account allows. */
   readonly models?: readonly string[] | undefined
   readonly kinds?: readonly Kind[] | undefined
-  /** Its data policy; absent: none. */
+  /** The token's data policy; absent if there is none. */
   readonly require?: Readonly<DataTags> | undefined
-  /** The token's own limits. The same object for the same token. */
+  /** The token's own limits; the same object for the same token. */
   readonly limits?: UsageLimits | undefined
 }
 
 /** One of your app's users or customers. */
 export interface CallerAccount {
-  /** Your own id. It is for your code only; storage, metrics, and URLs use the ref. */
+  /** Your app's ID for the account, for your code only; storage, metrics, and URLs use the ref. */
   readonly id: string
-  /** The pseudonym of the id. */
+  /** The pseudonym for the ID. */
   readonly ref: string
   readonly name?: string | undefined
   /** A group of keys that serves as a price plan. */
   readonly plan?: ClientGroup | undefined
-  /** The account's own limits. The same object for equal limits. */
+  /** The account's own limits; the same object for equal limits. */
   readonly limits?: UsageLimits | undefined
-  /** The account's own lists, in addition to its plan's. Each list must allow a request. Absent: all. */
+  /** The account's own lists, in addition to its plan's. Each list must allow a request. Absent if there are no restrictions. */
   readonly allowed?: ReadonlyArray<ModelPermissions> | undefined
-  /** Whether its prompts are cached. Absent: as its plan specifies. */
+  /** Whether the account's prompts are cached. If absent, the plan decides. */
   readonly promptCaching?: PromptCaching | undefined
-  /** The data policies of the identity, the account, and the plan. Absent: none. */
+  /** The data policies of the identity, the account, and the plan. Absent if there are none. */
   readonly require?: ReadonlyArray<Readonly<DataTags>> | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly tags?: readonly string[] | undefined
 }
 
-/** Allowed models and kinds; absent: all. */
+/** The allowed models and kinds. An absent field means that all are allowed. */
 export interface ModelPermissions {
   readonly models?: readonly string[] | undefined
   readonly kinds?: readonly Kind[] | undefined

@@ -19,17 +19,17 @@ import type { CloudCall } from './upstream/upstream-request.ts'
 
 /** Limits of a single model request: sizes in bytes, times in ms. */
 export interface PipelineLimits {
-  /** Largest body of a model request; default 20 MiB. Larger bodies get a 413. */
+  /** Maximum size of a model request body; default 20 MiB. Larger bodies get a 413. */
   maxBodyBytes: number
-  /** Largest audio upload; default 26 MiB. */
+  /** Maximum size of an audio upload; default 26 MiB. */
   maxAudioBytes: number
-  /** Largest image upload, all images together; default 64 MiB. */
+  /** Maximum size of an image upload, all images combined; default 64 MiB. */
   maxImageBytes: number
   /**
    * Maximum time from the start of a request to the last byte of its body, including management requests; default 300,000. Slower requests get a 408.
    */
   bodyTimeoutMs: number
-  /** Largest non-streaming response; default 64 MiB. An attempt with a larger one fails. */
+  /** Maximum size of a non-streaming response; default 64 MiB. An attempt with a larger response fails. */
   maxResponseBytes: number
   /**
    * Maximum text in a stream; default 64 MiB. A stream that exceeds it ends with an error event. Without translation, text is estimated once
@@ -41,17 +41,19 @@ export interface PipelineLimits {
    * read.
    */
   maxParallelRequests: number
-  /** From the start of an attempt to its response headers, or to a stream's first content; default 120,000. */
+  /** Maximum time from the start of an attempt to its response headers, or to a stream's first content, in ms; default 120,000. */
   headersTimeoutMs: number
-  /** Longest pause between two chunks of a response; default 60,000. */
+  /** Maximum pause between two chunks of a response, in ms; default 60,000. */
   idleTimeoutMs: number
-  /** From the start of an attempt to the last byte of a non-streaming response; default 600,000. Streams have no total timeout. */
+  /**
+   * Maximum time from the start of an attempt to the last byte of a non-streaming response, in ms; default 600,000. Streams have no total timeout.
+   */
   totalTimeoutMs: number
   /** Maximum attempts per request, across all targets; default 3. */
   maxAttempts: number
 }
 
-/** The inputs for reading the settings that a request brings. */
+/** The inputs for reading a request's own settings. */
 export interface RequestSettingsSource {
   call: Pick<ModelCall, 'endpoint' | 'model' | 'body'>
   exchange: CodecRequest['exchange']
@@ -61,24 +63,24 @@ export interface RequestSettingsSource {
   log: Pick<RequestLog, 'nameRules' | 'targetRules' | 'caller' | 'tags'>
 }
 
-/** The settings that a request brings in addition to the model call itself. */
+/** The settings that a request contains in addition to the model call. */
 export interface RequestSettings {
-  /** Its headers, including values that the body contains instead. */
+  /** The request's headers, including values that are in the body instead. */
   exchange: CodecRequest['exchange']
-  /** The models to use instead of the ones that its model name resolves to. */
+  /** The models to use instead of those that the model name resolves to. */
   list?: Group
-  /** How long its client waits, in ms from the start of the request, and the field that sets this. */
+  /** How long the client waits, in ms from the start of the request, and the field that sets this. */
   timeout?: { ms: number; name: string }
 }
 
 /** Everything that model requests need from the rest of the gateway. */
 export interface PipelineContext extends CodecContext {
   routes(): Promise<RouteTable>
-  /** Rejects with `STORAGE_FAILED`. */
+  /** Reads the settings. Rejects with `STORAGE_FAILED`. */
   settings(): Promise<StoredSettings>
   /** Returns the context with the rules of the settings and a combo applied. */
   withRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
-  /** Reads the settings that a request brings in its headers and body. Rejects with the error that the client gets. */
+  /** Reads the settings in a request's headers and body. Rejects with the error that the client gets. */
   readRequestSettings(source: RequestSettingsSource): Promise<RequestSettings>
   /** Returns the connection's credential, decrypted; `undefined` if it has none. */
   getApiKey(connection: ConnectionRecord): Promise<string | undefined>

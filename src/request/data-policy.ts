@@ -13,7 +13,7 @@ interface WithTargetRules {
   readonly targetRules: TargetRule[]
 }
 
-/** The policies of requests that have some. */
+/** The data policies of the requests that have any. */
 const policiesByRequest = new WeakMap<WithTargetRules, DataPolicy[]>()
 
 /** Makes a request skip targets whose connections don't have all tags of the policies. */

@@ -8,11 +8,11 @@ import type { Group, GroupEntry, Route } from './routing/group.ts'
 /** A request whose conditions are evaluated, and the functions defined in code. */
 export interface ConditionSource extends RouteCallSource, Omit<DeciderOptions, 'ignoresErrors'> {
   code: Pick<CodeRecords, 'conditions' | 'onRouteError'>
-  /** Aborts when the client stops waiting; absent if the request is only explained. */
+  /** Aborts when the client stops waiting. Absent if the request is only explained. */
   signal?: AbortSignal
 }
 
-/** Calls the functions of a combo's entries, all at once, and adds the entries to exclude. Rejects with `ROUTE_FAILED`. */
+/** Calls the functions of a combo's entries concurrently, and adds the entries to exclude to `excluded`. Rejects with `ROUTE_FAILED`. */
 export async function excludeEntries(group: Group, excluded: Set<GroupEntry>, source: ConditionSource): Promise<void> {
   const { code, call, signal, clock, onError } = source
   const ignoresErrors = code.onRouteError === 'ignore'

@@ -11,7 +11,7 @@ import { formatVia } from './routing/group.ts'
 
 /** What a provider's prompt cache did for an attempt. */
 export interface PromptCacheRecord {
-  /** Who asked for the caching: the gateway, the client with its own breakpoints, or nobody, so the provider did it on its own. */
+  /** Who requested caching: the gateway, the client with its own breakpoints, or nobody, in which case the provider cached on its own. */
   by: 'gateway' | 'client' | 'provider'
   /** Input tokens read from the cache. */
   read: number
@@ -32,7 +32,7 @@ export interface AttemptRecord {
   model: string
   /** Epoch ms. */
   startedAt: number
-  /** Until the response arrived, the stream's first content arrived, or the attempt failed. */
+  /** Time until the response arrived, the stream's first content arrived, or the attempt failed, in ms. */
   durationMs: number
   /**
    * `answered`: succeeded; `cancelled`: the client disconnected; `outrun`: lost the hedging race; `refused`: rejected before the provider
@@ -41,7 +41,7 @@ export interface AttemptRecord {
   outcome: 'answered' | 'cancelled' | 'outrun' | 'refused' | FailureClass
   /** The provider's HTTP status; 502 or 504 if there was none, 499 if the client disconnected or another attempt won the hedging race. */
   status: number
-  /** For a failure: the provider's message without credentials, or a description. */
+  /** The provider's message without credentials, or a description; only for failures. */
   message?: string
   /** The combos and providers that led to the target, each with its strategy: `pool:round-robin>inner:weighted`. */
   via?: string
@@ -51,7 +51,7 @@ export interface AttemptRecord {
   costSource?: CostSource
   /** Cost in USD; absent if any price involved is unknown. */
   costUsd?: number
-  /** The price that `costUsd` was calculated from; absent if the provider reported the cost. */
+  /** What the provider's prompt cache did; absent without `promptCaching: 'auto'`. */
   price?: PriceOrigin
   /** What the provider's prompt cache did; absent without `promptCaching: 'auto'`. */
   promptCache?: PromptCacheRecord
@@ -89,20 +89,20 @@ export type RequestEnd = 'complete' | 'cut' | 'aborted' | 'failed' | 'refused'
 /** The source of the reply to a request. */
 export type ServedBy = 'provider' | 'gateway' | 'cache' | 'guard'
 
-/** What a guard did in one stage of a request. Contains no content. */
+/** The verdict of a guard in one stage of a request. Contains no content. */
 export interface GuardEntry {
   /** The guard's name. */
   name: string
   stage: 'request' | 'answer'
   /** The most severe verdict. `failed`: the guard failed, and the request with it; `failed-open`: it failed, and the content passed. */
   verdict: 'pass' | 'change' | 'refuse' | 'answer' | 'failed' | 'failed-open'
-  /** The category of a refusal. */
+  /** The category of a rejection. */
   category?: string
   /** Whether the guard only watches, in which case the verdict wasn't enforced. */
   isWatched?: true
-  /** The number of texts that it checked; pieces of a stream count separately. */
+  /** The number of texts that the guard checked. Pieces of a stream count separately. */
   parts: number
-  /** How long it took, in all. */
+  /** The total duration of the checks, in ms. */
   ms: number
 }
 
@@ -117,9 +117,9 @@ export interface RequestRecord {
   keyId?: string
   /** The id of the key's group, if any. */
   groupId?: string
-  /** Your id of the account that the request ran as; absent without one. */
+  /** Your app's ID for the account that the request ran as; absent if there was none. */
   account?: string
-  /** The ref of that account, under which everything about it is stored. */
+  /** The ref of that account, under which everything about the account is stored. */
   accountRef?: string
   /** The model name from the request; absent if the request couldn't be read. */
   model?: string
@@ -130,7 +130,8 @@ export interface RequestRecord {
   /** The final HTTP status: of the response, or of the error that ended its stream; 499 if the client disconnected. */
   status: number
   /**
-   * The HTTP status that was sent, if the stream ended with a different `status`: 200 for a stream that was cut off or that the client left.
+   * The HTTP status that was sent, if the stream ended with a different `status`: 200 for a stream that was cut off, or from which the client
+   * disconnected.
    */
   sentStatus?: number
   /** The source of the reply: for `cache` and `guard`, a step in front of the model call. */
@@ -163,7 +164,7 @@ export interface RequestRecord {
   warnings?: readonly string[]
 }
 
-/** Creates the record of one attempt; `now` is when it ended. Times in epoch ms. */
+/** Creates the record of one attempt. `now` is when the attempt ended. All times are in epoch ms. */
 export function createAttemptRecord(
   { target, via }: Route,
   times: { startedAt: number; now: number },
@@ -192,7 +193,6 @@ export function createAttemptHeaders(steps: readonly StepRecord[]): Record<strin
   return steps.length > 0 ? { [ATTEMPTS_HEADER]: formatAttempts(steps) } : {}
 }
 
-/** The header that lists the attempts (`formatAttempts`). */
 export const ATTEMPTS_HEADER = 'x-signalbox-attempts'
 
 /** The header that names the target of the response, in a form that clients can request (`getCallableName`). */
@@ -202,15 +202,17 @@ export const TARGET_HEADER = 'x-signalbox-target'
 export const formatTarget = (target: Pick<AttemptRecord, 'provider' | 'model'>): string =>
   toHeaderSafe(getTargetName(target))
 
-/** In characters: clients reject responses with too many bytes of headers. Attempts matter more than skipped targets. */
+/**
+ * Maximum characters of each part of the header, because clients reject responses with too many bytes of headers. Attempts matter more than skipped
+ * targets.
+ */
 const MAX_LIST = { attempts: 2_000, skips: 1_500 }
 
 /**
- * Formats the value of `x-signalbox-attempts`, in order. An attempt is `<provider>/<model>=<status>`, with `:<failure class>` if it failed. A
- * skipped target is `<provider>/<model>=skipped:<failure class>`. An excluded combo entry is `<entry>=skipped:when.<condition>`, or
- * `skipped:unreachable` if it doesn't resolve. `;via=<combo>:<strategy>` names the combos that led there, and also applies to following steps
- * without one. `;connection=` has the start of the connection id if several share the name. Anything beyond 2 kB is counted at the end:
- * `left-out=<number>`.
+ * Formats the value of `x-signalbox-attempts`, in order. An attempt is `<provider>/<model>=<status>`, with `:<failure class>` if it failed. A skipped
+ * target is `<provider>/<model>=skipped:<failure class>`. An excluded combo entry is `<entry>=skipped:when.<condition>`, or `skipped:unreachable` if
+ * it doesn't resolve. `;via=<combo>:<strategy>` names the combos that led there, and also applies to following steps without one. `;connection=`
+ * contains the start of the connection ID if several share the name. Beyond 2 kB, the rest is only counted: `left-out=<number>`.
  */
 export function formatAttempts(steps: readonly StepRecord[]): string {
   let list = ''

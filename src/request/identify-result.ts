@@ -12,7 +12,7 @@ export function readIdentifyResult(response: unknown): IdentifyResult {
   if (response === undefined) return undefined
   if (response === null) return { refusal: gatewayError('IDENTITY_REQUIRED', { message: 'Sign in and try again.' }) }
   if (isObject(response) && response.refuse !== undefined)
-    return { refusal: createIdentifyRejection(readMembers(response, refusalMembers) as unknown as Refusal) } // checked member by member
+    return { refusal: createIdentifyRejection(readMembers(response, refusalMembers) as unknown as Refusal) } // `readMembers` has checked each field
   return { identity: readIdentity(response) }
 }
 

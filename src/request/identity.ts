@@ -7,26 +7,26 @@ import { list, name, storedId, text } from '../types/records/shapes.ts'
 import { dataTags } from '../types/records/tag-fields.ts'
 import type { ClientFormat, DataTags, Kind, UsageLimits } from '../types.ts'
 
-/** The identity that your app gives a request. Unknown members are errors. */
+/** The identity that your app gives a request. Unknown fields are errors. */
 export interface Identity {
   /**
-   * The id of one of your users or customers, 1 to 200 characters. Use the primary key of your database, which never changes, not an email address. Limits
-   * and usage count for it.
+   * The ID of one of your users or customers, 1 to 200 characters. Use the primary key in your database, which never changes, and not an email
+   * address. Limits and usage are counted by this ID.
    */
   account: string
   /** A display name, such as for the dashboard; at most 200 characters. */
   name?: string | undefined
   /** The id of a group of keys, which serves as the price plan. Default: the account's own plan, or `accounts.defaultPlan`. */
   plan?: string | undefined
-  /** Names of the models, combos, and aliases that it may use; `*` matches any text. Default: all that its plan allows. */
+  /** Names of the models, combos, and aliases that the account may use; `*` matches any text. Default: everything that the account's plan allows. */
   models?: readonly string[] | undefined
-  /** The kinds of models that the account may use. Default: all kinds that its plan allows. */
+  /** The kinds of models that the account may use. Default: all kinds that the account's plan allows. */
   kinds?: readonly Kind[] | undefined
-  /** Its limits, which replace the plan's limits for each account. */
+  /** The account's limits, which replace the limits that its plan sets for each account. */
   limits?: UsageLimits | undefined
   /**
-   * Tags that connections must have to serve its requests, such as `{ region: 'eu' }`; at most 16. The requirements of its plan, of a key, and of
-   * the request also apply.
+   * Tags that connections must have to serve the account's requests, such as `{ region: 'eu' }`; at most 16. The requirements of the plan, the key,
+   * and the request also apply.
    */
   require?: Readonly<DataTags> | undefined
   /** Your own strings by name, at most 16: names up to 64 characters, values up to 512. */
@@ -35,13 +35,13 @@ export interface Identity {
   tags?: readonly string[] | undefined
 }
 
-/** Rejects a request. */
+/** Rejects a request with a message. */
 export interface Refusal {
   /** The message that the client gets, in its own format. */
   refuse: string
-  /** Default: 401. */
+  /** The HTTP status; default 401. */
   status?: 401 | 402 | 403 | 429 | undefined
-  /** In seconds, for the `retry-after` header. Clients retry only if it is set. */
+  /** When the client may retry, in seconds, for the `retry-after` header. Clients retry only if it is set. */
   retryAfterS?: number | undefined
 }
 
@@ -76,7 +76,7 @@ export type Identify = (
 /** An `identify` function whose results are cached. */
 export interface CachedIdentify {
   resolve: Identify
-  /** Returns the text that determines the result, such as the session cookie. `undefined` means that the result isn't cached. */
+  /** Returns the text that determines the result, such as the session cookie. Return `undefined` to not cache the result. */
   cacheBy(request: Request): string | undefined
   /** How long to use a result, in ms; at most 60,000. */
   ttlMs: number
@@ -101,7 +101,7 @@ export function readIdentity(value: unknown): Identity {
   if (!isPlainObject(value)) throw invalid(`It is ${describeType(value)}, not an object such as { account: user.id }.`)
   const identity = readMembers(value, identityMembers)
   if (identity.account === undefined) throw invalid('"account" is missing.')
-  return identity as unknown as Identity // checked member by member
+  return identity as unknown as Identity // `readMembers` has checked each field
 }
 
 type MemberChecks = Readonly<Record<string, (value: unknown) => boolean>>
@@ -120,7 +120,7 @@ const identityMembers = {
   tags: (value) => isValidInput(tags, value),
 } satisfies Record<keyof Identity, (value: unknown) => boolean>
 
-/** Returns the fields that are set. Each is read once, since it may be a getter. */
+/** Returns the fields that are set. Reads each of them once, because it may be a getter. */
 export function readMembers(value: JsonObject, members: MemberChecks): JsonObject {
   const parsed: JsonObject = {}
   for (const key of Reflect.ownKeys(value)) {

@@ -5,12 +5,15 @@ import type { RouteTarget } from './routing/group.ts'
 
 type Estimates = typeof import('../pricing/estimates.ts')
 
-/** Estimates usage that providers don't report. It is loaded while waiting for the first stream, because a stream that is cut off settles immediately. */
+/**
+ * Estimates usage that providers don't report. The code is loaded while waiting for the first stream, because a stream that is cut off settles
+ * immediately.
+ */
 export class LateEstimates {
   readonly #load = once(() => import('../pricing/estimates.ts'))
   #loaded: Estimates | undefined = undefined
 
-  /** `undefined` until it is loaded. */
+  /** Returns `undefined` until the code is loaded. */
   get loaded(): Estimates | undefined {
     return this.#loaded
   }
@@ -23,7 +26,7 @@ export class LateEstimates {
   /** Estimates the input tokens of a request immediately: until the estimates are loaded, from the size of its body. */
   estimateInput(call: ModelCall, target: RouteTarget): number {
     if (this.#loaded) return this.#loaded.estimateInput(call, target)
-    this.load().catch(() => {}) // the next request tries again
+    this.load().catch(() => {}) // if loading fails, the next request tries again
     return Math.ceil(call.bytes / BYTES_PER_TOKEN)
   }
 
@@ -33,5 +36,5 @@ export class LateEstimates {
   }
 }
 
-/** Lower than for most text, so an estimate is never too low. */
+/** Bytes per token. Lower than for most text, so an estimate is never too low. */
 const BYTES_PER_TOKEN = 3

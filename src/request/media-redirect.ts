@@ -24,7 +24,7 @@ export async function redirectMediaCall(call: ModelCall, query: string, table: R
 
 type MediaKind = keyof typeof MODALITIES
 
-/** The modality of each kind, in Google's terms. */
+/** Google's name for the modality of each kind. */
 const MODALITIES = { image: 'IMAGE', tts: 'AUDIO' } as const satisfies Partial<Record<Kind, string>>
 
 /** Returns the requested kind: images before speech; `undefined` for text. */

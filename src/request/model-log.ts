@@ -38,7 +38,7 @@ interface AttemptInFlight extends StartedCodec {
 /** The response that the client gets. */
 interface ServedResponse {
   target: RouteTarget
-  /** Returns what translation dropped; for a stream, so far. */
+  /** Returns what translation dropped; for a stream, what it has dropped so far. */
   warnings(): readonly string[]
 }
 
@@ -50,7 +50,7 @@ export class ModelLog extends RequestLog {
   readonly context: ModelLogContext
   /** The catalog as it was when the request arrived. */
   readonly catalog: Catalog
-  readonly #steps: Array<StepRecord | undefined> = [] // in the order of `steps`; `undefined` means an attempt without an outcome
+  readonly #steps: Array<StepRecord | undefined> = [] // in the order of `steps`; `undefined` for an attempt without an outcome
   readonly #attempts: AttemptLog[] = []
   readonly #begun: AttemptLog[] = []
   #table: RouteTable | undefined = undefined
@@ -116,7 +116,7 @@ export class ModelLog extends RequestLog {
     this.#isStream = stream
   }
 
-  /** Records the route table, which has the models and names that the gateway knows. */
+  /** Records the route table, which contains the models and names that the gateway knows. */
   setTable(table: RouteTable): void {
     this.#table = table
     this.events.emit('read', this)
@@ -132,7 +132,7 @@ export class ModelLog extends RequestLog {
   /** Records that an attempt's provider is about to be called, and numbers the attempt, starting at 1. */
   recordAttempt(attempt: AttemptLog, { isPassThrough, warnings }: StartedCodec): void {
     const { route } = attempt
-    const isHeldBack = route.on?.some((condition) => condition !== 'content') // so the client needs keep-alives
+    const isHeldBack = route.on?.some((condition) => condition !== 'content') // while it is held back, the client needs keep-alives
     this.inFlight = { route, isPassThrough: isPassThrough && !isHeldBack, warnings }
     attempt.number = this.#begun.push(attempt)
     attempt.place = this.#steps.push(undefined) - 1
@@ -145,9 +145,9 @@ export class ModelLog extends RequestLog {
     this.events.emit('responded', attempt, this)
   }
 
-  /** Records that an attempt is over. `record`: absent if it had no outcome. */
+  /** Records that an attempt is over. `record` is absent if the attempt had no outcome. */
   recordSettled(attempt: AttemptLog, record: AttemptRecord | undefined): void {
-    if (attempt.number === 0) return // its provider wasn't called
+    if (attempt.number === 0) return // the attempt's provider wasn't called
     if (record) this.#steps[attempt.place] = record
     this.events.emit('settled', attempt, this)
   }
@@ -178,7 +178,7 @@ export class ModelLog extends RequestLog {
     this.#answer = response
   }
 
-  /** Records that the stream of the response has ended, and its total usage is known. `status`: the reply's status. */
+  /** Records that the response's stream has ended and its total usage is known. `status` is the reply's status. */
   recordStreamEnd(
     stream: ByteStream,
     { error, gatewayError, isCancelled }: Pick<StreamEnd, 'error' | 'gatewayError' | 'isCancelled'>,

@@ -10,7 +10,7 @@ import type { RouteTable } from './routing/route-table.ts'
 export interface ModelRequest extends CodecRequest {
   /** The context under the rules for its model name. */
   readonly context: PipelineContext
-  /** The context without these rules, and the settings that some of them come from. */
+  /** The context without these rules, and the settings that some of the rules come from. */
   readonly unruled: PipelineContext
   readonly settings: StoredSettings
   readonly table: RouteTable

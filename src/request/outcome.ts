@@ -11,7 +11,7 @@ import type { OutputAllowance } from './steps.ts'
 /** A target to try. */
 export interface Target {
   route: Route
-  /** Reports the call's result to the target's health; taken when the target was chosen. */
+  /** Reports the call's result to the target's health. Acquired when the target was chosen. */
   permit: CircuitPermit
 }
 
@@ -19,8 +19,8 @@ export interface Target {
 export type Outcome = AnsweredAttempt | FailedAttempt | RejectedAttempt
 
 /**
- * An attempt with a response for the client. Nothing that lives as long as the stream may hold it, because its codec has the request's body, which
- * may be large.
+ * An attempt with a response for the client. Objects that live as long as the stream must not refer to it, because its codec has the request's body,
+ * which may be large.
  */
 export interface AnsweredAttempt {
   kind: 'answered'

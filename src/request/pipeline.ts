@@ -56,16 +56,16 @@ export interface Pipeline {
 /** The settings of the pipeline, and what it shares with the rest of the gateway. */
 export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   store: Store
-  /** Where instances share the state of groups. `undefined` means that this instance keeps its own in memory. */
+  /** The storage in which instances share the state of groups. If `undefined`, each instance keeps its own state in memory. */
   sharedStorage: Storage | undefined
-  /** Returns the function that calls upstreams for a request; without a request, the default one. */
+  /** Returns the function that calls upstreams for a request, or the default function without a request. */
   upstream(exchange?: Exchange): UpstreamFetch
   /** The gateway's base path. */
   basePath: string
   /** The limits that the `limits` option sets. */
   ownLimits: Partial<PipelineLimits>
   events: RequestEvents
-  /** Returns the current catalog, for the costs of one request. */
+  /** Returns a snapshot of the catalog, for the costs of one request. */
   pinCatalog(): Catalog
 }
 
@@ -167,7 +167,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   }
 }
 
-/** The steps of all features, by what they are around. */
+/** The steps of all features, by what they wrap. */
 interface Steps {
   headerChecks: HeaderCheck[]
   aroundCall: SelectiveCallStep[]

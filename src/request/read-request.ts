@@ -38,7 +38,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   if (requestSettings?.timeout) client.limitWait(requestSettings.timeout.ms, requestSettings.timeout.name)
   const list = requestSettings?.list
   for (const name of [call.model, ...(list?.entries ?? []).map((entry) => entry.name)])
-    if (containsOwnKey(name)) throw gatewayError('MODEL_NOT_FOUND', { message: KEY_AS_MODEL }) // providers must not see it
+    if (containsOwnKey(name)) throw gatewayError('MODEL_NOT_FOUND', { message: KEY_AS_MODEL }) // providers must not see the key
   return {
     exchange: requestSettings?.exchange ?? exchange,
     call,
@@ -83,11 +83,11 @@ async function readBody(served: ServedRequest, context: PipelineContext): Promis
       ? parseModelCall(bytes, endpoint, routeFields)
       : await readers[endpoint.bodyType](bytes, endpoint, { routeFields, contentType: exchange.header('content-type') })
   const files = call.form?.filter((part) => 'bytes' in part)
-  if (getBase64Size && getBase64Size(call.body, files ?? []) > maxBodyBytes + 2) throw createTooLargeError() // base64 is padded
+  if (getBase64Size && getBase64Size(call.body, files ?? []) > maxBodyBytes + 2) throw createTooLargeError() // `+ 2`, because base64 may be padded
   return call
 }
 
-/** Returns whether a request brings its own settings: in a header, or in gateway options. */
+/** Returns whether a request contains its own settings, in a header or in gateway options. */
 export const hasOwnSettings = ({
   call: {
     body: { providerOptions },
@@ -104,7 +104,7 @@ const KEY_AS_MODEL =
 const MEDIA = /"response_?modalities"/i
 const loadMedia = once(() => import('./media-redirect.ts'))
 
-/** In bytes: the maximum size of a body apart from base64 files. */
+/** Maximum size of a body without its base64 files, in bytes. */
 const MAX_FIELD_BYTES = 1024 * 1024
 
 /** Reads bodies that aren't JSON, by the `bodyType` of their endpoints. Each function throws `INVALID_REQUEST` for a body that it can't read. */
@@ -119,7 +119,7 @@ const readers: Readonly<
   sound: async (bytes, endpoint, { routeFields }) => (await loadForms()).parseAudioCall(bytes, endpoint, routeFields),
 }
 
-/** Loaded lazily, since few requests are forms. */
+/** Loaded lazily, because few requests are forms. */
 const loadForms = once(() => import('./codec/form-call.ts'))
 
 interface BodySource {
@@ -127,7 +127,7 @@ interface BodySource {
   contentType: string | undefined
 }
 
-/** Loaded lazily, since few formats describe how a response was produced. */
+/** Loaded lazily, because few formats describe how a response was produced. */
 const loadResponseFacts = once(() => import('./response-facts.ts'))
 
 /**

@@ -16,15 +16,15 @@ const TIMEOUT_HEADER = 'x-signalbox-timeout-ms'
  * its scope, and with it all work for the client.
  */
 export class Client {
-  /** Contains the work that runs as long as the client waits: an attempt, a stream, a download. */
+  /** The scope of all work that only runs while the client waits: an attempt, a stream, a download. */
   readonly scope = new Scope()
   /** Why the client stopped waiting. */
   goneReason: GatewayError | undefined = undefined
-  /** When its timeout ends; epoch ms. */
+  /** When the client's timeout expires, in epoch ms. */
   timeoutAt = Number.POSITIVE_INFINITY
-  /** The caller, once known, even if its key is rejected. */
+  /** The caller, once it is known, even if its key is rejected. */
   caller: Caller = ANONYMOUS
-  /** The log of its request. */
+  /** The log of the client's request. */
   readonly log: RequestLog
   readonly #timeoutMs: number | undefined
   readonly #clock: Clock
@@ -50,12 +50,12 @@ export class Client {
     if (this.#timeoutMs) this.limitWait(this.#timeoutMs, TIMEOUT_HEADER)
   }
 
-  /** Whether it has its own timeout. */
+  /** Whether the client has its own timeout. */
   get hasTimeout(): boolean {
     return this.#cancelTimeout !== undefined
   }
 
-  /** Sets the timeout to `ms` from the start of the request, unless it is already shorter. `name`: the part of the request that sets it. */
+  /** Sets the timeout to `ms` from the start of the request, unless it is already shorter. `name` is the part of the request that sets it. */
   limitWait(ms: number, name: string): void {
     const timeoutAt = this.#startedAt + ms
     if (timeoutAt >= this.timeoutAt) return

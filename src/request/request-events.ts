@@ -39,7 +39,7 @@ export class RequestEvents {
     ended: [],
   }
 
-  /** `background` waits for the promises that listeners return. */
+  /** Creates the events. `background` waits for the promises that listeners return. */
   constructor({ background, onError }: { background: Background; onError(error: unknown): void }) {
     this.#background = background
     this.reportError = onError
@@ -57,10 +57,10 @@ export class RequestEvents {
   /** Reports an event of a request, which is the last argument. */
   emit<Event extends keyof RequestListener>(event: Event, ...args: Parameters<Required<RequestListener>[Event]>): void {
     for (const listener of this.#byEvent[event])
-      this.call(() => Reflect.apply(listener[event] as () => unknown, listener, args), args.at(-1) as RequestLog) // the list contains listeners of this event
+      this.call(() => Reflect.apply(listener[event] as () => unknown, listener, args), args.at(-1) as RequestLog) // the list only contains listeners of this event
   }
 
-  /** Calls a listener of a request, and reports what it throws or rejects with. */
+  /** Calls a listener of a request, and reports any error or rejection. */
   call(listener: () => unknown, request: RequestLog): void {
     try {
       const result = listener()

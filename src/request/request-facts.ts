@@ -38,14 +38,14 @@ const isNonEmpty = (value: unknown) =>
 
 /** Returns the conversation. Its field's name depends on the format. */
 function getMessages(body: JsonObject): readonly unknown[] {
-  const messages = body.messages ?? body.input ?? body.contents ?? body.prompt // the last one is the AI SDK's
+  const messages = body.messages ?? body.input ?? body.contents ?? body.prompt // the last field is the AI SDK's
   return Array.isArray(messages) ? messages : messages === undefined ? [] : [messages]
 }
 
-/** How deep to search: enough for an image in a tool result in a message. */
+/** Maximum depth to search; enough for an image in a tool result in a message. */
 const MAX_DEPTH = 8
 
-const IMAGE_TYPES = new Set<unknown>(['image_url', 'input_image', 'image', 'image-url']) // the last one is AI SDK 6's
+const IMAGE_TYPES = new Set<unknown>(['image_url', 'input_image', 'image', 'image-url']) // the last type is from AI SDK 6
 
 function containsImage(value: unknown, depth: number): boolean {
   if (depth === 0) return false
@@ -59,12 +59,12 @@ function containsImage(value: unknown, depth: number): boolean {
 const isImageType = (value: unknown) => typeof value === 'string' && /^image(?:\/|$)/.test(value)
 
 /**
- * Returns the session or user id that the client sends, or else the start of the conversation: providers cache the start of prompts, so the next
+ * Returns the session or user ID that the client sends, or else the start of the conversation. Providers cache the start of prompts, so the next
  * request of a conversation is cheaper at the same target.
  */
 function findSession(body: JsonObject, header: RequestFacts['header']): string {
   const metadata = isObject(body.metadata) ? body.metadata : {}
-  const { prompt_cache_key, user, safety_identifier } = body // the last one is OpenAI's replacement for `user`
+  const { prompt_cache_key, user, safety_identifier } = body // the last field is OpenAI's replacement for `user`
   const sessionIds = [...SESSION_HEADERS.map(header), prompt_cache_key, user, safety_identifier, metadata.user_id]
   return (
     sessionIds.find((value): value is string => typeof value === 'string' && value.trim() !== '') ??
@@ -82,10 +82,10 @@ function getConversationStart(body: JsonObject): string {
     : JSON.stringify([system, first], shortenText).replace(BILLING, '')
 }
 
-/** The text about itself that Claude Code adds before its instructions, which differs in each request. */
+/** Matches the billing line that Claude Code adds before its instructions, because it differs in each request. */
 const BILLING = /x-anthropic-billing-header:[^"\\]*/
 
-/** Shortens a long text to its length and its two ends; conversations that differ in between may share a target. */
+/** Shortens a long text to its length and its two ends. Conversations that differ only in between may share a target. */
 const shortenText = (_: string, value: unknown) =>
   typeof value === 'string' && value.length > 2 * MAX_END
     ? [value.length, value.slice(0, MAX_END), value.slice(-MAX_END)]

@@ -21,7 +21,7 @@ export interface ServedRoute {
   readonly path: string
   /** The format of its errors. */
   readonly format: ClientFormat
-  /** `kind` is absent for a route that calls no model. */
+  /** The operation; `kind` is absent for a route that calls no model. */
   readonly operation: { readonly name: string; readonly kind?: Kind }
   /** Whether requests can limit their output. */
   readonly limitsOutput?: true
@@ -34,7 +34,7 @@ export interface LogContext {
   events: RequestEvents
 }
 
-/** How a request ended; `reason`: the message of its error. */
+/** How a request ended. `reason` is the message of its error. */
 export interface RequestEnding {
   status: number
   /** The status that was sent, if the stream ended with a different one. */
@@ -72,7 +72,7 @@ export class RequestLog {
   readonly nameRules: NameRule[] = []
   /** Labels for the usage record, including the account's. Default: the account's. */
   tags: readonly string[] | undefined = undefined
-  /** Whether a response is refused, in which case a combo with the condition `refused` tries its next target. */
+  /** Functions that check whether a response is refused. If one is, a combo with the condition `refused` tries its next target. */
   readonly responseChecks: Array<(choices: readonly Choice[]) => Promise<boolean>> = []
   /** Set to keep providers' error messages out of records, because they may quote the content. */
   omitsProviderMessages = false
@@ -80,7 +80,7 @@ export class RequestLog {
   readonly #clock: Clock
   readonly #onEnd: Array<(record: RequestRecord) => void> = []
   readonly #extensions: Array<() => Partial<RequestRecord>> = []
-  readonly #reporting: ByteStream[] = [] // the streams that call `reportEnd`
+  readonly #reporting: ByteStream[] = [] // the streams that call `reportEnd` themselves
   #servedBy: ServedBy | undefined = undefined
   #replying: ByteStream | undefined = undefined // the stream that the client gets
   readonly #reports = new Map<ByteStream, RequestEnding>()
@@ -226,7 +226,7 @@ export class RequestLog {
     this.#endIfReported()
   }
 
-  /** How a provider's stream was cut off, if one was. A step that passes it on may not have noticed. */
+  /** The way a provider's stream was cut off, if one was. A step that passes the stream on may not have noticed. */
   get brokenStream(): RequestEnding | undefined {
     const last = [...this.#reports.values()].at(-1)
     return last?.end === 'cut' ? last : undefined

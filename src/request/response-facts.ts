@@ -17,7 +17,7 @@ export const createResponseDescriber =
     const previousAttempts = log.steps.filter(
       (step): step is AttemptRecord => 'outcome' in step && step.outcome !== 'answered',
     )
-    const isAmongBefore = log.attempts.every(({ record }) => record && record.outcome !== 'answered') // used because there was no better one
+    const isAmongBefore = log.attempts.every(({ record }) => record && record.outcome !== 'answered') // set if the response was only used because there was no better one
     const responseCostUsd =
       usage && !isBlank(usage)
         ? calculateSpending(usage, { catalog: table.catalog, target, isEstimated: false }).costUsd

@@ -29,7 +29,7 @@ export interface RouteCall {
   readonly tools: boolean
   /** Whether the request contains images. */
   readonly images: boolean
-  /** The `metadata` in the body; empty without one. */
+  /** The `metadata` in the body; an empty object if there is none. */
   readonly metadata: Readonly<Record<string, unknown>>
   /** The client's API key; absent for a request without one, if none is required. */
   readonly key: RouteKey | undefined
@@ -80,7 +80,7 @@ export interface RouteContext {
   /** The same as `key` of the request. */
   readonly key: RouteKey | undefined
   /**
-   * Lists the targets of these models, aliases, and combos that the caller may use. Default: the requested name's targets, an empty list for
+   * Lists the targets of these models, aliases, and combos that the caller may use. Default: the targets of the requested name. The list is empty for
    * a name that only your function knows.
    */
   candidates(models?: string | readonly string[]): RouteCandidate[]
@@ -99,16 +99,16 @@ export interface RouteCandidate {
   readonly tags?: Readonly<DataTags> | undefined
   /** In US dollars, per million tokens or per unit; absent if unknown. */
   readonly price?: Price | undefined
-  /** Whether it is in cooldown after failures. */
+  /** Whether the target is in cooldown after failures. */
   readonly isCooling: boolean
   /**
-   * The recent average in ms, in this instance: of the time to the first token for a stream, or else of the complete response. Absent before the
-   * first.
+   * The recent average latency in ms, on this instance: the time to the first token if streaming, otherwise to the complete response. Absent before
+   * the first response.
    */
   readonly latencyMs?: number | undefined
 }
 
-/** The parts of a request from which its facts are read. */
+/** The parts of a request that its facts are read from. */
 export interface RouteCallSource extends Pick<CodecRequest, 'call'> {
   readonly id: string
   readonly caller: Caller
@@ -134,7 +134,7 @@ export interface RoutedModels {
   getName(route: Route): string
 }
 
-/** Calls `route` for a request. Resolves to `undefined` if it returns nothing, and rejects with `ROUTE_FAILED`. `onError` is called with the cause. */
+/** Calls `route` for a request. Resolves to `undefined` if `route` returns nothing, and rejects with `ROUTE_FAILED`. `onError` gets the cause. */
 export type ChooseModels = (
   request: RoutableRequest,
   onError: (error: unknown) => void,

@@ -23,13 +23,13 @@ export async function run(served: ServedRequest, context: PipelineContext): Prom
   return replyWithKeepAlive(answering, request)
 }
 
-/** Loaded lazily, since few requests are hedged. */
+/** Loaded lazily, because few requests are hedged. */
 const loadHedging = once(() => import('./attempt/run-hedged.ts'))
 
-/** Loaded lazily, since few requests fail. */
+/** Loaded lazily, because few requests fail. */
 const loadFailureReply = once(() => import('./reply/failure-reply.ts'))
 
-/** Loaded lazily, since few gateways have steps around calls. */
+/** Loaded lazily, because few gateways have steps around calls. */
 const loadSteps = once(() => import('./call-steps.ts'))
 
 /** Tries one target after another until one responds, the client is at fault, or the attempts are used up. */

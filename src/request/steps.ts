@@ -43,7 +43,7 @@ export interface CallChange {
   model?: string
   /** The body, as JSON. */
   body?: JsonObject
-  /** The models to use instead of the ones that the model name resolves to. */
+  /** The text of the body, in place of `body`. It reaches the provider with all other characters unchanged. */
   list?: Group
   /** The text of the body, in place of `body`. Its other characters reach the provider unchanged. */
   text?: string
@@ -53,7 +53,10 @@ export interface CallChange {
 export interface AttemptControls {
   readonly request: ModelRequest
   readonly target: RouteTarget
-  /** Limits the target's response to this many tokens. Call it before `next`; `x-signalbox-warning` names the limit, unless the request's is lower. */
+  /**
+   * Limits the target's response to this many tokens. Call it before `next`. `x-signalbox-warning` reports the limit, unless the request's own limit
+   * is lower.
+   */
   limitOutput(tokens: number): void
   /** Skips this target with an error message. Call it before `next`. */
   reject(message: string, options?: { status?: number }): never
@@ -71,8 +74,8 @@ export interface AttemptControls {
   /** Allows the target's stream this many output tokens, and calls `extend` before sending more. Call it before `next`. */
   allowOutput(allowance: OutputAllowance): void
   /**
-   * Calls `check` before each further call that belongs to the attempt, such as the actual request after a summary, with the usage of
-   * the earlier calls. If `check` rejects, the request fails with that error.
+   * Calls `check` before each further call that belongs to the attempt, such as the actual request after a summary, with the usage of the earlier
+   * calls. If `check` rejects, the request fails with that error.
    */
   beforeFollowUp(check: (spending: Spending | undefined) => Promise<void>): void
 }
@@ -88,8 +91,8 @@ export interface OutputAllowance {
   /** Output tokens allowed before `extend` must be called, across all choices of the response. */
   readonly tokens: number
   /**
-   * Called before the stream exceeds its allowance, with the total it would reach. Output is held until this resolves to the new total
-   * allowance. If it rejects, the stream ends with that error, as an error event in the client's format.
+   * Called before the stream exceeds its allowance, with the total that it would reach. Output is held until this resolves to the new total
+   * allowance. If this rejects, the stream ends with the error, as an error event in the client's format.
    */
   extend(tokens: number): Promise<number>
 }
@@ -104,10 +107,15 @@ export type TargetRule = (
   route: Route,
 ) => GatewayError | undefined
 
-/** Checks each name in the request's model list in the same way, before any target is checked. */
+/**
+ * Checks each name in the request's model list before any target is checked. Returns `undefined` if the name may be used; otherwise, returns the
+ * error.
+ */
 export type NameRule = (name: string, table: RouteTable) => GatewayError | undefined
 
-/** Explains why a key's limits and rules would reject a request at a target, without sending it. `rejectsRequest`: they reject every target. */
+/**
+ * Explains why a key's limits and rules would reject a request at a target, without sending it. `rejectsRequest` is whether they reject every target.
+ */
 export type RejectionPreview = (
   request: Pick<ModelRequest, 'call' | 'context'>,
   target: RouteTarget,
@@ -133,9 +141,7 @@ export interface EncodeControls {
 /** Writes a request for the target of an attempt. */
 export type Encode = (request: CodecRequest) => Promise<Codec>
 
-/**
- * A step around the writing of a request for a target. It may call `encode` with a changed request, change what it has written, and call it again.
- */
+/** A step around writing a request for a target. It may call `encode` with a changed request, change what it has written, and call it again. */
 export type EncodeStep = (attempt: EncodeControls, encode: Encode) => Promise<Codec>
 
 /** The routes of a request, in the order in which to try them. */
@@ -184,7 +190,7 @@ export const runSteps = <R>(
 
 /**
  * Runs the steps around an attempt, the first outermost, up to the attempt itself. Resolves when all of them have called `next`; rejects with the
- * first error thrown before that. `settled`: resolves when the attempt has settled, or wasn't made. Errors after the attempt go to `onError`.
+ * first error thrown before that. `settled` resolves when the attempt has settled, or if it wasn't made. Errors after the attempt go to `onError`.
  */
 export function runAttemptSteps(
   steps: readonly AttemptStep[],
@@ -209,7 +215,7 @@ export function runAttemptSteps(
         else reject(error)
         isDecided = true
       }
-      return rest ?? (isDecided ? settled() : runStepsFrom(index + 1)) // a step that rejects nothing need not call `next`
+      return rest ?? (isDecided ? settled() : runStepsFrom(index + 1)) // a step that doesn't reject anything doesn't have to call `next`
     }
 
     void runStepsFrom(0)

@@ -8,7 +8,7 @@ import { createRejection } from '../route-request.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { AttemptControls, EncodedCall, OutputAllowance } from '../steps.ts'
 
-/** Loaded lazily, since few attempts have an output limit. */
+/** Loaded lazily, because few attempts have an output limit. */
 export const loadEncodeWithLimit = once(() => import('../codec/encode-with-limit.ts'))
 
 /** An attempt as seen by the steps around it, and the settings that they choose for it. */

@@ -37,9 +37,9 @@ export class Attempt {
   #apiKey: string | undefined = undefined
   #hasRenewed = false
   #onCalled: () => void = () => {}
-  #hasStarted = false // its credential is available, and its provider is called next
+  #hasStarted = false // whether the credential is available and the provider is called next
 
-  /** `onStart`: called when neither a step nor the target's format has rejected the request. */
+  /** Creates an attempt. `onStart` is called once neither a step nor the target's format has rejected the request. */
   constructor(request: ModelRequest, target: Target, { isHedge, onStart }: { isHedge: boolean; onStart(): void }) {
     this.route = target.route
     this.#request = request
@@ -62,7 +62,7 @@ export class Attempt {
     })
   }
 
-  /** Releases an attempt that isn't made after all. */
+  /** Releases an attempt that won't be made. */
   drop(): void {
     this.#log.release()
   }
@@ -98,7 +98,7 @@ export class Attempt {
   async #make(): Promise<Outcome> {
     const { client } = this.#request
     const stop = (reason: unknown) => {
-      if (client.goneReason && this.#hasStarted) this.#log.recordCancel(client.goneReason) // immediately, because the request's record ends now and must include it
+      if (client.goneReason && this.#hasStarted) this.#log.recordCancel(client.goneReason) // immediately, because the request's record ends now and must include the attempt
       this.#scope.end(reason)
     }
     client.scope.add(stop)
@@ -239,7 +239,7 @@ export class Attempt {
     const rejected = this.#apiKey
     if (response.kind !== 'failure' || (status !== 401 && status !== 403) || rejected === undefined || this.#hasRenewed)
       return undefined
-    this.#hasRenewed = true // so a second rejection counts
+    this.#hasRenewed = true // makes a second rejection count
     const renewing = sourced.renew(this.#use, rejected).catch(this.#request.context.onError)
     const prepared = (await this.#scope.race(renewing)) === undefined ? undefined : await this.#prepare(codec.request)
     return prepared && !('kind' in prepared) ? prepared : undefined
@@ -351,13 +351,13 @@ export class Attempt {
 
   /** Returns whether the response is complete although the client requested a stream, or has events although it didn't. */
   #isUnexpected(received: ReceivedResponse | FailedResponse, codec: Codec): boolean {
-    if (codec.replyType) return false // it can write both
+    if (codec.replyType) return false // this codec can write either form
     if (this.#request.call.stream) return received.kind === 'whole'
     const response = received.kind === 'failure' ? received.empty : received
     return codec.isPassThrough && response?.kind === 'whole' && response.events !== undefined
   }
 
-  /** Returns the codec for such a response. */
+  /** Returns the codec for a response that `isUnexpected`. */
   async #adaptCodec(codec: Codec): Promise<Codec> {
     const request = this.#request
     const { target } = this.route
@@ -374,7 +374,7 @@ export class Attempt {
     { isRead } = { isRead: true },
   ): AnsweredAttempt {
     const bytes = isRead && response.kind === 'whole' ? codec.readWhole(response) : undefined
-    const secrets = getSecrets(call) // later parts of the response may also quote them
+    const secrets = getSecrets(call) // later parts of the response may also quote these secrets
     const allowance = this.#settings?.allowance
     return { kind: 'answered', route: this.route, codec, response, bytes, secrets, allowance, log: this.#log }
   }

@@ -8,7 +8,7 @@ import type { Attempt } from './attempt.ts'
 
 /** A second attempt that runs in parallel with a slow one. */
 export interface Hedge extends HedgeSettings {
-  /** In ms, from the call to the first provider. */
+  /** The delay from the call to the first provider, in ms. */
   delayMs: number
   clock: Clock
   budget: HedgeBudget
@@ -26,15 +26,15 @@ interface HedgeSettings {
 }
 
 /**
- * Returns the hedge of an attempt on this route. It starts if there is no response within the target's 95th-percentile response time. `undefined` if
- * no combo on the route hedges, or if the target's speed is unknown.
+ * Returns the hedge of an attempt on this route. It starts if there is no response within the target's 95th-percentile response time. Returns
+ * `undefined` if no combo on the route hedges, or if the target's speed is unknown.
  */
 export function createHedge(
   { call, context, client }: ModelRequest,
   route: Route,
   options: HedgeSettings,
 ): Hedge | undefined {
-  if (call.endpoint.operation.isPaidOnAcceptance) return undefined // both would be charged
+  if (call.endpoint.operation.isPaidOnAcceptance) return undefined // the provider would charge for both attempts
   for (let step = route.via; step; step = step.before) {
     if (!step.group.hedge) continue
     const { targetStats, clock, hedgeBudget: budget } = context

@@ -110,7 +110,7 @@ async function findFailure(
     return isUnwanted ? createUnwantedFailure('unwanted', 'A function of the combo rejected the response.') : undefined
   } catch (error) {
     await recordUsage()
-    request.client.cancel(error) // the request ends, because the guard or the function would fail for the next target as well
+    request.client.cancel(error) // ends the request, because the guard or the function would fail for the next target as well
     return toFailure(error)
   }
 }

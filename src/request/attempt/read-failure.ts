@@ -22,7 +22,7 @@ import {
 import type { FailedResponse } from '../codec/response.ts'
 import type { ReceiveOptions } from './receive.ts'
 
-/** How many bytes of an error body to read at most. The status and the start are enough. */
+/** Maximum bytes of an error body to read. The status and the start are enough. */
 const MAX_ERROR_BYTES = 64 * 1024
 
 /** Converts an error status to a failure. */
@@ -157,7 +157,7 @@ async function toFailure({
     failureClass === 'server' ? {} : await import('../../protocols/formats/errors/error-advice.ts')
   const advice = getOperatorAdvice?.(kind, status, error)
   if (advice) {
-    const isNetworkFailure = failureClass === 'network' // affects every call on the connection
+    const isNetworkFailure = failureClass === 'network' // a network failure affects every call on the connection
     return {
       class: failureClass,
       retry,

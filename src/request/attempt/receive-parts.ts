@@ -3,13 +3,13 @@ import { addUsages } from '../../pricing/cost.ts'
 import type { TokenUsage } from '../../protocols/formats/format.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../codec/response.ts'
 
-/** The maximum number of concurrent calls per request. */
+/** Maximum number of concurrent calls per request. */
 const MAX_CONCURRENT = 4
 
 /**
- * Receives the responses to the parts of a split request, a few at a time. Resolves to the first one, with the usage of all and with all of them
- * as `parts`, or to the first failure. A failure cancels the other calls, and so does the end of `around`. With `isPartial`, a failure doesn't
- * cancel the calls in flight, and the responses that arrived are treated as the response.
+ * Receives the responses to the parts of a split request, a few at a time. Resolves to the first response, with the usage of all responses, and with
+ * all of them as `parts`. If a part fails, resolves to the first failure. A failure cancels the other calls, and so does the end of `around`. With
+ * `isPartial`, a failure doesn't cancel the calls in flight, and the responses that arrived are treated as the response.
  */
 export async function runConcurrently<Part>(
   parts: readonly Part[],

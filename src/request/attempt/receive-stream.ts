@@ -62,7 +62,7 @@ async function commitStream(body: ByteStream, options: ReceiveOptions): Promise<
     if (state.started) return { head, state }
     if (state.closed) break
   }
-  reader.parser.end() // half an event, which isn't JSON, is dropped
+  reader.parser.end() // drops half of an event, which isn't JSON
   if (isUnread(reader.state)) await readAgain(true)
   const { state } = reader
   if (state.error && !state.started) return state.error
@@ -96,7 +96,7 @@ export function createObserver(
   { watchStream, onEvents }: Pick<ReceiveOptions, 'onEvents'> & { watchStream: StreamWatcher },
 ): Pick<StreamState, 'observe'> & { failure(): EmbeddedError | undefined } {
   let rest: StreamState | undefined
-  let later = 0 // events after an error without a reason
+  let later = 0 // the number of events after an error without a reason
   const failure = () => (state.error?.isVague && later < MAX_EVENTS_BEFORE_REASON ? undefined : state.error)
   return {
     failure,

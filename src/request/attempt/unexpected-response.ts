@@ -128,7 +128,7 @@ function recognizeChunks(chunks: readonly Uint8Array[], { format }: ReceiveOptio
   return recognizeEvents(createStream([bytes]), first, format) ?? { isEvents: false, body: createStream([bytes]) }
 }
 
-/** Recognizes a body that isn't a JSON object: an array with a single object, or a stream. `json`: the body's value, if it is JSON. */
+/** Recognizes a body that isn't a JSON object: an array with a single object, or a stream. `json` is the body's value if it is JSON. */
 function recognizeBody(bytes: Uint8Array, json: unknown, expected: ReceiveOptions): RecognizedBody | undefined {
   const { format, answers, stream } = expected
   if (Array.isArray(json) && json.length === 1 && isObject(json[0])) {
@@ -172,15 +172,17 @@ function createNoJsonFailure(text: string): Failure {
   return createContentFailure(`The provider returned ${description}`)
 }
 
-/** In bytes. A body that starts with more whitespace is read as a whole response, whose size is limited. */
+/** Maximum leading whitespace, in bytes. A body with more is read as a complete response, whose size is limited. */
 const MAX_BLANK_BYTES = 64 * 1024
 
 const toCharCodes = (characters: string) => [...characters].map((character) => character.charCodeAt(0))
 
-/** The first letters of an event's fields and of a comment, and the first byte of a frame's length. JSON objects and web pages don't start with these. */
+/**
+ * The first letters of an event's fields and of a comment, and the first byte of a frame's length. JSON objects and web pages never start with these.
+ */
 const EVENT_STARTS: ReadonlySet<number> = new Set([...toCharCodes('deir:'), 0])
 const [OBJECT_START, ARRAY_START, COMMENT_START] = toCharCodes('{[:')
-/** Includes the bytes of a byte order mark. */
+/** Whitespace, and the bytes of a byte order mark. */
 const BLANKS: ReadonlySet<number> = new Set([...toCharCodes(' \t\r\n'), 0xef, 0xbb, 0xbf])
 
 const findFirstByte = (bytes: Uint8Array) => bytes.find((byte) => !BLANKS.has(byte))

@@ -3,7 +3,7 @@ import { getGroupReach } from '../routing/group-reach.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 import type { Select } from '../routing/select.ts'
 
-/** How many routes of one entry are arranged; further ones follow unchanged. */
+/** Maximum routes per entry to arrange; the others follow unchanged. */
 const MAX_ARRANGED = 1_000
 
 /** Arranges the routes of each outermost entry. The entries keep their order. */

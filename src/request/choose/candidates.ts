@@ -11,12 +11,12 @@ export interface CoolingTarget {
   isMandatory: boolean
 }
 
-/** The progress of one request through its targets. */
+/** A request's progress through its targets. */
 export interface Progress {
   readonly request: ModelRequest
   /** Returns whether this connection recently served the request's session. */
   isPinned(route: Route): boolean
-  /** The target of each attempt. */
+  /** The targets of all attempts so far. */
   readonly tried: RouteTarget[]
   /** The last failure of each target that was tried. */
   readonly failures: FailedAttempt[]
@@ -108,8 +108,8 @@ export function isTooSmall(target: RouteTarget, { request, failures }: Progress)
 }
 
 /**
- * Returns whether it is another connection for a model that has failed in all attempts, or for a provider that has rejected all keys. Otherwise, a
- * provider with many keys would use up all attempts.
+ * Returns whether the route leads to another connection for a model that has failed in all attempts, or for a provider that has rejected all keys.
+ * Otherwise, a provider with many keys would use up all attempts.
  */
 export const wouldRepeatFailure = ({ provider, model }: RouteTarget, { failures }: Progress): boolean =>
   failures.length > 0 &&

@@ -5,7 +5,7 @@ import type { Group } from '../routing/group.ts'
 import { applyRules, mergeRules } from '../routing/request-rules.ts'
 import type { Health } from '../routing/target-health.ts'
 
-/** A context, and the values that it was derived from. */
+/** A context with rules applied, and the values that it was derived from. */
 interface RuledContext {
   gateway: PipelineContext
   settings: StoredSettings
@@ -13,7 +13,7 @@ interface RuledContext {
   context: PipelineContext
 }
 
-/** Combos can be renamed, so the number of cached contexts is limited. */
+/** Maximum number of cached contexts, because combos can be renamed. */
 const MAX_CONTEXTS = 1_000
 
 /** Creates a function that applies rules. If there are none, it returns the gateway's own context. */

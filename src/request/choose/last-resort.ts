@@ -12,8 +12,8 @@ import type { CooldownState } from '../routing/unhealthy-targets.ts'
 import type { Progress } from './candidates.ts'
 
 /**
- * Returns the target that recovers first, if all cooldowns are mandatory. `undefined` if there is none, or if another request has just failed there
- * in a way that would also affect this one.
+ * Returns the target that recovers first if all cooldowns are mandatory. Returns `undefined` if there is none, or if another request has just failed
+ * there in a way that would also affect this one.
  */
 export async function findMandatoryTarget(progress: Progress): Promise<Target | undefined> {
   const { request, failures, cooling } = progress
@@ -52,7 +52,7 @@ export async function findTargetToRetry(
   return 'permit' in turn ? turn : undefined
 }
 
-/** Returns the unhealthy target when it is this request's turn to try it; otherwise the target's cooldown. */
+/** Returns the unhealthy target when it is this request's turn to try it; otherwise, returns the target's cooldown. */
 async function takeTurn(route: Route, { context, client }: ModelRequest): Promise<Target | CooldownState> {
   const waiting = new Promise<unknown>((leave) => client.scope.add(leave))
   const turn = await context.health.takeTurn(route.target, waiting)
@@ -86,7 +86,7 @@ const FIRST_WAIT_MS = 250
 
 /**
  * Finds the failed target to retry if no other is left, and the wait in ms. Only considers targets to which nothing was sent, or whose response
- * suggested a retry. `undefined` if there is none, or if each wait would be two seconds or more, or longer than the client waits.
+ * suggested a retry. Returns `undefined` if there is none, or if each wait would be at least two seconds, or longer than the client waits.
  */
 function findSoonestRetry<F extends FailedRoute>(
   failures: readonly F[],
@@ -134,8 +134,8 @@ function pause(ms: number, { client, clock }: { client: Pick<Client, 'scope'>; c
 }
 
 /**
- * Creates the error for a request whose targets are all in cooldown after another request just failed at `name`. It doesn't quote the provider,
- * whose message was for that request. `now`: epoch ms.
+ * Creates the error for a request whose targets are all in cooldown because another request just failed at `name`. It doesn't quote the provider,
+ * whose message was for that request. `now` is in epoch ms.
  */
 function createCoolingFailure(name: string, { class: failure, dueAt }: CooldownState, now: number): Failure {
   return {

@@ -23,7 +23,7 @@ import { loadLastResort, loadNameErrors } from './no-target.ts'
 export interface NoTarget {
   /** The attempts or retries are used up. */
   stop: StopReason | undefined
-  /** The first route for which no attempt was left. */
+  /** The first route that couldn't be tried because no attempt was left. */
   untriedRoute: Route | undefined
   /** The error of the first target whose format doesn't support the request, or that a step rejected. */
   rejection: GatewayError | undefined
@@ -54,19 +54,19 @@ interface FoundRoutes {
 export class Targets {
   readonly #request: ModelRequest
   readonly #progress: Progress
-  readonly #reservedRoutes: Route[] = [] // set aside to keep the last attempt for a different target
+  readonly #reservedRoutes: Route[] = [] // routes set aside to keep the last attempt for a different target
   #found: FoundRoutes | undefined = undefined
-  #attempts = 0 // attempts in which a provider was called
+  #attempts = 0 // the number of attempts in which a provider was called
   #retries = 0
-  /** How the latest target was chosen. All values except the first mean that no other target was left. */
+  /** How the latest target was chosen. Any value except the first means that no other target was left. */
   #choice: 'turn' | 'spare' | 'cooling' | 'mandatory' | 'again' = 'turn'
-  #isCooling = false // all remaining targets are in cooldown, or were tried
-  #isMandatory = false // a target in a mandatory cooldown was chosen
-  #translatedRetry: Route | undefined = undefined // its target lacks the endpoint, so the next attempt translates the request
-  #chargedRoute: Route | undefined = undefined // the latest retry allowed by the budget
+  #isCooling = false // whether all remaining targets are in cooldown or were tried
+  #isMandatory = false // whether a target in a mandatory cooldown was chosen
+  #translatedRetry: Route | undefined = undefined // set if the target lacks the endpoint, so the next attempt translates the request
+  #chargedRoute: Route | undefined = undefined // the latest retry that was charged to the retry budget
   #stop: StopReason | undefined = undefined
   #hasEnded = false
-  #requestRejection: GatewayError | undefined = undefined // by a step
+  #requestRejection: GatewayError | undefined = undefined // the error of a step that rejected the request
   #untried: Route | undefined = undefined
 
   constructor(request: ModelRequest) {
@@ -84,8 +84,8 @@ export class Targets {
   }
 
   /**
-   * Returns the next target; `undefined` if there is none, the client is at fault, or the attempts or the retry budget are used up. `isHedge`: for
-   * a second attempt in parallel. Rejects with `MODEL_NOT_FOUND` if the model name has no target.
+   * Returns the next target. Returns `undefined` if there is none, if the client is at fault, or if the attempts or the retry budget are used up.
+   * `isHedge` requests a target for a second attempt in parallel. Rejects with `MODEL_NOT_FOUND` if the model name has no target.
    */
   async next({ isHedge } = { isHedge: false }): Promise<Target | undefined> {
     const target = await this.#choose({ isHedge })
@@ -149,7 +149,7 @@ export class Targets {
   /** Counts the attempt at the target; `undefined` if the retry budget is used up, so it must not be made. */
   #countAttempt(target: Target, { isHedge }: { isHedge: boolean }): Target | undefined {
     const { route, permit } = target
-    const isRetry = this.#attempts > 0 && !isHedge && this.#choice !== 'again' // already charged
+    const isRetry = this.#attempts > 0 && !isHedge && this.#choice !== 'again' // `again` retries are already charged
     if (isRetry && !this.#mayRetry()) {
       permit.drop()
       return undefined
@@ -247,7 +247,7 @@ export class Targets {
     return !this.#stop
   }
 
-  /** Stops the request, and finds out whether another target was left. */
+  /** Stops the request, and determines whether another target was left. */
   async #stopWithoutAttempts(routes: FoundRoutes['routes']): Promise<undefined> {
     const { tried, request } = this.#progress
     const isExcluded = (route: Route) =>

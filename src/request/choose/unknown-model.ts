@@ -27,7 +27,7 @@ export async function createUnknownModelError(
   return kind === '' ? error : gatewayError('MODEL_NOT_FOUND', { message: `${error.message} ${kind}` })
 }
 
-/** Returns the kind of a model by its name, with or without a provider, which needn't be connected. */
+/** Returns the kind of a model by its name, with or without a provider, even if the provider isn't connected. */
 async function findNameKind(model: string, { catalog, customModels }: RouteTable): Promise<Kind | undefined> {
   for (const [provider, { models = [] }] of Object.entries(catalog)) {
     const { output, catalog: catalogAlias, id } = getProviderNames(catalog, { provider })
@@ -35,7 +35,7 @@ async function findNameKind(model: string, { catalog, customModels }: RouteTable
     const found = models.find((one) => names.some((name) => name + one.id === model))
     if (found) return found.type
   }
-  const custom = await customModels().catch(() => []) // a hint isn't worth a failure
+  const custom = await customModels().catch(() => []) // fails silently, because this is only for a hint
   return custom.find(({ id, providerAlias }) => id === model || `${providerAlias}/${id}` === model)?.type
 }
 
@@ -43,7 +43,7 @@ async function createUnknownNameError(model: string, table: RouteTable): Promise
   if (findMissingProviders(model, table).length > 0) return createUnreachableModelError(model, table)
   const aliasChain = listAliases(model, table.aliases)
   const unknownName = table.aliases.get(aliasChain.at(-1) ?? '') ?? model
-  const names = await listKnownNames(table).catch(() => []) // a hint isn't worth a failure
+  const names = await listKnownNames(table).catch(() => []) // fails silently, because this is only for a hint
   const providers = [...table.byName.keys()]
   const others = names.filter((name) => name !== unknownName && !aliasChain.includes(name))
   const hint =
@@ -57,7 +57,7 @@ async function createUnknownNameError(model: string, table: RouteTable): Promise
   })
 }
 
-/** Returns a hint if there is no connection: then the model list shows the entire catalog, but nothing in it can be called. */
+/** Returns a hint if there is no connection. The model list then shows the entire catalog, but none of it can be called. */
 function getNoConnectionHint({ byName, catalog, basePath }: RouteTable): string | undefined {
   if (byName.size > 0 || Object.keys(catalog).length === 0) return undefined
   return `No provider is connected yet, so GET ${basePath}/v1/models lists the whole catalog. You can call a model once its provider is connected.`
@@ -107,7 +107,7 @@ function getProviderHint(model: string, providers: readonly string[], catalog: C
 /** Returns a hint for a provider that has no connection yet, and is misspelled or compatible. */
 function getUnconnectedHint(model: string, { catalog, basePath }: MountedCatalog): string | undefined {
   const slash = model.indexOf('/')
-  if (slash > 0 && getCompatibleFormat(model)) return formatConnectHint(model.slice(0, slash), basePath) // users choose these names
+  if (slash > 0 && getCompatibleFormat(model)) return formatConnectHint(model.slice(0, slash), basePath) // the user chose this provider name
   const nearest = findNearestName(model, Object.keys(catalog))
   const name = nearest && nearest + model.slice(slash)
   return name && `${didYouMean([name])} ${formatConnectHint(nearest, basePath)}`
@@ -133,8 +133,8 @@ function findNearestName(model: string, providers: readonly string[]): string | 
 }
 
 /**
- * Creates the error for a known name that resolves to no active connection. Names the providers without one, and the call that adds it if there is
- * only one such provider. `group`: the requested group. For a model list, its name is only used in records.
+ * Creates the error for a known name that resolves to no active connection. The message names the providers without a connection, and the call that
+ * adds one if there is only one such provider. `group` is the requested group. The name of a model list is only used in records.
  */
 export function createUnreachableModelError(model: string, table: RouteTable, group?: Group): GatewayError {
   const list = group?.label === 'list' ? group : undefined

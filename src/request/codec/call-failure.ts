@@ -9,7 +9,7 @@ export interface Failure {
   class: FailureClass
   /** Whether and when another request may succeed, according to the provider's error; default: by its class. */
   retry?: ErrorMeaning['retry']
-  /** The level that it counts against, if not its class's default. */
+  /** The level that the failure counts against, if it isn't its class's default. */
   level?: HealthLevel
   /** Whether every other call to the target would fail as well. */
   isCertain?: boolean
@@ -124,7 +124,9 @@ export const toStreamError = ({ status, code = '' }: { status: number; code?: st
 /** Why a stream was cut off. */
 export type StreamFailure = Pick<Failure, 'class' | 'level' | 'retryAfterMs'>
 
-/** Classifies a stream error: as `server` if it has no class and the error readers aren't loaded. `now`: epoch ms, for the requested wait. */
+/**
+ * Classifies a stream error: as `server` if it has no class and the error readers aren't loaded. `now` is in epoch ms, to compute the requested wait.
+ */
 export function toStreamFailure(error: StreamError, now: number): StreamFailure {
   if (error.class) return { class: error.class }
   if (!errorReaders) return { class: 'server' }

@@ -47,6 +47,6 @@ function createFields(name: string, value: unknown): FormField[] {
   return createField(name, value)
 }
 
-/** Returns no part for values that a field of a form can't have. */
+/** Creates a field. Returns no part for values that a form field can't have. */
 const createField = (name: string, value: unknown): FormField[] =>
   value === undefined || (typeof value === 'object' && value !== null) ? [] : [{ name, value: formatScalar(value) }]

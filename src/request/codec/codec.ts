@@ -21,7 +21,7 @@ import type { UsageRequests } from './usage-request.ts'
 export interface Codec {
   /** The target's format, which splits its streams into events and reads its errors. */
   format: UpstreamFormat
-  /** The operation to call: the client's own, or one whose result the client's response is made from. */
+  /** The operation to call: the client's own, or an operation whose result is converted to the client's response. */
   operation: Operation
   /** Reads the target's responses to this operation. */
   answers: ResponseReader
@@ -38,7 +38,7 @@ export interface Codec {
   /** Whether the client gets the provider's bytes and headers unchanged. */
   isPassThrough: boolean
   /**
-   * Whether the response is for the client. Otherwise it prepares the client's own request, as a summary does: it isn't streamed, and it is passed to
+   * Whether the response is for the client. If not, it prepares the client's own request, such as a summary: it isn't streamed, and it is passed to
    * `followUp`.
    */
   isForClient: boolean
@@ -58,7 +58,7 @@ export interface Codec {
   streamType: 'text/event-stream' | 'application/json'
   /** Whether the target streams even though the client didn't request events, as with audio. */
   alwaysStreams?: true
-  /** Returns the content type for the client. Absent: the same as in chat. */
+  /** Returns the content type for the client. If absent, it is the same as in chat. */
   replyType?(response: ReceivedResponse): string
   relay(body: ByteStream, committed: StreamStart, options: RelayOptions): RelayedStream
 }
@@ -66,7 +66,7 @@ export interface Codec {
 /** One of the calls that a request is split into. */
 export interface CodecPart extends Pick<Codec, 'request' | 'answers' | 'complete'> {}
 
-/** The options for completing a response. */
+/** Options for completing a response. */
 export interface CompletionOptions {
   /** The call that returned the response. */
   call: UpstreamCall
@@ -82,17 +82,17 @@ export interface CodecRequest {
   /** The client's format. */
   readonly format: Format
   readonly context: CodecContext
-  /** The gateway's models. */
+  /** The ID of the client's key; empty if there is none. */
   readonly table: Pick<RouteTable, 'catalog' | 'customModels'>
   /** The id of the client's key; empty when it has none. */
   readonly owner: string
-  /** Describes the target in responses of formats that have a field for it. `usage`: the response's usage. */
+  /** Describes the target in responses of formats that have a field for it. `usage` is the response's usage. */
   describe?(target: RouteTarget): NonNullable<WriteContext['describe']>
   /** The maximum number of output tokens, if the gateway sets it instead of the client. */
   readonly outputLimit?: number
-  /** Edits the provider's body, once it is translated. Absent if no step does. */
+  /** Edits the provider's body after translation. Absent if no step edits it. */
   readonly editBody?: (body: JsonObject) => JsonObject
-  /** Ends when the client stops waiting. Absent if the request is only explained; then nothing is downloaded. */
+  /** Ends when the client stops waiting. Absent if the request is only explained, in which case nothing is downloaded. */
   readonly scope?: Scope
 }
 
@@ -115,11 +115,11 @@ export interface CodecContext {
   fetchesMedia: boolean
   /** Whether the gateway requests the usage of streams if the client doesn't. */
   includesStreamUsage: boolean
-  /** Loaded with the first request of a kind other than chat, whose units it counts. */
+  /** Counts the units of requests of kinds other than chat. Loaded with the first such request. */
   estimates: { load(): Promise<unknown> }
-  /** Loaded with the first stream whose usage the gateway requests. */
+  /** Loads the code that requests the usage of streams, with the first stream that needs it. */
   loadUsageRequests(): Promise<UsageRequests>
-  /** Loaded with the first request that needs translation. */
+  /** Loads the translation with the first request that needs it. */
   translation(): Promise<Translation>
   missingEndpoints: EndpointMemory
   /** The items that Responses clients can reference by id. */

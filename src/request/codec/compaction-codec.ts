@@ -28,7 +28,7 @@ import {
 export interface TranslatedExchange extends TranslatedRequest, ResponseConversion {}
 
 interface ResponseConversion {
-  /** Whether it only requests a summary, which must arrive before the client's own request can be sent. */
+  /** Whether the request is only for a summary, which must arrive before the client's own request can be sent. */
   isPreliminary: boolean
   convertResponse(response: CanonicalResponse): CanonicalResponse
   convertStream(emit: (event: StreamEvent) => void): (event: StreamEvent) => void
@@ -54,7 +54,7 @@ export async function translateExchange(
   return { ...(await prepareForTarget(sent, setup, { request, target, memory })), ...conversion }
 }
 
-/** Decides which request is sent to the target. `summary`: the conversation's summary, if there already is one. */
+/** Decides which request is sent to the target. `summary` is the conversation's summary, if there already is one. */
 function planCompaction(
   parsed: CanonicalRequest,
   { window, summary }: { window: number | undefined; summary: string | undefined },
@@ -89,7 +89,7 @@ export async function needsCompaction({ call, format, context }: CodecRequest, t
   const compact = call.endpoint.getCompactionMode?.(call.body)
   if (compact === undefined) return false
   const shared = getSharedFormat(format.name)
-  if (!shared) return false // only formats of providers have compactions
+  if (!shared) return false // only formats with providers have compactions
   const { traits } = await shared.loadTranslator()
   if (getTraits(traits, target, context.catalog).compacts) return false
   return compact === 'now' || mustCompact(compact, estimateTokens(call.body), getContextWindow(context.catalog, target))

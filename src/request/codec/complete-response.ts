@@ -19,8 +19,8 @@ interface PendingCompletion extends CompletionOptions {
 }
 
 /**
- * Completes a response: waits for the job that it starts, and downloads its files. Never rejects. A failed job may be charged. If a content filter
- * rejects the job, that is treated as an error in the request.
+ * Completes a response: waits for the job that it starts, and downloads its files. Never rejects. The provider may charge for a failed job. If a
+ * content filter rejects the job, that is treated as an error in the request.
  */
 export async function completeWholeResponse(
   response: WholeResponse,
@@ -40,12 +40,12 @@ export async function completeWholeResponse(
   }
 }
 
-/** In ms: the longest time to poll a job, and the first and the longest wait between polls. */
+/** Maximum time to poll a job, and the first and maximum wait between polls, in ms. */
 const JOB_MS = 300_000
 const FIRST_WAIT_MS = 500
 const MAX_WAIT_MS = 3_000
 
-/** How many polls in a row may fail. */
+/** Maximum consecutive failed polls. */
 const MAX_FAILURES = 5
 
 async function awaitJob(at: JobPoll, job: JobPolling, options: PendingCompletion): Promise<JsonObject> {

@@ -6,13 +6,13 @@ import type { Scope } from '../../lib/scope.ts'
 import type { Clock } from '../../types.ts'
 import { ProviderCall } from '../upstream/provider-call.ts'
 
-/** The options of a download. */
+/** Options of a download. */
 export interface DownloadOptions {
   fetch: UpstreamFetch
   clock: Clock
   /** Ends when the client stops waiting. */
   scope: Scope
-  /** In bytes, shared by all downloads of a request; each reduces it. */
+  /** The remaining bytes, shared by all downloads of a request; each download reduces them. */
   allowance: { left: number }
   /** The size limit of this download in bytes; default 20 MiB. */
   maxBytes?: number
@@ -64,7 +64,7 @@ export async function download(
   } catch {
     if (scope.hasEnded) throw scope.reason
     const isSlow = stopped?.reason === TOO_SLOW
-    return { problem: isSlow ? `it took longer than ${TIMEOUT_MS / 1_000} s` : 'the server could not be reached' } // the error may quote the address
+    return { problem: isSlow ? `it took longer than ${TIMEOUT_MS / 1_000} s` : 'the server could not be reached' } // the platform's error may quote the URL
   } finally {
     cancelDeadline()
     scope.remove(stop)
@@ -106,7 +106,7 @@ const MAX_BYTES = 20 * MIB
 export const MAX_BYTES_TOGETHER = 50 * MIB
 const TIMEOUT_MS = 10_000
 const FOREVER = Number.POSITIVE_INFINITY
-/** `TIMEOUT_MS` covers all redirects together. */
+/** The call has no timeouts of its own, because `TIMEOUT_MS` covers all redirects together. */
 const NO_LIMITS = { headersTimeoutMs: FOREVER, idleTimeoutMs: FOREVER, totalTimeoutMs: FOREVER }
 const MAX_REDIRECTS = 3
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

@@ -18,8 +18,9 @@ export const isStrict = ({ exchange, context }: Pick<CodecRequest, 'exchange' | 
   context.isStrict || /^(true|1)$/i.test(exchange.header('x-signalbox-strict')?.trim() ?? '')
 
 /**
- * Lists the dropped fields of a response as a comment in its stream, if the headers have already been sent: `: x-signalbox-warning: dropped:answer.citations`.
- * `undefined` if nothing was dropped. No blank line follows, since OpenAI's Go client long mistook the two for an event, which it can't read.
+ * Lists the dropped fields of a response as a comment in its stream, if the headers have already been sent: `: x-signalbox-warning:
+ * dropped:answer.citations`. Returns `undefined` if nothing was dropped. No blank line follows, because OpenAI's Go client long mistook the two for
+ * an event, which it couldn't parse.
  */
 export function createDroppedFieldsComment(responseWarnings: Pick<ResponseWarnings, 'list'>): string | undefined {
   const [header] = Object.entries(createWarningHeader(responseWarnings.list()))

@@ -47,10 +47,10 @@ export async function encodeRequest(request: CodecRequest, routeTarget: RouteTar
   return (await context.loadUsageRequests()).requestUsage(request, target, codec)
 }
 
-/** Loaded lazily, since only Claude Code sends a billing line. */
+/** Loaded lazily, because only Claude Code sends a billing line. */
 const loadBilling = once(() => import('../../protocols/formats/claude-code.ts'))
 
-/** Loaded lazily, since few requests are of a kind other than chat. */
+/** Loaded lazily, because few requests are of a kind other than chat. */
 const loadKindCodec = once(async () => {
   const [codec] = await Promise.all([import('./kind-codec.ts'), loadErrorReaders()])
   return codec
@@ -66,7 +66,7 @@ function needsTranslation({ call, format, context, owner }: CodecRequest, target
   const { operation, getReferences } = call.endpoint
   if (target.format !== format.name || ENCRYPTED_STATE.test(call.text)) return true
   if (operation.missing?.isTranslated && context.missingEndpoints.isMissing(target, operation)) return true
-  // The provider doesn't know items that this gateway wrote.
+  // the provider doesn't know items that this gateway wrote
   return getReferences?.(call).some((id) => context.items.has(owner, id)) ?? false
 }
 
@@ -79,7 +79,7 @@ const ENCRYPTED_STATE = /signalbox-1:|c2lnbmFsYm94LTE6/
 const requestsCompaction = ({ endpoint: { getCompactionMode }, text, body }: ModelCall): boolean =>
   getCompactionMode !== undefined && text.includes('"compaction') && getCompactionMode(body) !== undefined
 
-/** Uses the same message as for an unknown item, so it doesn't reveal whether someone else has it. */
+/** Creates the same error as for an unknown item, so it doesn't reveal whether someone else has the item. */
 const createUnknownItemError = (id: string) =>
   gatewayError('INVALID_REQUEST', {
     message: `"input": this gateway does not store the item "${id}" or no longer has it. Send the items themselves, as clients do with "store": false.`,
@@ -133,10 +133,10 @@ function removeStreamOptions(body: string, { stream, body: callBody, endpoint: {
   return withoutMember(body, streamMember)
 }
 
-/** The only query parameter of clients that providers support. */
+/** Matches the only query parameter of clients that providers support. */
 const BETA_QUERY = /[?&]beta=true(&|$)/
 
-/** If custom models can't be read, the request continues without the model's kind. */
+/** Used if custom models can't be read, so the request continues without the model's kind. */
 const NO_MODELS: readonly CustomModel[] = []
 const NONE: readonly string[] = []
 const noWarnings: Codec['warnings'] = () => NONE

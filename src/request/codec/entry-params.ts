@@ -71,13 +71,13 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
   const sampling = getSampling(call.body, optionFields)
   const options = prepareOptions({ ...sampling, ...params }, { ...into, supportedOptions: translator.supportedOptions })
   const ownLimit = getOutputLimit(call.endpoint)?.get(call.body)
-  if (ownLimit !== undefined) options.maxOutputTokens ??= ownLimit // reasoning must fit within it
+  if (ownLimit !== undefined) options.maxOutputTokens ??= ownLimit // reasoning must fit within the client's limit
   resolveReasoning({ options, tools: [], toolChoice: undefined }, into)
   const { body: wireBody } = translator.writeRequest({ ...PLACEHOLDER, model: target.model, options }, into)
 
   const getPaths = (name: OptionName) => (optionFields[name] ?? []).map((field) => field.split('.'))
   const isKept = (name: OptionName) => getPaths(name).some((path) => getValue(wireBody, path) === sampling[name])
-  const set = Object.keys(params) as OptionName[] // the options have no other keys
+  const set = Object.keys(params) as OptionName[] // `EntryParams` has no other keys
   const overriddenSampling = SAMPLING.filter((name) => name in sampling && !(name in params) && !isKept(name))
   const paths = [...set, ...overriddenSampling].flatMap(getPaths)
   const text = paths.reduce((body, path) => {
@@ -91,7 +91,7 @@ export async function writeEntryParams(request: CodecRequest, target: RouteTarge
   }
 }
 
-/** Fills the rest of a request when only its options are written. */
+/** Placeholder values for the rest of a request, because only its options are written. */
 const PLACEHOLDER = {
   stream: false,
   streamUsage: false,
@@ -101,7 +101,7 @@ const PLACEHOLDER = {
 
 const SAMPLING = ['temperature', 'topP', 'topK'] as const
 
-/** Returns the client's sampling options. Some targets accept some of them only without others, or without reasoning. */
+/** Returns the client's sampling options. Some targets accept certain ones only without others, or without reasoning. */
 function getSampling(body: JsonObject, optionFields: Translator['optionFields']): RequestOptions {
   const options: RequestOptions = {}
   for (const name of SAMPLING) {

@@ -81,7 +81,7 @@ export async function createKindCodec(request: CodecRequest, target: RouteTarget
 
 const keepFailure: Codec['readFailure'] = (failed) => failed
 
-/** Removes the headers of another vendor, which mean nothing to clients. */
+/** Removes headers of another vendor, because they mean nothing to clients. */
 const removeHeaders: Codec['readFailure'] = (failed: FailedResponse) => ({
   ...failed,
   failure: { headers: {}, ...failed.failure },

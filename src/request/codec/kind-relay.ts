@@ -37,7 +37,7 @@ export class KindRelay implements RelayedStream {
   readonly #quotesSecret: (bytes: Uint8Array) => boolean
   readonly #overlap: number
   #head: Uint8Array[]
-  #tail: Uint8Array = NOTHING // the last bytes that were sent; a secret may begin in them
+  #tail: Uint8Array = NOTHING // the last bytes that were sent, because a secret may begin in them
   #output: Uint8Array[] = []
   #size = 0
   #usage: TokenUsage | undefined = undefined
@@ -60,7 +60,7 @@ export class KindRelay implements RelayedStream {
     while (!this.#hasEnded) {
       try {
         const chunk = this.#head.shift() ?? (await this.#body.next())
-        if (this.#hasEnded) break // it failed in the meantime
+        if (this.#hasEnded) break // the stream failed in the meantime
         if (chunk) this.#read(chunk)
         else this.#end()
       } catch (error) {

@@ -14,14 +14,14 @@ import type { ModelCall } from './model-call.ts'
 
 type UrlKind = UrlPart['type']
 
-/** The file and its size in bytes, or the reason why there is none. */
+/** The file and its size in bytes, or the reason why the file is missing. */
 type Medium = { source: MediaSource; size: number; problem?: undefined } | { problem: string }
 
 interface Downloads {
   allowance: { left: number }
-  /** By type of part, the media type in the request, and URL: the interpretation of the bytes depends on all three. */
+  /** Media by type of part, media type in the request, and URL, because all three affect how the bytes are interpreted. */
   media: Map<string, Promise<Medium>>
-  /** Downloads that wait for a free slot. */
+  /** Downloads that are waiting for a free slot. */
   waiting: (() => void)[]
   running: number
 }

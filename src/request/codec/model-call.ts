@@ -6,7 +6,7 @@ import type { FormPart } from '../../lib/multipart.ts'
 import type { Endpoint } from '../../protocols/formats/format.ts'
 import type { Kind } from '../../types.ts'
 
-/** A client's model request, read once. */
+/** A client's model request with its parsed body. */
 export interface ModelCall {
   endpoint: Endpoint
   model: string
@@ -17,7 +17,7 @@ export interface ModelCall {
   text: string
   /** The parts of a form. Their fields are also in `body` and `text`. */
   form?: readonly FormPart[]
-  /** The positions of the model name in `text`; empty if it is in the path. */
+  /** The positions of the model name in `text`; empty if the path contains the name. */
   modelSpans: readonly Span[]
 }
 

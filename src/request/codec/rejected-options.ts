@@ -7,7 +7,7 @@ import type { Clock } from '../../types.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { FailedResponse } from './response.ts'
 
-/** An option, or the request for a stream's usage. */
+/** An option that can be dropped, or the request for a stream's usage. */
 export type DroppableOption = OptionName | 'streamUsage'
 
 /**
@@ -17,7 +17,7 @@ export type DroppableOption = OptionName | 'streamUsage'
 export interface RejectedOptions {
   /** Removes the rejected options from the target's traits. */
   removeRejected(target: RouteTarget, traits: Traits): Traits
-  /** Remembers and returns the options that the failure rejects. `sent`: the options that were sent, by their paths in the target's request. */
+  /** Remembers and returns the options that the failure rejects. `sent` contains the sent options, by their paths in the target's request. */
   record(
     target: RouteTarget,
     failed: FailedResponse,
@@ -67,7 +67,7 @@ export const isBadRequest = ({ head }: FailedResponse): boolean => head?.status 
 export function findUnknownFields(failed: FailedResponse, fields: readonly string[]): string[] {
   if (!isBadRequest(failed)) return []
   const { failure } = failed
-  const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message // a body that isn't JSON is quoted in the message
+  const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message // the message quotes a body that isn't JSON
   const body = tryParseShallow(text) ?? text
   return findRejectedFields(body, fields)
 }

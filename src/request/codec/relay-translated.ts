@@ -31,7 +31,10 @@ export const relayTranslatedStream = (
   options: TranslatedRelayOptions,
 ): RelayedStream => new TranslatedStream(body, start, options)
 
-/** Keeps neither `options` nor the translation's `restore`, since they may refer to the request, whose conversation may be large. */
+/**
+ * A translated stream. It keeps neither `options` nor the translation's `restore`, because these may refer to the request, whose conversation may be
+ * large.
+ */
 class TranslatedStream implements RelayedStream {
   /** `reading`: reads from the provider. `draining`: sends the rest to the client. `over`: `onEnd` has been called. */
   #phase: 'reading' | 'draining' | 'over' = 'reading'
@@ -75,7 +78,7 @@ class TranslatedStream implements RelayedStream {
     this.#translator = this.#createTranslator(options.translation)
   }
 
-  /** Counts the events before they are restored, since restoring holds text back, and watches for the end after that. */
+  /** Creates the translator. Counts events before they are restored, because restoring holds text back, and watches for the end afterward. */
   #createTranslator(translation: StreamTranslation): ReturnType<typeof translateStream> {
     const { restore = (emit) => emit, write } = translation
     const { responseWarnings } = write
@@ -134,14 +137,14 @@ class TranslatedStream implements RelayedStream {
         return encodeUtf8(this.#translator.keepAlive())
     }
     if (this.#text !== '') return this.#takeText()
-    this.#body.cancel() // all of it was read, but the provider may keep the connection open
+    this.#body.cancel() // everything was read, but the provider may keep the connection open
     this.#end(false)
     return undefined
   }
 
   fail(error: unknown): void {
     this.#fail(error)
-    this.#end(false) // immediately, since the client may have stopped reading
+    this.#end(false) // immediately, because the client may have stopped reading
   }
 
   cancel(reason?: unknown): void {
@@ -168,7 +171,7 @@ class TranslatedStream implements RelayedStream {
   #translate(chunk: Uint8Array): void {
     const { size } = this.#limit
     this.#translator.push(chunk)
-    if (this.#limit.size === size) this.#limit.countBytes(chunk.length) // its text may be held back
+    if (this.#limit.size === size) this.#limit.countBytes(chunk.length) // counts the bytes, because the text may be held back
   }
 
   #takeText(): Uint8Array {
@@ -194,7 +197,7 @@ class TranslatedStream implements RelayedStream {
   /** Ends the stream with the provider's error, without the credentials that it may quote. */
   async #sendProviderError({ error, send }: PendingError): Promise<void> {
     const secrets = [...this.#secrets, ...(await this.#knownKeys())]
-    if (this.#phase !== 'reading') return // canceled or failed in the meantime
+    if (this.#phase !== 'reading') return // the stream was canceled or failed in the meantime
     this.#stopReading()
     const { message, code, param, ...rest } = error
     const clean: CanonicalError = { ...rest, message: maskSecrets(message, secrets) }
@@ -248,5 +251,5 @@ const isFromProvider = ({ source, code }: CanonicalError): boolean => source !==
 
 const NOTHING: readonly Uint8Array[] = []
 
-/** Beyond this length, further events go into another text, and another chunk. */
+/** The length after which further events go into another string, and into another chunk. */
 const LARGE = 1024 * 1024

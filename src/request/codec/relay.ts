@@ -29,7 +29,7 @@ export interface RelayedStream extends ByteStream {
   fail(error: unknown): void
 }
 
-/** The options for relaying a stream. */
+/** Options for relaying a stream. */
 export interface RelayOptions {
   /** Called once, when the provider has ended its stream or the client has disconnected. */
   onEnd(end: StreamEnd): void
@@ -48,7 +48,7 @@ export interface RelayOptions {
   >
   /** Returns a header of the provider's response. */
   header?(name: string): string | undefined
-  /** Filters complete events of a passed-through stream for the client; default: all pass. */
+  /** Filters complete events of a passed-through stream for the client. Default: keeps all. */
   keep?: EventFilter | undefined
 }
 
@@ -87,7 +87,7 @@ export function relayStream(body: ByteStream, committed: StreamStart, options: P
   return options.isArray === true ? toJsonArray(relayed) : relayed
 }
 
-/** The last output for the client, once the provider is no longer read. */
+/** The last output for the client, after the last read from the provider. */
 interface LastOutput {
   events: Uint8Array
   /** The error event to send after `events`, if the stream didn't end normally. */
@@ -99,10 +99,10 @@ class PassThroughStream implements RelayedStream {
   #phase: 'reading' | 'draining' | 'over' = 'reading'
   #lastOutput: LastOutput | undefined = undefined
   #first: Uint8Array | undefined
-  /** Events held back since an error that gave no reason, because a later event may give it. */
+  /** Events held back after an error without a reason, because a later event may contain the reason. */
   #vagueEvents: Uint8Array | undefined = undefined
   #heldChunks = 0
-  /** Text that events repeat in full; used until an event sends a delta. */
+  /** Text that events repeat in full. Tracked until an event sends a delta. */
   #repeated: ReturnType<RelayOptions['estimates']['createRepeatCounter']> | undefined = undefined
   #isQuoting = false
   #fault: unknown = undefined
@@ -241,14 +241,14 @@ class PassThroughStream implements RelayedStream {
     this.#phase = 'over'
     if (!lastOutput) return undefined
     const { events, error } = lastOutput
-    const hasFailed = this.#vagueEvents !== undefined // before the end
+    const hasFailed = this.#vagueEvents !== undefined // whether the stream failed before its end
     try {
       const seen = hasFailed || this.#mayBeForeign(events) ? await this.#screen(events, NOTHING) : events
       if (error && !hasFailed) return concatBytes([seen, await this.#createErrorEvent(error)])
       return seen.length > 0 ? seen : undefined
     } catch (error) {
       const { status, code, message } = toGatewayError(error)
-      return this.#createErrorEvent({ status, code, message }) // in place of events that may quote a key
+      return this.#createErrorEvent({ status, code, message }) // replaces events that may quote a key
     }
   }
 
@@ -285,7 +285,7 @@ class PassThroughStream implements RelayedStream {
     return bytes
   }
 
-  /** Parses every event, since servers without deltas send few. */
+  /** Parses every event, because servers without deltas send few events. */
   #trackRepeated(events: Uint8Array): void {
     const text = decodeUtf8Lenient(events)
     if (text.includes('.delta"')) this.#repeated = undefined

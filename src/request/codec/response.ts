@@ -30,12 +30,12 @@ export interface WholeResponse {
   kind: 'whole'
   head: UpstreamResponse
   bytes: Uint8Array
-  /** The parsed bytes. */
+  /** The parsed `bytes`. */
   json: JsonObject
   usage: TokenUsage | undefined
-  /** The events of a provider that streams even though no stream was requested; `bytes` and `json` are then empty. */
+  /** The events of a provider that streams even though no stream was requested. `bytes` and `json` are then empty. */
   events?: readonly SseEvent[]
-  /** The responses to all calls of a split request, in order. This response is the first, with the usage of all. */
+  /** The responses to all calls of a split request, in order. This response is the first one, with the usage of all. */
   parts?: readonly WholeResponse[]
 }
 

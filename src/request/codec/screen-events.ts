@@ -36,10 +36,10 @@ interface ErrorEventOptions {
 }
 
 /**
- * Returns the events for the client. Events that don't belong to the response lose any credentials that they quote. If an event reports an error,
- * the stream ends. The provider's own error event is passed on, once. If clients of the format wouldn't recognize it as an error, the provider's
- * next event that they do recognize follows, or else the format's error event. The format's event also replaces an error that is bare JSON instead
- * of an event.
+ * Returns the events for the client. Credentials quoted in events that don't belong to the response are redacted. If an event reports an error, the
+ * stream ends. The provider's own error event is passed on, once. If clients of the format wouldn't recognize it as an error, it is followed by the
+ * provider's next event that they do recognize, or else by the format's error event. The format's event also replaces an error that is bare JSON
+ * instead of an event.
  */
 export async function screenEvents(
   whole: Uint8Array,
@@ -53,8 +53,8 @@ export async function screenEvents(
   const all: Uint8Array[] = []
   let error: EmbeddedError | undefined
   let beforeVague = 0 // the number of events before an error without a reason
-  let isReported = false // in a form that clients recognize
-  let isEnded = false // within these events
+  let isReported = false // whether the error was reported in a form that clients recognize
+  let isEnded = false // whether the response ended within these events
   let isOver = false
   let passedError: SseEvent | undefined
   let position: StreamPosition = {}
@@ -68,7 +68,7 @@ export async function screenEvents(
     isOver ||= found.ended && !found.error
     if (!error) isEnded = isOver
     if (error?.isVague && found.error && !found.error.isVague) {
-      passedEvents.length = beforeVague // the format's own event follows and has the reason
+      passedEvents.length = beforeVague // the format's own event follows, and contains the reason
       isReported = false
       passedError = undefined
       error = undefined
@@ -93,7 +93,7 @@ export async function screenEvents(
   return { error, isOver, bytes: concatBytes(passedEvents) }
 }
 
-/** Some formats have an `error` field in every event, mostly null. */
+/** Matches an `error` field that isn't null, because some formats have a null one in every event. */
 const MENTIONS_ERROR = /"error"(?!\s*:\s*null)|event: ?error|response\.(?:failed|cancelled)/
 
 function parseEvent(bytes: Uint8Array, errors: FormatErrors, watchStream: StreamWatcher) {

@@ -24,28 +24,33 @@ const CREDENTIALS = [
   'x-amz-security-token',
 ]
 
-/** The source of the credentials. */
+/** The dependencies for finding all credentials. */
 export interface KnownKeysDependencies {
   connections(): Promise<readonly ConnectionRecord[]>
   getApiKey(connection: ConnectionRecord): Promise<string | undefined>
   clock: Clock
 }
 
-/** The credentials of all connections, since a provider may quote any of them. Credentials that can't be decrypted are omitted. */
+/** The credentials of all connections, because a provider may quote any of them. Omits credentials that can't be decrypted. */
 export interface KnownKeys {
-  /** Lists them longest first, since one may be the start of another, with their JSON-escaped forms. Waits at most 1 s for the storage. */
+  /**
+   * Lists the credentials and their JSON-escaped forms, longest first, because one may be the start of another. Waits at most 1 s for the storage.
+   */
   list(): Promise<readonly string[]>
-  /** Returns a search for the credentials of these connections, which must be all connections; `undefined` until they are decrypted. */
+  /**
+   * Returns a search for the credentials of these connections, which must be all connections. Returns `undefined` until the credentials are
+   * decrypted.
+   */
   getFinder(connections: readonly ConnectionRecord[]): QuotedKeyFinder | undefined
 }
 
 /** Returns whether the text contains a credential. */
 export type QuotedKeyFinder = (text: string) => boolean
 
-/** The longest time that a request waits for a store that hangs. */
+/** Maximum time that a request waits for a hanging store, in ms. */
 const MAX_WAIT_MS = 1_000
 
-/** Decrypts the credentials again only when a connection changes. */
+/** Creates the list of credentials. It only decrypts them again when a connection changes. */
 export function createKnownKeys({ connections, getApiKey, clock }: KnownKeysDependencies): KnownKeys {
   let from: readonly ConnectionRecord[] | undefined
   let keys: Promise<readonly string[]> = Promise.resolve([])

@@ -19,12 +19,12 @@ import { createParseContext, createWriteContext, type TranslationMemory } from '
 
 /**
  * Returns the codec for a provider that streams a response that should be complete, which can't be passed through. If the end of the stream contains
- * the complete response, the client gets that. Otherwise the response is put together from events, without fields that the canonical format lacks.
+ * the complete response, the client gets that. Otherwise, the response is assembled from events, without fields that the canonical format lacks.
  */
 export async function adaptToEvents(request: CodecRequest, target: RouteTarget, codec: Codec): Promise<Codec> {
   const { call, context, format } = request
   const shared = getSharedFormat(format.name)
-  if (!shared) return codec // never passed through
+  if (!shared) return codec // the response is never passed through
   const client = await shared.loadTranslator()
   const { name } = shared
   const traits = getTraits(client.traits, { ...target, format: name }, context.catalog)
@@ -33,7 +33,7 @@ export async function adaptToEvents(request: CodecRequest, target: RouteTarget, 
   const readContext = { origin, traits, newId, responseWarnings }
 
   function parseRequest() {
-    const warnings = createWarnings({ isStrict: false }) // the request was sent unchanged
+    const warnings = createWarnings({ isStrict: false }) // the request was sent unchanged, so it can't have lost anything
     return client.parseRequest(
       parseExactObject(call.text, call.body),
       createParseContext(request, { warnings, stream: false }),
@@ -91,7 +91,7 @@ export async function adaptToWhole(
       const add = (event: string) => {
         text += event
       }
-      const beforeEnd = () => add(createDroppedFieldsComment(responseWarnings) ?? '') // the headers may have been sent already
+      const beforeEnd = () => add(createDroppedFieldsComment(responseWarnings) ?? '') // the headers may already have been sent
       const write = createWriteContext(request, { request: parsed, model: target.model, responseWarnings })
       const writer = client.createWriter({ ...write, beforeEnd }, add)
       for (const event of toStreamEvents(convertResponse(restoreResponse(response, restoration)))) writer.push(event)

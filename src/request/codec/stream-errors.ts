@@ -32,7 +32,7 @@ export function mayBeForeign(events: Uint8Array, { isOwnEvent }: ResponseReader)
   let start = 0
   while (start < events.length) {
     const end = findEventEnd(events, start)
-    const isOnly = start === 0 && end === events.length // true for most chunks; creating a view would take a third of the time
+    const isOnly = start === 0 && end === events.length // true for most chunks, for which creating a view would add a third of the time
     if (events[start] === COLON || !isOwnEvent(isOnly ? events : events.subarray(start, end))) return true
     start = end
   }
@@ -60,7 +60,7 @@ export function completeEvent(rest: Uint8Array, state: StreamState): Uint8Array 
   return (bare === undefined ? isEvent(text) : isError(bare, state)) ? concatBytes([rest, encodeUtf8('\n\n')]) : NOTHING
 }
 
-/** An event name without data isn't an event. */
+/** Returns whether the text is an event. An event name without data isn't one. */
 function isEvent(text: string): boolean {
   let isWhole = false
   const parser = createSseParser(({ data }) => {

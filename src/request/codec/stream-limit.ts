@@ -7,7 +7,7 @@ export interface StreamLimit<Content> {
 }
 
 /**
- * Limits a translated stream, since the writers of some formats keep all text until the end. Content other than text counts with the length of its
+ * Limits a translated stream, because the writers of some formats keep all text until the end. Content other than text counts with the length of its
  * JSON.
  */
 export function createEventLimit(
@@ -38,8 +38,8 @@ function measureEvent(event: PartEvent): number {
 }
 
 /**
- * Limits a passed-through stream, in chunks of complete events. Chunks aren't searched for text until their total size exceeds the limit. Then the
- * share of text in the first chunk searched is assumed for all earlier ones.
+ * Limits a passed-through stream, in chunks of complete events. Searches chunks for text only once their total size exceeds the limit, and then
+ * assumes the first searched chunk's share of text for all earlier ones.
  */
 export function createByteLimit(maxBytes: number): StreamLimit<Uint8Array> {
   let bytes = 0
@@ -56,14 +56,14 @@ export function createByteLimit(maxBytes: number): StreamLimit<Uint8Array> {
   }
 }
 
-/** Counts the bytes of text, by the field names that the formats use for it. */
+/** Counts the bytes of text, using the field names that the formats have for text. */
 function measureText(events: Uint8Array): number {
   let size = 0
   for (const [, text = ''] of byteByByte.decode(events).matchAll(TEXT)) size += text.length
   return size
 }
 
-/** One character per byte. */
+/** Decodes each byte as one character. */
 const byteByByte = new TextDecoder('latin1')
 
 const TEXT =

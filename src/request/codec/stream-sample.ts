@@ -1,23 +1,23 @@
 import { findEventEnds } from '../../lib/sse.ts'
 
 /**
- * Samples of an entire stream, for estimating its output tokens if the provider doesn't report them. They are only parsed then. A sample contains the
- * first complete events of a chunk. The first, second, fourth, eighth, … chunk is sampled, and the last.
+ * Samples of an entire stream, for estimating its output tokens if the provider doesn't report them. They are only parsed in that case. A sample
+ * contains the first complete events of a chunk. The first, second, fourth, eighth, … and the last chunk are sampled.
  */
 export class StreamSample {
   readonly #count: (events: Uint8Array) => number
-  /** Each sample, and the bytes that it represents: its own, and those since the previous sample. */
+  /** Each sample and the bytes that it represents: its own, and those since the previous sample. */
   readonly #samples: Array<{ events: Uint8Array | undefined; tokens: number; length: number; bytes: number }> = []
   #chunks = 0
-  #bytes = 0 // since the last part
-  #tokens = 0 // of pieces that are too large to keep
+  #bytes = 0 // the bytes since the last sample
+  #tokens = 0 // the tokens of samples that are too large to keep
 
-  /** `count`: counts the tokens in complete events. */
+  /** Creates an empty sample. `count` counts the tokens in complete events. */
   constructor(count: (events: Uint8Array) => number) {
     this.#count = count
   }
 
-  /** Takes the next chunk, and copies it if it keeps a sample of it. */
+  /** Takes the next chunk. Copies it if it becomes a sample. */
   add(events: Uint8Array): void {
     if (events.length > LARGE) {
       this.#tokens += this.#count(events)
@@ -43,7 +43,7 @@ export class StreamSample {
     }, this.#tokens)
   }
 
-  /** A sample with a large first event is counted immediately, because thousands of streams may be open whose clients don't read. */
+  /** Keeps a sample. If its first event is large, counts it immediately, because thousands of streams may be open whose clients don't read. */
   #keep(events: Uint8Array): void {
     const { length } = events
     if (length === 0) return
@@ -54,7 +54,7 @@ export class StreamSample {
   }
 }
 
-/** Returns the first complete events that fit in `maxBytes`; all events if the first one doesn't. */
+/** Returns the first complete events that fit in `maxBytes`; returns all events if the first one doesn't fit. */
 function takeFirstEvents(events: Uint8Array, maxBytes: number): Uint8Array {
   if (events.length <= maxBytes) return events
   const [end = events.length] = findEventEnds(events, maxBytes)

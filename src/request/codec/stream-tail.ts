@@ -14,7 +14,7 @@ export class StreamTail {
   #older: Block = { bytes: NOTHING, size: 0 }
   #newer: Block = { bytes: NOTHING, size: 0 }
 
-  /** `sample`: gets all chunks as they are evicted. */
+  /** Creates an empty tail. `sample` gets all chunks as they are evicted. */
   constructor(state: StreamState, sample: StreamSample) {
     this.#state = state
     this.#sample = sample
@@ -48,7 +48,7 @@ export class StreamTail {
   #evict(block: Block): void {
     if (block.size > 0) this.#sample.add(block.bytes.subarray(0, block.size))
     block.size = 0
-    if (block.bytes.length > LARGE) block.bytes = NOTHING // it had one large event, and another is unlikely
+    if (block.bytes.length > LARGE) block.bytes = NOTHING // the block had one large event, and another is unlikely
   }
 
   /** Passes the last events to the state, and clears the tail. */
@@ -73,14 +73,14 @@ function findLastEvents(events: Uint8Array): number {
   return 0
 }
 
-/** A chunk with more bytes has events that don't need to be kept. */
+/** A larger chunk, in bytes, has events that don't need to be kept. */
 const LARGE_PIECE = 4 * 1024
 
-/** These include the last content, the end of the response, its usage, and the end mark. */
+/** How many events to keep. These include the last content, the end of the response, its usage, and the end mark. */
 const LAST_EVENTS = 5
 const LAST_BYTES = 2 * 1024
 
-/** Consecutive chunks in a block with room for the first one and 2 KiB. */
+/** Consecutive chunks. A block has room for the first chunk and 2 KiB. */
 interface Block {
   bytes: Uint8Array
   size: number

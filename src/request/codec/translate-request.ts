@@ -50,7 +50,7 @@ export interface TranslatedRequest extends PreparedRequest {
 
 /** Data that translations share across requests, and across the calls of one request. */
 export interface TranslationMemory {
-  /** For clients that don't send back the reasoning that came with tool calls. */
+  /** Stores reasoning for clients that don't send back the reasoning before tool calls. */
   reasoning: ReasoningMemory
   rejectedOptions: RejectedOptions
   /** The summaries of in-flight requests, so a conversation is summarized once, even if several targets are tried. */
@@ -103,10 +103,10 @@ export async function prepareForTarget(
   }
 }
 
-/** Loaded lazily, since few combo entries set parameters. */
+/** Loaded lazily, because few combo entries set parameters. */
 export const loadEntryParams = once(() => import('./entry-params.ts'))
 
-/** Loaded lazily, since few requests need media to be downloaded. */
+/** Loaded lazily, because few requests need media to be downloaded. */
 const loadMedia = once(() => import('./media-codec.ts'))
 
 /**
@@ -132,7 +132,7 @@ export function createUntranslatableError({ call }: CodecRequest, target: RouteT
   })
 }
 
-/** Creates the context for parsing a request in the client's format. `isArray`: see `ParseContext.route`. */
+/** Creates the context for parsing a request in the client's format. For `isArray`, see `ParseContext.route`. */
 export function createParseContext(
   { call, exchange, context, owner }: CodecRequest,
   { warnings, stream, isArray = false }: { warnings: Warnings; stream: boolean; isArray?: boolean },

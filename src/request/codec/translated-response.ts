@@ -26,7 +26,7 @@ export async function getOutputFormat(request: CodecRequest): Promise<OutputForm
   }
 }
 
-/** Reads a response as the client will see it; `undefined` if it can't be read. */
+/** Reads a response as the client will see it. Returns `undefined` if it can't be read. */
 export async function readAnswer(
   { json, bytes, events }: Pick<WholeResponse, 'json' | 'bytes' | 'events'>,
   source: ResponseSource,

@@ -73,11 +73,11 @@ interface CodecOptions {
   memory: TranslationMemory
   /** The options that the target has just rejected. */
   leftOut?: readonly DroppableOption[]
-  /** How many times the attempt has dropped rejected options. */
+  /** How many times the attempt has dropped rejected options so far. */
   corrections?: number
 }
 
-/** How many times one attempt may drop rejected options. Some targets name only one at a time. */
+/** Maximum times that an attempt drops rejected options, because some targets name only one at a time. */
 const MAX_CORRECTIONS = 3
 
 /** Creates the codec of a request for a response or a compaction. */
@@ -120,7 +120,7 @@ async function createResponseCodec(
     const found = rejectedOptions.record(routeTarget, failed, listSentOptions(translated))
     if (found.length > 0) {
       const options = { memory, leftOut: found, corrections: corrections + 1 }
-      return createResponseCodec(request, routeTarget, options).catch(() => undefined) // a strict request must not lose options
+      return createResponseCodec(request, routeTarget, options).catch(() => undefined) // rejects if the request is strict, because it must not lose options
     }
     if (isBadRequest(failed)) rejectedOptions.forget(routeTarget, leftOut)
     return undefined
@@ -219,7 +219,7 @@ const editBody = (request: WrittenRequest, { editBody: edit }: CodecRequest): Wr
 
 type CodecFactory = (request: CodecRequest, target: RouteTarget, options: CodecOptions) => Promise<Codec>
 
-/** The codec of each operation for targets of other formats; operations without one aren't translated. */
+/** The codec of each operation for targets of other formats. An operation without one isn't translated. */
 const codecFactories: Readonly<Record<OperationName, CodecFactory | undefined>> = {
   generate: createResponseCodec,
   compact: createResponseCodec,
@@ -243,12 +243,12 @@ const createRequest = (
 
 /** Returns the options of a request that may be dropped, by their paths in the provider's request. */
 function listSentOptions({ request, upstream }: TranslatedRequest): Map<string, DroppableOption> {
-  const names = (Object.keys(request.options) as OptionName[]).filter((name) => !REQUIRED_OPTIONS.has(name)) // the options have no other keys
+  const names = (Object.keys(request.options) as OptionName[]).filter((name) => !REQUIRED_OPTIONS.has(name)) // `RequestOptions` has no other keys
   const sent = names.map((name): [string, DroppableOption] => [upstream.fieldNames?.[name] ?? name, name])
   return new Map(request.stream ? [...sent, ['stream_options', 'streamUsage']] : sent)
 }
 
-/** Options that can't be dropped, because the response would be a different one, or longer than the client has room for. */
+/** Options that can't be dropped, because the response would be different, or longer than the client has room for. */
 const REQUIRED_OPTIONS: ReadonlySet<OptionName> = new Set([
   'candidates',
   'maxOutputTokens',
@@ -265,7 +265,7 @@ function translateFailure(
   const { failure, head } = failed
   if (!head || !failure.body) return failed
   const text = decodeUtf8Lenient(failure.body)
-  const sent = head.status < 300 ? failure.status : toSendableStatus(head.status) // an error inside a 200 response has its own status
+  const sent = head.status < 300 ? failure.status : toSendableStatus(head.status) // an error in a 200 response has its own status
   const body = tryParseShallow(text) ?? text
   const error = upstream.parseError({ status: sent, body, header: (name) => head.header(name), now })
   const wireError = client.writeError(error)

@@ -12,8 +12,8 @@ import type { FailedResponse } from './response.ts'
 /** Requests the usage of passed-through streams, and remembers the targets that reject this. */
 export interface UsageRequests {
   /**
-   * Adds the request for usage to a codec, and hides the event with the usage from the client, which hasn't requested it. Returns the same codec if
-   * the target rejects such requests. A target that rejects one now is called again without it, and tried again after a day.
+   * Adds the request for usage to a codec, and hides the event with the usage from clients that haven't requested it. Returns the same codec if the
+   * target rejects such requests. If a target rejects one now, it is called again without it, and gets the next one after a day.
    */
   requestUsage(request: CodecRequest, target: RouteTarget, codec: Codec): Codec
 }
@@ -58,7 +58,7 @@ const getTargetKey = ({ connection, model }: RouteTarget) => `${connection.id} $
 
 const isRefusal = ({ head }: FailedResponse) => head?.status === 400 || head?.status === 422
 
-/** Loaded lazily, since few targets reject options. */
+/** Loaded lazily, because few targets reject options. */
 const loadRejectedOptions = once(() => import('./rejected-options.ts'))
 
 /** Removes the event that only reports the usage, which has already been counted. */

@@ -14,7 +14,7 @@ export type App = (exchange: Exchange, authenticator?: Authenticator) => Promise
 
 interface AppOptions {
   basePath: string
-  /** In search order. */
+  /** The areas in search order. */
   areas: readonly Area[]
   /** The origins whose pages may call areas with `pageMethods`. */
   allowedOrigins: readonly AllowedOrigin[]

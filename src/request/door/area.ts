@@ -4,22 +4,22 @@ import type { AllowedOrigins } from './allowed-origins.ts'
 
 /** A part of the path space that belongs to the gateway, with its own guard and error format. */
 export interface Area {
-  /** The feature that it belongs to. */
+  /** The name of the area's feature. */
   readonly name: string
-  /** Below the base path, with a leading slash: `/v1`. */
+  /** The area's path below the base path, with a leading slash: `/v1`. */
   readonly path: string
-  /** Returns whether a path that starts with `path` belongs to it. Default: `path` itself and everything below it. */
+  /** Returns whether a path that starts with `path` belongs to the area. Default: `path` itself and everything below it. */
   owns?(path: string): boolean
-  /** The methods that pages of the `allowedOrigins` may use; absent: they may not call it. */
+  /** The methods that pages of the `allowedOrigins` may use. If absent, they may not call the area. */
   readonly pageMethods?: readonly string[]
-  /** Replies to a request for one of its paths. Never rejects. */
+  /** Replies to a request for one of the area's paths. Never rejects. */
   serve(request: AreaRequest): Promise<Reply>
 }
 
 /** A request to a path in an area. */
 export interface AreaRequest {
   readonly exchange: Exchange
-  /** Below the base path. */
+  /** The path below the base path. */
   readonly path: string
   /** Set only by code in this process: identifies the caller instead of the `identify` option. */
   readonly authenticator?: Authenticator | undefined
@@ -72,7 +72,7 @@ async function serveForPage(
   if (exchange.method !== 'OPTIONS' || exchange.header('access-control-request-method') === undefined) {
     const reply = await area.serve(request)
     const { vary = 'Origin', ...headers } = reply.headers
-    const exposed = hasCredentials ? Object.keys(headers).join(', ') : '*' // with credentials, `*` is a header name
+    const exposed = hasCredentials ? Object.keys(headers).join(', ') : '*' // with credentials, `*` would only be a header name
     return { ...reply, headers: { ...headers, ...readable, vary, 'access-control-expose-headers': exposed } }
   }
   const headerNames = exchange.header('access-control-request-headers')

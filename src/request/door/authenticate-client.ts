@@ -13,11 +13,11 @@ import type { Client } from '../request-client.ts'
 export interface KeyStore {
   clock: Pick<Clock, 'now'>
   settings: Pick<SettingsStore, 'read'>
-  /** `read` is for requests that act as a key. */
+  /** Finds keys. `read` is for requests that act as a key. */
   keyLookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>>
   /** Finds the account of a key that has one, or the account with the id `requestedAccount` for a key that acts for accounts. */
   findKeyAccount?(key: ClientKey, requestedAccount: string | undefined): Promise<CallerAccount>
-  /** Absent if tokens aren't accepted. */
+  /** Adds a token to a caller; absent if tokens aren't accepted. */
   addToken?: AddToken
 }
 
@@ -104,7 +104,7 @@ export async function findKey(exchange: Exchange, { settings, keyLookup, addToke
   return { key, isRequired, credentials, addToken }
 }
 
-/** Finds the key that a request in this process acts as. A key that was deleted in the meantime is treated as unknown. */
+/** Finds the key that a request from this process acts as. If the key was deleted in the meantime, it is treated as unknown. */
 async function findActingKey({ keyDigest }: InternalCaller, { keyLookup }: KeyStore) {
   const key = keyDigest === undefined ? undefined : await keyLookup.read?.(keyDigest)
   return { key, isRequired: keyDigest !== undefined, credentials: [], addToken: undefined }
@@ -124,8 +124,8 @@ export function listPresentedCredentials(exchange: Exchange): string[] {
 const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key']
 
 /**
- * Creates the error of a request without a known client key if one is required: `KEY_MISSING` if it has no credential, otherwise `KEY_UNKNOWN`.
- * `foreign`: the message if no credential looks like a key.
+ * Creates the error for a request without a known client key if one is required: `KEY_MISSING` if it has no credential, otherwise `KEY_UNKNOWN`.
+ * `foreign` is the message if no credential looks like a key.
  */
 export function createUnknownKeyError(credentials: readonly string[], foreign = FOREIGN): GatewayError {
   const headers = { 'www-authenticate': 'Bearer' }

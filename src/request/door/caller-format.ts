@@ -33,8 +33,8 @@ export function listCallerFormats(path: string): ClientFormat[] {
 export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(path)
 
 /**
- * The formats in the order in which a request is checked for them. Google's comes first: its methods may follow a model name that looks like
- * another format's path, and its key may be among the headers of another format.
+ * The formats, in the order in which a request is checked for them. Google's comes first: its methods may follow a model name that looks like another
+ * format's path, and its key may be among the headers of another format.
  */
 const candidates = listMembers<ClientFormat>({
   gemini: true,

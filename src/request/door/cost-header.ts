@@ -8,7 +8,7 @@ const COST_HEADER = 'x-signalbox-cost'
 /** The header with the tokens that were read from and written to the provider's prompt cache. */
 const CACHE_HEADER = 'x-signalbox-prompt-cache'
 
-/** Adds the cost of a request to its reply, and what its prompt cache did. */
+/** Adds headers with the request's cost and its prompt-cache usage to the reply. */
 export function addCostHeader(reply: Reply, { steps }: RequestLog): Reply {
   if (reply.status !== 200 || isByteStream(reply.body)) return reply
   let cost: number | undefined

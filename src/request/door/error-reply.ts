@@ -6,7 +6,7 @@ import { createJsonReply } from './reply.ts'
 export function createManagementErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {
   const error = toGatewayError(thrown)
   const isInternal = error.code === 'INTERNAL'
-  const isForClient = isInternal || error.code === 'BODY_ALREADY_READ' // the message, if there is one, was written for the client
+  const isForClient = isInternal || error.code === 'BODY_ALREADY_READ' // any message was written for the client
   if (error.status === 500 || error.code === 'STORAGE_UNAVAILABLE')
     onError(isInternal && error.cause !== undefined ? error.cause : error)
   const message = error.status === 500 && !isForClient ? gatewayError(error.code).message : error.message

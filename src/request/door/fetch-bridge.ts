@@ -7,11 +7,11 @@ import { createClientScope } from '../../lib/scope.ts'
 import type { App } from './app.ts'
 import { createManagementErrorReply } from './error-reply.ts'
 
-/** The handlers of Fetch requests. A failure becomes a response. */
+/** The handlers of Fetch requests. If a handler fails, the client gets an error response. */
 interface FetchHandlers {
   /**
-   * Also responds to paths that aren't the gateway's. If a client calls it like `fetch`, with a URL, it rejects with the reason of the client's
-   * signal if that aborts before the response; otherwise it never rejects.
+   * Also responds to paths that aren't the gateway's. If it is called like `fetch`, with a URL, and the client's signal aborts before the response,
+   * rejects with the signal's reason; otherwise, it never rejects.
    */
   gateway(request: Request | URL | string, ...platform: unknown[]): Promise<Response>
   /** Resolves to `undefined` for paths that aren't the gateway's. */
@@ -20,7 +20,7 @@ interface FetchHandlers {
   matches(request: Request | URL | string): boolean
 }
 
-/** The options of the handlers. */
+/** Options of the handlers. */
 export interface FetchHandlersOptions extends BodyOptions {
   /** Returns whether `app` serves this path. */
   isGatewayPath(path: string): boolean
@@ -34,7 +34,7 @@ export interface FetchHandlersOptions extends BodyOptions {
 }
 
 interface BodyOptions {
-  /** Whether the platform keeps reading a request body that was canceled or never read. Then the body of a rejected request is held. */
+  /** Whether the platform keeps reading a request body that was canceled or never read. If so, the body of a rejected request is held. */
   holdsRejected: boolean
 }
 
@@ -54,7 +54,7 @@ export function createFetchHandlers(
       const reply = (await app(exchange)) ?? otherwise(exchange)
       return reply && toResponse(reply, linger, caller)
     } catch (error) {
-      return toResponse(createManagementErrorReply(error, onError)) // the path of the request is unknown
+      return toResponse(createManagementErrorReply(error, onError)) // the request's path is unknown, so reply as under `/api`
     }
   }
 
@@ -94,7 +94,7 @@ const isContext = (part: unknown): part is FetchContext => isObject(part) && typ
 
 /** Returns the request that `fetch` would create from the same arguments, so the gateway can be a client's `fetch`. */
 const toRequest = (input: Request | URL | string, init: unknown): Request =>
-  typeof input === 'string' || input instanceof URL ? new Request(input, init as RequestInit | undefined) : input // `Request` checks `init`
+  typeof input === 'string' || input instanceof URL ? new Request(input, init as RequestInit | undefined) : input // `Request` validates `init`
 
 /** A Fetch request as an exchange. Throws `INVALID_REQUEST` if its `Host` is malformed, because its path is then unknown. */
 class FetchExchange implements Exchange {
@@ -159,8 +159,8 @@ class FetchExchange implements Exchange {
 }
 
 /**
- * See `Exchange.onAbort`. The returned function keeps the request in memory: once the request is garbage-collected, Node's signal no longer reports
- * that the client disconnected.
+ * Calls `listener` when the client disconnects (`Exchange.onAbort`). The returned function keeps the request in memory: once the request is
+ * garbage-collected, Node's signal no longer reports a disconnect.
  */
 function onAbort(request: Request, listener: () => void): () => void {
   if (request.signal.aborted) {
@@ -185,7 +185,7 @@ function readBody(request: Request, maxBytes: number, holdsRejected: boolean): P
     return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
   }
   const whole = body.whole()
-  if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, createTooLargeError), broken) // reading it as a whole can't be canceled
+  if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, createTooLargeError), broken) // reading the entire body in one step can't be canceled
   return readWhileConnected(
     readAll(holdsRejected ? keepOpen(body) : body, maxBytes, createTooLargeError),
     request,
@@ -206,7 +206,7 @@ function rethrowReadError({ signal }: Request, cause: unknown): never {
   throw gatewayError('INVALID_REQUEST', { message: 'The request body could not be read completely.', cause })
 }
 
-/** Wraps the body with a `cancel` that does nothing, because such platforms would otherwise read the rest. */
+/** Wraps the body with a `cancel` that does nothing. On some platforms, a canceled body would be read to its end. */
 const keepOpen = (body: ByteStream): ByteStream => ({ next: () => body.next(), cancel() {} })
 
 /**
@@ -234,14 +234,14 @@ function parseUrl({ url, headers }: Request): URL {
 }
 
 /**
- * Converts a reply to a Fetch response. `linger` is awaited before the end of a response that closes the connection. `caller`: the signal of a
+ * Converts a reply to a Fetch response. `linger` is awaited before the end of a response that closes the connection. `caller` is the signal of a
  * client in this process.
  */
 function toResponse(reply: Reply, linger?: () => Promise<void>, caller?: AbortSignal): Response {
   const { status, headers, cookies = [], body } = reply
   const isHeldOpen = linger !== undefined && headers.connection === 'close' && typeof body === 'string'
   const content = isHeldOpen ? createLingeringBody(linger, body) : body
-  const sent = isByteStream(content) ? toReadableStream(content, caller) : ((content ?? null) as BodyInit | null) // the type excludes shared memory, which the bytes never are
+  const sent = isByteStream(content) ? toReadableStream(content, caller) : ((content ?? null) as BodyInit | null) // the type excludes shared memory, which the bytes never use
   const response = new Response(sent, { status, headers })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
   return response
@@ -263,7 +263,7 @@ function createLingeringBody(linger: () => Promise<void>, text: string): ByteStr
   }
 }
 
-/** Pulls one chunk at a time, so nothing is read ahead of the client. Fails with the reason of `caller` when it aborts. */
+/** Pulls one chunk at a time, so it never reads ahead of the client. Fails with the reason of `caller` when that aborts. */
 function toReadableStream(stream: ByteStream, caller: AbortSignal | undefined): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
@@ -272,7 +272,7 @@ function toReadableStream(stream: ByteStream, caller: AbortSignal | undefined): 
       },
       async pull(controller) {
         const chunk = await stream.next()
-        if (caller?.aborted) return // it has failed
+        if (caller?.aborted) return // the stream has already failed
         if (chunk) controller.enqueue(chunk)
         else controller.close()
       },

@@ -17,10 +17,10 @@ interface HealthCheckDependencies {
   onError(error: unknown): void
 }
 
-/** The storage is read at most once within this time, because anyone can call `/health` without a credential. */
+/** Minimum time between reads of the storage, in ms, because anyone can call `/health` without a credential. */
 const MAX_AGE_MS = 1_000
 
-/** A store that takes longer is treated as unreadable, so the response arrives before a load balancer gives up. */
+/** Timeout of a read, in ms. A slower store is treated as unreadable, so the response arrives before a load balancer gives up. */
 const READ_TIMEOUT_MS = 2_000
 
 /**

@@ -98,7 +98,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
     if (exchange.actsAs) return true
     const origin = exchange.header('origin')
     const allowed = origin === undefined ? undefined : allowedOrigins.get(origin)
-    if (SAFE_METHODS.has(exchange.method) && !allowed) return true // the page can't read the response
+    if (SAFE_METHODS.has(exchange.method) && !allowed) return true // such a page can't read the response
     if (!isCrossSite(exchange, publicOrigin)) return true
     if (!allowed) throw createCrossSiteError()
     if (allowed.hasCredentials || exchange.header('cookie') === undefined) return true
@@ -162,7 +162,7 @@ export function createIdentifyCaller(options: IdentifyCallerOptions): IdentifyCa
 /** Marks a reply that depends on the caller: no cache may share it, and a page of another site may read it only if its origin is allowed (area.ts). */
 export function makePrivate(reply: Reply): Reply {
   const { 'access-control-allow-origin': _, 'cache-control': cacheControl, ...headers } = reply.headers
-  const isExact = cacheControl?.includes('no-transform') // a proxy must not compress a stream, which would delay it
+  const isExact = cacheControl?.includes('no-transform') // a proxy must not compress a stream, because that would delay it
   return {
     ...reply,
     headers: {
@@ -196,7 +196,7 @@ function withoutCookies(request: Request): Request {
   return new Request(request, { headers, signal: request.signal }) // a subclass may have its own signal
 }
 
-/** Hides the platform's own request, which also has the cookies, but not the bindings of Workers. */
+/** Hides the platform's own request, which also contains the cookies, but not the bindings of Workers. */
 const withoutHeaders = (platform: unknown) => (isObject(platform) && 'headers' in platform ? undefined : platform)
 
 /** The facts about a request for `identify`. Its signal is created on first use. */

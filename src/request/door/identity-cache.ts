@@ -6,7 +6,7 @@ import type { Identity } from '../identity.ts'
 interface CachedIdentity {
   identity: Identity
   ref: string
-  /** The number of changes at the time your app was called. */
+  /** The number of account changes when your app was called. */
   requestedAt: number
   /** Epoch ms. */
   until: number
@@ -19,7 +19,7 @@ export class IdentityCache {
   readonly #entries = new Map<string, CachedIdentity>()
   readonly #changes = new Map<string, number>()
   #changeCount = 0
-  /** The number of changes at the time all entries were dropped. */
+  /** The number of account changes when all entries were dropped. */
   #clearedAt = 0
 
   constructor(clock: Pick<Clock, 'now'>, ttlMs: number) {
@@ -27,12 +27,12 @@ export class IdentityCache {
     this.#ttlMs = ttlMs
   }
 
-  /** Returns the version to pass to `keep`: an account that changes after it must be resolved again. */
+  /** The version to pass to `keep`. An account that changes after it must be resolved again. */
   get version(): number {
     return this.#changeCount
   }
 
-  /** Returns the cache key for a string; `undefined` if it is empty, or has lone surrogates, which UTF-8 can't represent. */
+  /** Returns the cache key for a string. Returns `undefined` if the string is empty, or has lone surrogates, which UTF-8 can't represent. */
   async digest(text: string): Promise<string | undefined> {
     if (text === '' || /\p{Cs}/u.test(text)) return undefined
     return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text))))

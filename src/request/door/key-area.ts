@@ -25,7 +25,7 @@ export interface KeyAreaOptions {
   authenticate(exchange: Exchange, client: Client | undefined): Promise<Caller>
   /** Finds the callers that your app identifies: callers with an `authenticator` and, if `isDefault` is set, all other clients. */
   identity?: { identify: IdentifyCaller; isDefault: boolean; toPrivate(reply: Reply): Promise<Reply> }
-  /** Starts the log of a request to a recorded route; absent if another gateway keeps it. */
+  /** Starts the log of a request to a recorded route. Absent if another gateway logs it. */
   openLog?(exchange: Exchange, route: Endpoint | ServedRoute): RequestLog
   /** Runs around each request to a recorded route, once its caller is known and before its body is read. */
   aroundRequest?: readonly RequestStep[]
@@ -103,10 +103,10 @@ class RecordedRequest extends RouteRequest {
   }
 }
 
-/** The reply to a `HEAD` request has no body to wait for. */
+/** Drops the body of a `HEAD` reply, so the request doesn't wait for it. */
 const omitHeadBody = ({ method }: Exchange, reply: Reply): Reply => (method === 'HEAD' ? withoutBody(reply) : reply)
 
 function withRequestId(reply: Reply, log: RequestLog | undefined): Reply {
-  if (log) reply.headers[REQUEST_ID_HEADER] = log.id // a reply has its own headers object
+  if (log) reply.headers[REQUEST_ID_HEADER] = log.id // a reply has its own headers object, so this changes no other reply
   return reply
 }

@@ -9,8 +9,8 @@ export type ManagementOptions =
    */
   | { token: string; readToken?: string }
   /**
-   * Requests for which the function returns exactly `true`. A string rejects the request with that reason; an error also rejects it. The
-   * request has no body.
+   * Requests for which the function returns exactly `true`. A string rejects the request with that reason, and an error also rejects it. The request
+   * has no body.
    */
   | { authorize(request: Request): boolean | string | Promise<boolean | string> }
   /** All requests. Browsers must use localhost, an IP address, or one of `allowedHosts` as the host. */
@@ -18,7 +18,7 @@ export type ManagementOptions =
 
 const MIN_TOKEN_LENGTH = 32
 
-/** Throws a TypeError unless the options have exactly one of the choices, and a safe one. */
+/** Throws a TypeError unless the options contain exactly one of the choices, and a safe one. */
 export function checkManagement(options: ManagementOptions | undefined): void {
   if (options === undefined) return
   const isGiven = (mode: string) => isObject(options) && mode in options
@@ -31,7 +31,7 @@ export function checkManagement(options: ManagementOptions | undefined): void {
   else checkOpen(options)
 }
 
-/** Other fields of the object aren't checked, because you may pass your own object. */
+/** Checks only this option, because you may pass your own object with other fields. */
 function checkAuthorizeOption({ authorize }: { authorize: unknown }): void {
   if (typeof authorize !== 'function') throw new TypeError('management.authorize must be a function.')
 }

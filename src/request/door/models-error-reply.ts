@@ -6,8 +6,8 @@ import { createJsonReply } from './reply.ts'
 
 /**
  * Creates the reply to an error under `/v1`, in the caller's format. A header keeps SDKs from retrying 408, 409, 429, and 5xx on their own. The
- * header is omitted if the gateway shuts down, has too many requests or new accounts, can't identify the caller, or enforces a limit, because
- * another instance may respond, or this one may later.
+ * header is omitted if a retry may succeed, here or on another instance: if the gateway shuts down, has too many requests or new accounts, can't
+ * identify the caller, or enforces a limit.
  */
 export async function createModelsErrorReply(
   thrown: unknown,
@@ -39,7 +39,7 @@ const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set([
   'TOO_MANY_NEW_ACCOUNTS',
 ])
 
-/** SDKs don't retry a reply with this header. */
+/** Keeps SDKs from retrying. */
 const NO_RETRY = { 'x-should-retry': 'false' }
 
 /**

@@ -49,7 +49,7 @@ const SOCKETS: ReadonlyMap<string, string> = new Map([
 
 const PROBES: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS'])
 
-/** Returns a hint for an unknown path: the likely intended one, as a sentence. `served`: the paths without parameters. */
+/** Returns a sentence with the path that was probably meant, for an unknown path. `served` contains the paths without parameters. */
 function findHint(path: string, served: Iterable<string>): string | undefined {
   const requested = path.replace(/\/+/g, '/').replace(/\/$/, '')
   if (requested === '/v1')
@@ -62,7 +62,7 @@ function findHint(path: string, served: Iterable<string>): string | undefined {
   if (hint) return hint
   const paths = [...served]
   const [nearest] = paths.filter((path) => requested.endsWith(path.replace('/v1/', '/'))).sort(compareLengths)
-  const others = paths.filter((path) => !requested.startsWith(`${path}/`)) // a path below an existing one isn't a misspelling of it
+  const others = paths.filter((path) => !requested.startsWith(`${path}/`)) // a path below an existing one isn't a misspelling of that one
   return didYouMean(nearest ? [nearest] : findNearest(requested, others, 1))
 }
 

@@ -5,9 +5,9 @@ import type { Exchange, Reply } from '../../lib/exchange.ts'
 export interface MountedPage {
   /** Path under the base path, such as `/admin`. */
   readonly path: string
-  /** Whether all paths below it also belong to it. */
+  /** Whether all paths below the page's path also belong to the page. */
   readonly hasFolder: boolean
-  /** Responds to a request after a check by one of the `guards` or by its own. */
+  /** Responds to a request. Check the request first, with one of the `guards` or with your own check. */
   serve(request: PageRequest): Promise<Reply>
 }
 
@@ -18,7 +18,7 @@ export interface PageRequest {
   readonly guards: PageGuards
 }
 
-/** Each throws if a request may not see the page. */
+/** Checks for pages. Each one throws if the request may not see the page. */
 export interface PageGuards {
   /** Accepts requests whose host name `/api` accepts. */
   host(exchange: Exchange): Promise<void>

@@ -12,7 +12,7 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 export interface HttpRoute {
   method: HttpMethod
   path: string
-  /** Returns the route's identity for records, by the parameters of the path, if its requests are recorded. */
+  /** Returns the route's identity for records, given the path parameters, if its requests are recorded. */
   serves?(params: Params): ServedByRoute | undefined
   run(request: RoutedRequest): Promise<Reply>
 }
@@ -32,7 +32,7 @@ export interface RoutedRequest {
   params: Params
   served?: ServedByRoute | undefined
   caller: Caller
-  /** Set for a recorded request. */
+  /** The request's log; absent if the request isn't recorded. */
   log?: RequestLog | undefined
 }
 
@@ -45,7 +45,7 @@ export interface FoundRoute {
 
 /** A route table. The first matching route wins; paths without parameters come before all others. */
 export interface HttpRouter {
-  /** Returns the route of a path without parameters, if it has one. */
+  /** Returns the route for a path without parameters, if there is one. */
   exact(exchange: Exchange, path: string): FoundRoute | undefined
   /** Finds the route of any path below the base path by matching patterns. */
   search(exchange: Exchange, path: string): Promise<FoundRoute>
@@ -59,7 +59,7 @@ export function createRouter(routes: readonly HttpRoute[]): HttpRouter {
     if (path.includes(':')) continue
     exact.set(path, (exact.get(path) ?? new Map<string, FoundRoute>()).set(method, toFoundRoute(route, NO_PARAMS)))
   }
-  let patterns: ReturnType<typeof createRouters> | undefined // compiled for the first path that isn't found without them
+  let patterns: ReturnType<typeof createRouters> | undefined // compiled when the first path isn't found by exact match
 
   return {
     exact: (exchange, path) => exact.get(path)?.get(getMethod(exchange)),

@@ -15,8 +15,8 @@ import type { ModelRequest } from '../model-request.ts'
 import { toContentType } from '../upstream/upstream-headers.ts'
 
 /**
- * Creates the reply for a stream that starts before there is a response. A later failure becomes an error event. It isn't known yet which target
- * will respond, so the headers name the previous attempts, the target being tried, and what is dropped for it.
+ * Creates the reply for a stream that starts before there is a response. A later failure becomes an error event. It isn't known yet which target will
+ * respond, so the headers contain the previous attempts, the target being tried, and what was dropped for it.
  */
 export function createEarlyReply(
   answering: Promise<Reply>,
@@ -37,7 +37,7 @@ export function createEarlyReply(
     log.continueWith(body, rest)
     return { ...reply, body: rest }
   })
-  followed.catch((error) => log.reportEnd(body, log.createErrorEnding(error))) // immediately, even while nothing is read
+  followed.catch((error) => log.reportEnd(body, log.createErrorEnding(error))) // immediately, even while the client reads nothing
   let hasStarted = false
   let response: ByteStream | undefined
 

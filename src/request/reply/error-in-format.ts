@@ -5,13 +5,13 @@ import { findHiddenReason, getErrorObject } from '../../protocols/formats/errors
 import type { Format } from '../../protocols/formats/format.ts'
 import type { Failure } from '../codec/call-failure.ts'
 
-/** The client's format, and what the gateway adds to a provider's error. */
+/** The client's format, and the gateway's additions to a provider's error. */
 interface ErrorContext {
   /** The client's format. */
   format: Format
   /** Epoch ms. */
   now: number
-  /** The gateway's own sentences, which follow the provider's message; may be empty. */
+  /** The gateway's own sentences to append to the provider's message; may be empty. */
   remark: string
 }
 
@@ -46,7 +46,7 @@ function addRemark(body: unknown, remark: string): unknown {
   return { ...body, error: { ...error, message: appendRemark(String(error.message), remark) } }
 }
 
-/** Joins a message and a remark, if there is one. */
+/** Joins a message and a remark. The remark may be empty. */
 export const appendRemark = (message: string, remark: string): string =>
   remark === '' ? message : `${endSentence(message)} ${remark}`.trimStart()
 

@@ -15,7 +15,7 @@ import { getRetryWaitMs } from './retry-wait.ts'
  */
 export async function createFailureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const { stop } = targets.verdict()
-  const rejected = targets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection is also a response
+  const rejected = targets.failures.find(({ failure }) => failure.class === 'client')?.route // a rejection of the request is also a response
   if (rejected || !stop) await targets.recordResponse(rejected) // entries that weren't tried are closer to their turn
   if (stop) request.log.recordStopReason(stop)
   return (await createEmptyResponseReply(request, targets)) ?? createErrorReply(request, targets)
@@ -61,8 +61,8 @@ const createGatewayReply = (
 
 /**
  * Returns the last response that only its combo's conditions reject. Otherwise, returns the last empty response if all called targets returned one,
- * because models do end turns that way, and another target would probably return the same. It counts neither for nor against them. `undefined` if
- * anything else has failed, or the response can't be read.
+ * because models do end turns that way, and another target would probably return the same. Such a response counts neither for nor against the
+ * targets. Returns `undefined` if anything else has failed, or if the response can't be read.
  */
 async function createEmptyResponseReply(request: ModelRequest, targets: Targets): Promise<Reply | undefined> {
   const called = targets.failures.filter(({ failure }) => !failure.lacksCredential)
@@ -97,7 +97,7 @@ async function convertToClientFormat(
   }
 }
 
-/** Returns the error that the client gets if there is no reply, with the attempts that were made. */
+/** Adds the attempts that were made to the error that the client gets. */
 export function addAttempts(error: unknown, { log, client }: ModelRequest): unknown {
   const isBare = log.steps.length === 0 || !isGatewayError(error) || error.status === 499 || error.status === 500
   return isBare ? error : addAttemptsHeader(error, log.steps, error === client.goneReason)

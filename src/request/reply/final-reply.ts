@@ -27,9 +27,9 @@ export interface FailedRequest {
   failed: readonly FailedAttempt[]
   steps: readonly StepRecord[]
   stop: StopReason | undefined
-  /** How long to wait until another request may succeed, if ever. */
+  /** How long to wait until another request may succeed, in ms; `undefined` if waiting doesn't help. */
   retryWaitMs: number | undefined
-  /** Resolves model names. */
+  /** The route table, which resolves model names. */
   table: RouteTable
   endpoint: Endpoint
   /** The client's format. */
@@ -89,7 +89,7 @@ const isClientFault = (failure: Failure) => failureRules[failure.class].fault ==
 /** Keeps SDKs from retrying, because the gateway has already retried where it helps. */
 const NO_RETRY = { 'x-should-retry': 'false' }
 
-/** Headers of the provider that the gateway's own replace. */
+/** Headers of the provider that the gateway replaces with its own. */
 const WAITS = ['retry-after', 'retry-after-ms']
 
 /** Creates the gateway's own headers: the attempts, when to retry, and the provider's request id if one failure decides. */
@@ -104,7 +104,10 @@ function createHeaders({ steps, stop, retryWaitMs, format }: FailedRequest, deci
 /** Rounds up to whole seconds, from one to a minute. */
 const toWholeSeconds = (ms: number) => Math.max(1, Math.min(60, Math.ceil(ms / 1000)))
 
-/** Describes what the gateway adds to an error: how other targets failed for a reason other than the prompt's length, and why there were no more attempts. */
+/**
+ * Describes what the gateway adds to an error: how other targets failed for a reason other than the prompt's length, and why there were no more
+ * attempts.
+ */
 function describeAttempts({ failed, steps, stop }: FailedRequest, decisive: FailedAttempt | undefined): string {
   const isOverflow = decisive?.failure.class === 'context-overflow'
   const isMixed = isOverflow && failed.some(({ failure }) => failure.class !== 'context-overflow')

@@ -6,8 +6,8 @@ import type { Route } from '../routing/group.ts'
 
 /**
  * Returns the shortest wait in ms after which another request may succeed: as long as a provider requested, until the retry budget is available
- * again, or until a skipped or untried target recovers. Otherwise, waits until a failed one recovers. `undefined` if only the client can help, or if
- * waiting doesn't.
+ * again, or until a skipped or untried target recovers. Otherwise, returns the time until a failed target recovers. Returns `undefined` if only the
+ * client can help, or if waiting doesn't help.
  */
 export function getRetryWaitMs(
   failed: readonly FailedAttempt[],
@@ -28,7 +28,7 @@ export function getRetryWaitMs(
   return waits.length > 0 ? Math.min(...waits) : undefined
 }
 
-/** The retry budget is renewed each second. */
+/** The retry budget is renewed every second. */
 const BUDGET_MS = 1_000
 
 /** Returns when a new request would reach an untried route; `undefined` if it would retry the failed routes first. */

@@ -13,7 +13,7 @@ interface StreamedReply extends Pick<Reply, 'status' | 'headers'> {
   response: StreamedResponse
 }
 
-/** Loaded lazily, since few requests have limits. */
+/** Loaded lazily, because few requests have limits. */
 const loadAllowance = once(() => import('./allowance.ts'))
 
 /** Creates the reply for a streamed response. */
@@ -28,7 +28,7 @@ export async function createStreamReply(
   const createFilter = codec.isPassThrough ? await format.loadEventFilter?.() : undefined
   const estimates = context.estimates.loaded ?? (await context.estimates.load())
   const { clock } = context
-  let isOver = false // everything that `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which holds the request's body
+  let isOver = false // everything that `onEnd` refers to lives as long as the stream, so it must not refer to the codec, which has the request's body
   const relayed = codec.relay(response.body, response.start, {
     secrets,
     knownKeys: context.knownKeys.list,
@@ -48,7 +48,7 @@ export async function createStreamReply(
   log.expectReport(body)
   client.scope.add((reason) => {
     if (isOver) return
-    // A client that has disconnected reads no error, and neither does one whose request a step has ended with another reply.
+    // A client that has disconnected doesn't read an error. Neither does a client that got another reply from a step.
     if (reason === undefined || isGatewayError(reason, 'CLIENT_CLOSED_REQUEST')) body.cancel(reason)
     else body.fail(reason)
   })

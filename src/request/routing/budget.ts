@@ -8,7 +8,7 @@ export interface Budget {
   spend(): boolean
 }
 
-/** The budget for retries. A retry at a cooling target, which is less likely to succeed, leaves a tenth of the budget to other retries. */
+/** The budget for retries. A retry at a cooling target is less likely to succeed, so it leaves a tenth of the budget to other retries. */
 export interface RetryBudget extends Budget {
   spend(call?: { isCooling: boolean }): boolean
   /** Returns an unused call to the budget. */
@@ -18,8 +18,8 @@ export interface RetryBudget extends Budget {
 const SECOND = 1_000
 
 /**
- * Creates the budget for retries, so they don't amplify an outage: ten per second, plus 20% of the requests in that second. Unused retries
- * aren't carried over, since an outage after a quiet time would then cause more of them. A second begins when the previous one ends, or with the first
+ * Creates the budget for retries, so they don't amplify an outage: ten per second, plus 20% of the requests in that second. Unused retries aren't
+ * carried over, because an outage after a quiet period would then cause more of them. A second begins when the previous one ends, or with the first
  * request after a pause.
  */
 export function createRetryBudget(clock: Clock): RetryBudget {
@@ -55,7 +55,7 @@ export function createRetryBudget(clock: Clock): RetryBudget {
 
 /** A budget for calls that may be abandoned before they are made. */
 export interface HedgeBudget extends Budget {
-  /** Returns one call to the budget that was taken from it but not made. */
+  /** Returns a call that wasn't made to the budget. */
   giveBack(): void
 }
 

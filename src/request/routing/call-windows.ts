@@ -1,7 +1,7 @@
 import { evictOldest, memoizeByObject } from '../../lib/maps.ts'
 import { getSubject, getSubjectKey, type HealthTarget, levels, type SubjectLevel } from './health-subject.ts'
 
-/** The latest calls of a model, a connection or a provider. */
+/** The latest calls of a model, a connection, or a provider. */
 export interface CallCounts {
   calls: number
   failures: number
@@ -9,14 +9,14 @@ export interface CallCounts {
   consecutiveFailures: number
 }
 
-/** A target at one level; `combo`: the combo that judges the target only by its own requests. */
+/** A target at one level. `combo` is the combo that judges the target only by its own requests. */
 export interface CallSubject {
   target: HealthTarget
   level: SubjectLevel
   combo: string | undefined
 }
 
-/** The outcome of a call. `isRecount`: the call was already counted as a success when its stream began. */
+/** The outcome of a call. With `isRecount`, the call was already counted as a success when its stream began. */
 export interface CallOutcome {
   failed: boolean
   isRecount: boolean
@@ -29,7 +29,7 @@ interface CallAtAllLevels extends Pick<CallOutcome, 'windowMs'> {
   isRecount?: boolean
 }
 
-/** Counts calls and their failures within a sliding window. Keeps at most 5,000 subjects; the oldest are dropped first. */
+/** Counts calls and their failures within a sliding window. Tracks at most 5,000 subjects, and drops the oldest ones first. */
 export interface CallWindows {
   /** Counts one call; `windowMs` is the length of the window for this subject. */
   record(subject: CallSubject, call: CallOutcome): void
@@ -43,12 +43,12 @@ export interface CallWindows {
   reset(connectionId?: string): void
 }
 
-/** Clients choose model names, so the number is limited. */
+/** Maximum number of windows, because clients choose model names. */
 const MAX_WINDOWS = 5_000
 
 const NO_CALLS: CallCounts = { calls: 0, failures: 0, consecutiveFailures: 0 }
 
-/** The keys of a target's levels, for calls without a combo: building and hashing them takes 2 µs per request. */
+/** The keys of a target's levels, for calls without a combo. Cached, because building and hashing them takes 2 µs per request. */
 const getKeys = memoizeByObject(
   (target: HealthTarget): Record<SubjectLevel, string> => ({
     provider: getSubjectKey(getSubject(target, 'provider')),
@@ -60,7 +60,7 @@ const getKeys = memoizeByObject(
 const getKey = ({ target, level, combo }: CallSubject): string =>
   combo === undefined ? getKeys(target)[level] : getSubjectKey(getSubject(target, level, combo))
 
-/** Creates empty windows. `now`: epoch ms. */
+/** Creates empty windows. `now` returns epoch ms. */
 export function createCallWindows(now: () => number): CallWindows {
   const windows = new Map<string, CallWindow>()
 
@@ -100,7 +100,7 @@ const STEPS = 10
 class CallWindow {
   readonly subject: CallSubject
   readonly windowMs: number
-  readonly #counts: number[] = new Array(2 * STEPS).fill(0) // for each step its calls, then its failures
+  readonly #counts: number[] = new Array(2 * STEPS).fill(0) // for each step, its calls, then its failures
   #step = 0
   #consecutiveFailures = 0
 
@@ -128,7 +128,7 @@ class CallWindow {
     return { calls, failures, consecutiveFailures: Math.min(this.#consecutiveFailures, failures) }
   }
 
-  /** Clears the steps that have begun since the last call. Setting the clock back changes nothing. */
+  /** Clears the steps that have begun since the last call. If the clock is set back, does nothing. */
   #slideTo(now: number): void {
     const step = Math.floor((now * STEPS) / this.windowMs)
     for (let next = Math.max(this.#step + 1, step - STEPS + 1); next <= step; next++) {

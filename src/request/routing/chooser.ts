@@ -21,14 +21,14 @@ import type { Measures, RunningCall } from './target-stats.ts'
 export interface Chooser {
   /** Starts the selection for one request. It takes turns and counts as load. */
   startSelection(facts: RequestFacts, health: Pick<TargetHealth, 'getCooldown'>): GroupSelection
-  /** Returns the same order without changing state, to explain a request. */
+  /** Returns the order that `startSelection` would, without changing state, to explain a request. */
   previewSelection(facts: RequestFacts, health: Pick<TargetHealth, 'getCooldown'>): Select
 }
 
 /** The selection for one request. A round-robin group takes its turn when the request reaches it. */
 export interface GroupSelection {
   select: Select
-  /** Releases the load reserved by the choice: from now on, the request itself counts toward its target's load. Must always be called. */
+  /** Releases the load reserved by the choice, because from now on, the request itself counts toward its target's load. Must always be called. */
   releaseLoad(): void
   /**
    * Ends the selection. If a route responded, this moves the turns of its groups to it, and moves the session if its own entry led to one of the
@@ -54,7 +54,7 @@ export function createChooser(dependencies: ChooserDependencies): Chooser {
   return {
     startSelection: (facts, health) => startSelection({ facts, isHealthy: createHealthCheck(health) }, dependencies),
     previewSelection(facts, health) {
-      const turns = new Map<string, GroupTurn>() // a request that reaches the connections of a provider twice takes two turns
+      const turns = new Map<string, GroupTurn>() // a request that reaches a provider's connections twice takes two turns
       const request = { facts, isHealthy: createHealthCheck(health) }
       async function peekTurn(group: Group, isUsable: (entry: GroupEntry) => boolean) {
         const turn = await roundRobin.peek(group, isUsable, turns.get(group.label))
@@ -73,7 +73,7 @@ function startSelection(request: SelectionRequest, dependencies: ChooserDependen
   let reservedCalls: RunningCall[] = []
   const turns = new Map<string, { group: Group; turn: GroupTurn }>()
 
-  /** Counts the choice as load immediately. Otherwise all requests of a burst would find the same target idle. */
+  /** Counts the choice as load immediately. Otherwise, all requests of a burst would find the same target idle. */
   function reserve(group: Group, { entries, turn }: GroupOrder, groupReach: GroupReach) {
     if (turn) {
       const { label } = group

@@ -14,12 +14,12 @@ import { type HealthTarget, levels, type SubjectLevel } from './health-subject.t
 /** The parts of a failure that health uses. */
 export interface HealthFailure {
   class: FailureClass
-  /** The level that it counts against; default: the level of its class. */
+  /** The level that the failure counts against; default: the level of its class. */
   level?: HealthLevel
   /** Whether every other call would fail as well, in which case the cooldown starts immediately. */
   isCertain?: boolean
   message: string
-  /** The id of the client's key; empty or absent if it has none. */
+  /** The ID of the client's key; empty or absent if there is none. */
   owner?: string
   /** Whether the call used the caller's own credential, so failures of the account don't count for others. */
   isOwnCredential?: boolean
@@ -29,7 +29,7 @@ export interface HealthFailure {
 
 /** A failed call. */
 interface FailedCall extends HealthFailure {
-  /** Its number in the order of all calls and cooldowns. */
+  /** The call's number in the order of all calls and cooldowns. */
   began: number
   /** Whether the call was counted as a success when its stream began. */
   isCounted?: boolean
@@ -37,7 +37,7 @@ interface FailedCall extends HealthFailure {
 
 /** Counts failed calls, and sets the cooldowns of health records. */
 export interface Cooldowns {
-  /** Counts a failed call at every level that the failure affects; `rule`: the cooldown of its class. */
+  /** Counts a failed call at every level that the failure affects. `rule` is the cooldown of its class. */
   fail(target: HealthTarget, failure: FailedCall, rule: CooldownRule): void
   /** Counts a stream that was cut off after it had begun. */
   breakOff(target: HealthTarget, failure: FailedCall): void
@@ -51,18 +51,17 @@ interface BackOff {
   maxMs: number
 }
 
-/** The longest cooldown of a provider. */
+/** Maximum cooldown of a provider, in ms. */
 const PROVIDER_MAX_MS = 60_000
 const PROVIDER_CONNECTIONS = 2
 const REFUSED_CLIENTS = 3
 const ANY_MODEL = ''
-/** The longest wait that a provider may request. */
+/** Maximum wait that a provider may request, in ms. */
 const MAX_REQUESTED_MS = 60 * 60 * 1_000
-/** The longest message that is kept, in characters. */
+/** Maximum length of a stored message, in characters. */
 const MAX_MESSAGE = 300
 /**
- * Back-offs are extended by a random fraction of up to this much, so instances don't probe at the same time. Waits requested by a provider are
- * used exactly.
+ * Maximum random extension of a back-off, as a fraction, so instances don't probe at the same time. Waits requested by a provider are used exactly.
  */
 const JITTER = 0.1
 
@@ -90,7 +89,7 @@ const isWaitUsed = (
 const getBackOffMs = ({ baseMs, maxMs }: BackOff, { times }: HealthRecord) =>
   Math.min(Math.max(baseMs, maxMs), baseMs * 2 ** (times - 1))
 
-/** The state that cooldowns change. `nextOrder`: the next number in the order of all calls and cooldowns. */
+/** The state that cooldowns change. `nextOrder` returns the next number in the order of all calls and cooldowns. */
 export interface CooldownDependencies {
   clock: Clock
   random: () => number
@@ -99,7 +98,7 @@ export interface CooldownDependencies {
   nextOrder: () => number
 }
 
-/** Creates the cooldowns for requests under the given terms. */
+/** Creates the cooldowns for requests with the given rules. */
 export function createCooldowns(
   { combo, ...terms }: ScopedHealthSettings,
   dependencies: CooldownDependencies,
@@ -115,8 +114,8 @@ export function createCooldowns(
     countFailure(record, failure, options, dependencies)
 
   /**
-   * Counts a 403 without a reason, which may concern the key or one client's prompt. It counts against the key if several clients get it, each with
-   * its own request, and no call succeeds in between.
+   * Counts a 403 without a reason, which may be about the key or about one client's prompt. It counts against the key if several clients get a 403
+   * with no successful call in between.
    */
   function countForKey(target: HealthTarget, failure: FailedCall) {
     if (!failure.owner) return
@@ -152,7 +151,7 @@ export function createCooldowns(
       const level = failure.level ?? rule.level
       const isNetwork = failure.class === 'network'
       const isWide = failureRules[failure.class].affectsProvider === true
-      // Clients may send any name: models that don't exist must not replace the counts of others.
+      // Clients may send any name, and models that don't exist must not replace the counts of real ones.
       if (failure.class !== 'model-not-found')
         windows.recordAtAllLevels(target, {
           ...{ combo, windowMs, isRecount: failure.isCounted ?? false },

@@ -18,9 +18,9 @@ export interface Explanation {
 
 /** The decision of the `route` function. Empty if it returned nothing, so the request is routed as usual. */
 export interface RouteDecision {
-  /** The models, aliases, or combos that it returned, which replace the name. */
+  /** The models, aliases, or combos that `route` returned, which replace the requested name. */
   models?: string[]
-  /** Why it failed. */
+  /** Why `route` failed. */
   error?: string
 }
 
@@ -54,9 +54,9 @@ export interface ExplainedTarget {
 export interface CacheExplanation {
   /** Where cache breakpoints would be in the request to the provider, such as `tools[3]` or `messages[4].content[0]`. */
   marks: string[]
-  /** The field or header that would name the session: `prompt_cache_key`, `x-session-id`. */
+  /** The field or header that would contain the session, such as `prompt_cache_key` or `x-session-id`. */
   session?: string
-  /** Why there would be none. */
+  /** Why the request would have no breakpoints. */
   stoodDown?: CachingSkipReason
 }
 

@@ -9,7 +9,7 @@ export type HealthLevel = 'connection' | 'model'
 /** The cooldown that failures of one class cause. */
 export interface CooldownRule {
   level: HealthLevel
-  /** `at-once`: the first failure starts the cooldown; `by-share`: the share of failures among the latest calls does (`HealthTerms`). */
+  /** When the cooldown starts: `at-once` after the first failure, `by-share` once enough of the latest calls have failed (`HealthTerms`). */
   starts: 'at-once' | 'by-share'
   /** The first cooldown in ms; it doubles each time a probe fails, up to `maxMs`. Default: the one in `HealthTerms`. */
   baseMs?: number
@@ -24,7 +24,7 @@ export interface ScopedHealthSettings extends HealthTerms {
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
-/** The cooldown for occasional failures, since a single one isn't evidence. */
+/** The cooldown for occasional failures, because a single failure isn't evidence. */
 export const sporadicCooldown: CooldownRule = { level: 'model', starts: 'by-share' }
 
 /** The cooldown for a rejected key. */
@@ -39,7 +39,7 @@ export const rejectedKeyCooldown = {
 interface FailureRule {
   /** The cause of the failure. */
   fault: 'client' | 'account' | 'model' | 'provider' | 'gateway'
-  /** Absent: such failures don't affect health. */
+  /** The cooldown for such failures. If absent, they don't affect health. */
   cooldown?: CooldownRule
   /** Whether such failures count against the entire provider if several of its connections have them. */
   affectsProvider?: true
@@ -55,14 +55,14 @@ export const failureRules: Readonly<Record<FailureClass, FailureRule>> = {
   format: { fault: 'gateway' },
   'over-budget': { fault: 'account' },
   credentials: { fault: 'account', cooldown: rejectedKeyCooldown, isLasting: true },
-  forbidden: { fault: 'account', cooldown: sporadicCooldown }, // counts against the key as well when several clients in a row get it
+  forbidden: { fault: 'account', cooldown: sporadicCooldown }, // also counts against the key if several clients in a row get it
   'rate-limit': {
     fault: 'account',
     cooldown: { level: 'connection', starts: 'at-once', baseMs: SECOND, maxMs: MINUTE },
     isOverInTime: true,
   },
   server: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isOverInTime: true },
-  // An unreachable address is reported with `isCertain`, and as a failure of the connection.
+  // An unreachable URL is reported with `isCertain`, and as a failure of the connection.
   network: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isOverInTime: true },
   timeout: { fault: 'provider', cooldown: sporadicCooldown, affectsProvider: true, isOverInTime: true },
   content: { fault: 'provider', cooldown: sporadicCooldown, isOverInTime: true },

@@ -2,7 +2,7 @@ import type { ResponseCondition } from '../../types.ts'
 import type { Group, GroupChoice, GroupEntry, GroupOrder, Resolution, Route, RouteTarget } from './group.ts'
 import type { GroupReach, Select } from './select.ts'
 
-/** The maximum number of combos to follow for one request, since they can be nested. */
+/** Maximum number of combos to follow for one request, because combos can be nested. */
 const MAX_COMBOS = 1_000
 
 interface EnteredGroup {
@@ -22,7 +22,7 @@ export interface FollowDependencies {
   onExcluded?: EntryListener | undefined
   /** Called when an entry's turn comes, but its name has no target. */
   onUnresolved?: EntryListener | undefined
-  /** Called at the end if there were no routes; its rejection ends the walk. */
+  /** Called at the end if there were no routes. If it rejects, the walk ends with its error. */
   onEmpty?: (() => Promise<void>) | undefined
 }
 
@@ -31,7 +31,7 @@ export type EntryListener = (entry: GroupEntry, way: Pick<GroupChoice, 'group' |
 
 /**
  * Returns the routes of a group, entry by entry, following nested combos. Each route is computed when it is pulled. A combo is followed only once per
- * request, so a cycle ends. This is a class, not an async generator, because V8 never optimizes generators, and every request to a combo runs it.
+ * request, so a cycle ends. This is a class and not an async generator, because every request to a combo runs it and V8 never optimizes generators.
  */
 export function walkRoutes(
   outermost: Group,
@@ -136,7 +136,7 @@ function collectConditions(via: GroupChoice): Route['on'] {
   return found && [...found]
 }
 
-/** Applies the terms of the entries on the path. The innermost entry that sets one wins, for each parameter separately. */
+/** Applies the settings of the entries on the path. For each parameter, the innermost entry that sets it wins. */
 function applyEntries(target: RouteTarget, via: GroupChoice): RouteTarget {
   let voices: GroupEntry['voices']
   let params: GroupEntry['params']

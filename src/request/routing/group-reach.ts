@@ -5,17 +5,17 @@ import type { RouteTable } from './route-table.ts'
 import type { GroupReach, Representatives } from './select.ts'
 import { getStrategy } from './strategies.ts'
 
-/** Combos that are nested deeper than this have no known price. */
+/** Maximum nesting of a combo with a known price. */
 const MAX_DEPTH = 100
 
-/** Creates the lookup. It caches, and must not outlive its routes. */
+/** Creates the lookup. It caches results, so it must not outlive its routes. */
 export function createRepresentatives(catalog: Catalog, resolveModel: (model: string) => Resolution): Representatives {
   const representatives = new Map<string, RouteTarget | undefined>()
-  const costs = new WeakMap<RouteTarget, number | undefined>() // targets with parameters are created per request
+  const costs = new WeakMap<RouteTarget, number | undefined>() // keyed by object, because targets with parameters are created per request
 
   function findRepresentative({ target, name }: GroupEntry, depth = 0): RouteTarget | undefined {
     if (target || representatives.has(name) || depth > MAX_DEPTH) return target ?? representatives.get(name)
-    representatives.set(name, undefined) // read if a cycle of combos leads back here
+    representatives.set(name, undefined) // this value is read if a cycle of combos leads back here
     const resolution = resolveModel(name)
     const first =
       resolution && 'strategy' in resolution ? findFirstOfGroup(resolution, depth + 1) : resolution?.[0]?.target
@@ -56,16 +56,16 @@ const NEUTRAL_INPUTS: Omit<StrategyInputs, 'label' | 'getCost'> = {
 
 function sumPrice(catalog: Catalog, target: RouteTarget): number | undefined {
   const { input, output, search, page } = pricesOf(catalog, target) ?? {}
-  if (input === undefined && output === undefined) return search ?? page // for models that aren't charged by tokens
+  if (input === undefined && output === undefined) return search ?? page // for models that aren't billed by tokens
   return input === undefined || output === undefined ? undefined : input + output
 }
 
-/** The maximum number of steps of `listTargets`. */
+/** Maximum number of steps of `listTargets`. */
 const MAX_REACH = 100
 
 const reaches = new WeakMap<RouteTable, GroupReach>()
 
-/** Returns the lookups for the entries of a table's groups. They cache, so each table has its own. */
+/** Returns the lookups for the entries of a table's groups. They cache results, so each table has its own. */
 export function getGroupReach(table: RouteTable): GroupReach {
   const existing = reaches.get(table)
   if (existing) return existing
@@ -80,7 +80,7 @@ export const resolveEntry = (table: RouteTable, { target, name }: GroupEntry, pa
 
 function createGroupReach(table: RouteTable): GroupReach {
   function* walkTargets(entry: GroupEntry, look = { left: MAX_REACH }): Generator<RouteTarget> {
-    if (look.left-- <= 0) return // also ends a cycle
+    if (look.left-- <= 0) return // a limit, which also ends a cycle
     const resolution = resolveEntry(table, entry)
     if (resolution && 'strategy' in resolution) for (const inner of resolution.entries) yield* walkTargets(inner, look)
     else for (const { target } of resolution ?? []) yield target

@@ -14,7 +14,7 @@ import type {
 /** A target with its stored connection. */
 export type RouteTarget = ProviderTarget<ConnectionRecord>
 
-/** Serializes parameters so that equal parameters produce equal strings, regardless of their order. No parameters and an empty set are equal. */
+/** Serializes parameters so that equal parameters produce equal strings, in any order. An empty set is equal to no parameters. */
 export const serializeParams = ({ params }: Pick<RouteTarget, 'params'>): string =>
   params ? JSON.stringify(Object.entries(params).sort()) : '[]'
 
@@ -25,9 +25,9 @@ export const DEFAULT_STRATEGY: Strategy = 'fallback'
 export interface Group {
   /** The display name, which is the combo's or the provider's. */
   name: string
-  /** The key of its state, unique among groups. */
+  /** The key of the group's state, unique among groups. */
   label: string
-  /** Changes with each change of the group, which ends moved sessions. */
+  /** A value that changes with each change of the group, which ends moved sessions. */
   edition?: string | undefined
   strategy: Strategy
   /** With `round-robin`: how many consecutive requests each entry gets. */
@@ -64,7 +64,7 @@ export interface GroupEntry {
   index: number
   /** A model name, or a connection's id. */
   name: string
-  /** Default 1. */
+  /** The entry's weight; default 1. */
   weight: number
   when?: Condition | undefined
   /** The tags that the connections of its targets must have. */
@@ -99,11 +99,11 @@ export interface StrategyInputs {
   getLoad(entry: GroupEntry): number
 }
 
-/** The turn of an entry; `times`: how many consecutive times it has had the turn. */
+/** The turn of an entry. `times` is how many consecutive times the entry has had the turn. */
 export interface GroupTurn {
   index: number
   times: number
-  /** The version of the state after this turn, if it was the last one taken; `before`: the state before it. */
+  /** The version of the state after this turn, if it was the last one taken. `before` is the state before it. */
   version?: string
   before?: string
 }
@@ -129,7 +129,7 @@ export interface GroupChoice {
 export interface Route {
   target: RouteTarget
   via?: GroupChoice
-  /** The response conditions of all groups on the path that make the gateway try the next target; absent: none. */
+  /** The response conditions of all groups on the path that make the gateway try the next target; absent if there are none. */
   on?: readonly ResponseCondition[]
 }
 

@@ -8,7 +8,7 @@ export interface Probe {
   ended: Promise<ProbeResult>
 }
 
-/** The outcome of a probe. `dropped`: it predicts nothing about the next call, since the client disconnected, or the failure may be a coincidence. */
+/** The outcome of a probe. `dropped` predicts nothing about the next call, because the client disconnected or the failure may be a coincidence. */
 export type ProbeResult = 'answered' | 'failed' | 'dropped'
 
 interface ProbedTarget {
@@ -19,7 +19,7 @@ interface ProbedTarget {
   now: number
 }
 
-/** Stores an in-flight call in the records of its target. Returns the function that ends the probe, so others can probe. */
+/** Adds an in-flight call to the records of its target. Returns the function that ends the probe, so others can probe. */
 export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: ProbeResult) => void {
   let settle: (ending: ProbeResult) => void = () => {}
   const ended = new Promise<ProbeResult>((resolve) => {
@@ -33,7 +33,7 @@ export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: P
   }
   return (ending) => {
     for (const record of unhealthy) {
-      if (record.probeCall !== probeCall) continue // another call has replaced it
+      if (record.probeCall !== probeCall) continue // another call has replaced this one
       record.probing = false
       delete record.probeCall
     }
@@ -55,17 +55,17 @@ export interface HealthRecord extends Subject {
   failures: number
   /** Consecutive cooldowns. */
   times: number
-  /** Epoch ms. */
+  /** The time of the first failure, in epoch ms. */
   since: number
-  /** Absent while failures are only counted. */
+  /** When the cooldown ends, in epoch ms. Absent while failures are only counted. */
   retryAt?: number
   /** Whether the provider requested the wait until `retryAt`. */
   isRequestedWait?: boolean
-  /** Whether every other call would certainly fail as well. `false` or absent: the failures of several requests have added up. */
+  /** Whether every other call would certainly fail as well. If `false` or absent, the failures of several requests have added up. */
   isCertain?: boolean
-  /** The time at which the cooldown began or was extended, as a number in the order of all calls and cooldowns. */
+  /** When the cooldown began or was last extended, as a number in the order of all calls and cooldowns. */
   cooledIn: number
-  /** Whether streams have been cut off. Then the beginning of another stream isn't a sign of recovery. */
+  /** Whether streams have been cut off. If so, the beginning of another stream isn't a sign of recovery. */
   isCut?: boolean
   /** Whether a probe is in flight. */
   probing: boolean
@@ -91,7 +91,7 @@ export interface HealthRecords {
   reset(connectionId?: string): void
 }
 
-/** Clients choose model names, so the number is limited; the least useful record is dropped first. */
+/** Maximum number of records, because clients choose model names. The least useful record is dropped first. */
 const MAX_RECORDS = 1_000
 
 export function createHealthRecords(): HealthRecords {
@@ -126,7 +126,7 @@ export function createHealthRecords(): HealthRecords {
     return record
   }
 
-  /** Drops one record: the oldest of a model that may not exist or isn't in cooldown, else the oldest of a model, else the oldest. */
+  /** Drops one record: the oldest of a model that may not exist or isn't in cooldown, or else the oldest of a model, or else the oldest of all. */
   function forgetOne() {
     const kept = [...records]
     const [key] = kept.find(isExpendable) ?? kept.find(isModelRecord) ?? kept[0] ?? []

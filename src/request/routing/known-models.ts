@@ -26,6 +26,6 @@ export function isKnownName(name: string, table: RouteTable): boolean {
   return isKnown
 }
 
-/** Caches the known names that were requested: finding the targets of a name takes longer than the rest of the measuring. */
+/** Caches known names that were requested, because finding the targets of a name takes longer than the rest of the measuring. */
 const knownNamesByTable = new WeakMap<RouteTable, Set<string>>()
 const MAX_NAMES = 2_000

@@ -15,7 +15,7 @@ import type { RouteTable } from './route-table.ts'
 export function findMissingProviders(model: string, table: RouteTable, max = 3): string[] {
   const missing = new Set<string>()
   const seen = new Set<string>()
-  const rest = [model] // a stack: the next name is the last
+  const rest = [model] // a stack; the last element is the next name
   for (let name = rest.pop(); name !== undefined && missing.size < max; name = rest.pop()) {
     if (seen.has(name)) continue
     seen.add(name)

@@ -52,8 +52,8 @@ export const servesKind = ({ operation }: RequestedEndpoint, kind: Kind): boolea
   operation.kind === kind || (operation.alsoServes?.includes(kind) ?? false)
 
 /**
- * Returns whether the kind is only served at another endpoint. A kind that isn't served anywhere yet is sent to chat providers, since some of them
- * respond with images and speech there; the others reject it.
+ * Returns whether the kind is only served at another endpoint. A kind that isn't served anywhere yet is sent to chat providers, because some of them
+ * respond with images and speech there, and the others reject it.
  */
 export const needsOtherEndpoint = (endpoint: RequestedEndpoint, kind: Kind): boolean =>
   !servesKind(endpoint, kind) && (findEndpoint(kind) !== undefined || endpoint.operation.kind !== 'llm')
@@ -76,7 +76,7 @@ export function requireKind(
   })
 }
 
-/** Returns whether the target serves the kind at its chat endpoint: Google and resellers of its models do so for images and audio. */
+/** Returns whether the target serves the kind at its chat endpoint, as Google and resellers of its models do for images and audio. */
 const isServedAsChat = (
   { operation }: RequestedEndpoint,
   kind: Kind,

@@ -2,7 +2,7 @@ import type { Combo, ComboModel } from '../../types.ts'
 
 /** Looks up combos and aliases by name. */
 export interface NamedModels {
-  /** Returns the entries of a combo. `sameVectors`: whether its author has declared that all its models produce the same vectors. */
+  /** Returns the entries of a combo. `sameVectors` is whether its author has declared that all its models produce the same vectors. */
   findCombo(name: string): { models: readonly string[]; sameVectors?: boolean | undefined } | undefined
   /** Returns the model name that an alias points to. */
   findAliasTarget(name: string): string | undefined
@@ -40,7 +40,10 @@ export function reachesModel(models: readonly string[], requested: string, names
   return false
 }
 
-/** Finds the chain of names through which `start` leads back to itself; it begins and ends with `start`. `next`: the names that each name leads to. */
+/**
+ * Finds the chain of names through which `start` leads back to itself; it begins and ends with `start`. `next` contains the names that each name
+ * leads to.
+ */
 export function findCycle(start: string, next: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const cameFrom = new Map<string, string>()
   const open = [start]

@@ -2,8 +2,8 @@ import type { Combo } from '../../types.ts'
 import { getEntryName, type NamedModels } from './named-models.ts'
 
 /**
- * Finds two different models in a combo, including through aliases and nested combos; `undefined` if all names refer to one model. A model has the
- * same id everywhere, apart from the prefixes of providers and vendors. `models`: the entries of the combo.
+ * Finds two different models in a combo, including through aliases and nested combos. Returns `undefined` if all names refer to one model. A model
+ * has the same ID everywhere, apart from the prefixes of providers and vendors. `models` contains the entries of the combo.
  */
 export function findTwoModels(models: readonly string[], names: NamedModels): readonly [string, string] | undefined {
   let first: string | undefined
@@ -41,8 +41,8 @@ const removePrefixes = (name: string): string =>
   name
     .slice(name.lastIndexOf('/') + 1)
     .toLowerCase()
-    .replace(/^(?:(?:us|eu|apac|global)\.)?(?:amazon|cohere)\./, '') // at AWS
-    .replace(/:latest$/, '') // at Ollama
+    .replace(/^(?:(?:us|eu|apac|global)\.)?(?:amazon|cohere)\./, '') // AWS adds these prefixes
+    .replace(/:latest$/, '') // Ollama adds this suffix
 
 /** Returns the end of a sentence about a combo that would mix the vectors of two models. */
 export const describeMixedVectors = ([one, other]: readonly [string, string]): string =>

@@ -14,7 +14,7 @@ export interface CircuitPermit {
    */
   breakOff(failure: HealthFailure): void
   fail(failure: HealthFailure): void
-  /** Reports an unknown outcome, since the client didn't wait for it. */
+  /** Reports an unknown outcome, because the client didn't wait for it. */
   drop(): void
 }
 

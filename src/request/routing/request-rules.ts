@@ -17,7 +17,7 @@ export interface OverridableLimits {
   totalTimeoutMs: number
 }
 
-/** Merges the rules for a request. Each of `layers` overrides the ones before it: first the settings, then a combo. */
+/** Merges the rules for a request. Each of the `layers` overrides the ones before it: first the settings, then a combo. */
 export function mergeRules(
   limits: OverridableLimits,
   ...layers: ReadonlyArray<RequestRules | undefined>

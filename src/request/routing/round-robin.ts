@@ -7,7 +7,7 @@ import type { SharedState } from './shared-state.ts'
 export interface RoundRobin {
   /** Takes the next turn. Skips unusable entries, unless all are unusable. */
   take(group: Group, isUsable: (entry: GroupEntry) => boolean): Promise<GroupTurn>
-  /** Returns the turn that `take` would return: the one after `after`, by default after the last turn taken. */
+  /** Returns the turn that `take` would return: the one after `after` or, by default, after the last turn taken. */
   peek(group: Group, isUsable: (entry: GroupEntry) => boolean, after?: GroupTurn): Promise<GroupTurn>
   /** Ends a turn: moves it to the entry that responded, or gives it back if none did, unless another request has taken a turn since. */
   settle(group: Group, entry: GroupEntry | undefined, turn: GroupTurn): Promise<void>
@@ -27,12 +27,12 @@ interface WaitingRequest {
 }
 
 /**
- * The maximum number of retries when other instances write a turn at the same time. After that, a turn may be taken twice, which is better than
- * waiting longer.
+ * Maximum number of retries when other instances write a turn at the same time. After that, a turn may be taken twice, which is better than waiting
+ * longer.
  */
 const MAX_RETRIES = 50
 
-/** If the storage takes longer than this to return a turn, in ms, the instance takes the turn on its own. */
+/** How long to wait for the storage to return a turn, in ms. After that, the instance takes the turn on its own. */
 const MAX_WAIT_MS = 2_400
 
 /** Creates round-robin turns on shared state. With a store, all instances share the turns. */

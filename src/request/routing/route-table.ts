@@ -73,7 +73,10 @@ export const createConnectionGroup = (routes: readonly Route[], strategy: Connec
   entries: routes.map(({ target }, index) => ({ index, name: target.connection.id, weight: 1, target })),
 })
 
-/** Returns the strategy for a provider's connections: the one of the combo that names it, otherwise the provider's. `undefined` means by priority. */
+/**
+ * Returns the strategy for a provider's connections: from the combo that names the provider, or else the provider's own. `undefined` means by
+ * priority.
+ */
 export function getConnectionStrategy(
   provider: string,
   { within, record }: { within: Group | undefined; record: ProviderRecord | undefined },
@@ -91,7 +94,7 @@ export function getConnectionStrategy(
   return chosen?.strategy === DEFAULT_STRATEGY ? undefined : chosen
 }
 
-/** Active connections by each of their three names, in the order of use. */
+/** Active connections by each of their three names, in the order in which they are used. */
 export type NamedConnections = ReadonlyMap<string, readonly ConnectionRecord[]>
 
 /** Groups active connections by their names. */
@@ -114,7 +117,7 @@ export interface RoutingRecords {
   combos: readonly Combo[]
   aliases: readonly AliasRecord[]
   providers: readonly ProviderRecord[]
-  /** Used for their prices. */
+  /** The custom models, for their prices. */
   customModels: readonly CustomModel[]
 }
 
@@ -127,8 +130,8 @@ export interface RouteTable {
    */
   resolveModel(model: string, parent?: Group, service?: string): Resolution
   /**
-   * Finds the targets that a request for this name may use, by priority; none for a combo, which chooses per request; `undefined` if the name doesn't
-   * resolve.
+   * Finds the targets that a request for this name may use, by priority. Returns none for a combo, which chooses per request, and `undefined` if the
+   * name doesn't resolve.
    */
   findTargets(model: string): readonly RouteTarget[] | undefined
   readonly catalog: Catalog
@@ -151,17 +154,17 @@ export interface RouteTable {
   findCombo(model: string): Group | undefined
   /** Like `findCombo`, but only returns a combo with its own request rules. */
   findRuledCombo(model: string): Group | undefined
-  /** Rejects with `STORAGE_FAILED`. */
+  /** Reads the custom models. Rejects with `STORAGE_FAILED`. */
   customModels(): Promise<readonly CustomModel[]>
 }
 
-/** The maximum number of model names whose targets are cached. */
+/** Maximum number of model names whose targets are cached. */
 const MAX_KNOWN = 1_000
 
 /** The dependencies of a route table, in addition to its records. */
 export interface RouteTableDependencies {
   catalog: Catalog
-  /** Default: none. */
+  /** The gateway's base path; default: none. */
   basePath?: string
   customModels(): Promise<readonly CustomModel[]>
   code: CodeRecords
@@ -266,8 +269,8 @@ export function createRouteTable(
 }
 
 /**
- * Returns the provider name that clients can use to reach the target again, as `<name>/<model>`: of the three names of its connection, the one that
- * resolves to it and to the fewest other connections. If several do, the provider's id is preferred.
+ * Returns the provider name with which clients can request the target again, as `<name>/<model>`. Of the three names of its connection, it is the one
+ * that resolves to the target and to the fewest other connections. If several do, the provider's ID is preferred.
  */
 export function getCallableName(
   target: RouteTarget,
@@ -292,7 +295,7 @@ function findCallableName(
     if (!reachesTarget || targets.length >= fewest) continue
     best = name
     fewest = targets.length
-    if (fewest === 1) break // most names lead to one connection
+    if (fewest === 1) break // stops early, because most names lead to one connection
   }
   return best
 }
@@ -325,11 +328,11 @@ export function createModelRouter({
     const reads = [connections.all(), combos.all(), aliases.all(), providers.all(), customModels.all()] as const
     if (last && isSame(last.reads, reads)) return last.table
     const [connectionRecords, comboRecords, aliasRecords, providerRecords, modelRecords] = reads
-    const priced = modelRecords.catch(() => NO_MODELS) // requests continue without their prices, and the next one reads them again
+    const priced = modelRecords.catch(() => NO_MODELS) // requests continue without custom prices, and the next one reads them again
     const table = trackValue(
       Promise.all([connectionRecords, comboRecords, aliasRecords, providerRecords, priced]).then(
         ([connections, combos, aliases, providers, customModels]) =>
-          code.records === records // otherwise, some may have been read before a reload
+          code.records === records // otherwise, some records may have been read before a reload
             ? compile({ connections, combos, aliases, providers, customModels }, records)
             : getTable(),
       ),

@@ -2,7 +2,7 @@ import type { Condition, Pattern } from '../../types.ts'
 import type { Group, GroupEntry } from './group.ts'
 
 /**
- * The facts about a request that combos use to choose, computed on demand. They are functions because an object with getters that is created per
+ * The facts about a request that combos use to choose, computed on demand. They are functions, because an object with getters that is created per
  * request gets its own hidden class, which stays in memory longer than the object.
  */
 export interface RequestFacts {
@@ -17,11 +17,11 @@ export interface RequestFacts {
   /** Returns the body's `metadata`. */
   metadata(): Readonly<Record<string, unknown>>
   header(name: string): string | undefined
-  /** The owner of the session; see `Caller`. */
+  /** The owner of the session (`Caller.owner`). */
   owner: string
   /** Returns the session, which is the same for all requests of a conversation. */
   session(): string
-  /** Absent if no combo has functions. */
+  /** The functions of combos; absent if no combo has any. */
   readonly functions: EntryFunctions | undefined
 }
 
@@ -33,11 +33,16 @@ export interface EntryFunctions {
   evaluate(group: Group): Promise<void>
 }
 
-/** Finds the first part of an entry's condition that a request doesn't meet, or `function` for one defined in code; `undefined` if it meets all. */
+/**
+ * Finds the first part of an entry's condition that a request doesn't meet, or `function` for a condition in code. Returns `undefined` if it meets
+ * all parts.
+ */
 export const findUnmetPart = (facts: RequestFacts, entry: GroupEntry): string | undefined =>
   facts.functions?.excluded.has(entry) ? 'function' : entry.when && findUnmetCondition(facts, entry.when)
 
-/** Finds the first part of the condition that a request doesn't meet, such as `tools` or `headers.x-team`; `undefined` if it meets all. */
+/**
+ * Finds the first part of the condition that a request doesn't meet, such as `tools` or `headers.x-team`. Returns `undefined` if it meets all parts.
+ */
 function findUnmetCondition(facts: RequestFacts, condition: Condition): string | undefined {
   const { model, bytes, stream, tools, images, headers, metadata } = condition
   if (model !== undefined && !matches(facts.model, model)) return 'model'
@@ -61,7 +66,7 @@ function matches(value: string | undefined, pattern: Pattern): boolean {
 }
 
 /**
- * Returns whether the value matches the pattern, in which `*` matches any text. Compares the parts between the `*`s in linear time, since a regular
+ * Returns whether the value matches the pattern, in which `*` matches any text. Compares the parts between the `*`s in linear time, because a regular
  * expression could take exponential time.
  */
 export function matchesPattern(value: string, pattern: string): boolean {

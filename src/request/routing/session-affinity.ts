@@ -17,7 +17,7 @@ export interface SessionAffinity {
   moveSession(group: Group, session: OwnedSession, entry: GroupEntry): Promise<void>
 }
 
-/** How long a session stays moved: longer than any provider caches prompts. */
+/** How long a session stays moved, in ms; longer than any provider caches prompts. */
 const TTL_MS = 60 * 60 * 1_000
 
 /** Keeps each moved session for an hour in shared state. */
@@ -33,7 +33,7 @@ export interface ServedSessions {
   record(group: Group, session: OwnedSession, connectionId: string): void
 }
 
-/** The maximum number of sessions; the oldest are dropped first. */
+/** Maximum number of sessions; the oldest are dropped first. */
 const MAX_SESSIONS = 10_000
 
 /** Remembers sessions in memory, for an hour each. */
@@ -47,14 +47,14 @@ export function createServedSessions(clock: Clock): ServedSessions {
     record(group, session, connectionId) {
       const key = getKey(group, session)
       if (!sessions.delete(key)) evictOldest(sessions, MAX_SESSIONS)
-      sessions.set(key, { connectionId, until: clock.now() + TTL_MS }) // now the newest
+      sessions.set(key, { connectionId, until: clock.now() + TTL_MS }) // keeps the latest session last
     },
   }
 }
 
 /**
  * Returns the key of a session in a group. It contains the group's edition, so a change of the group ends moved sessions. It contains only hashes of
- * the session and its owner, since sessions may be long and may identify people.
+ * the session and its owner, because sessions may be long and may identify people.
  */
 const getKey = ({ label, edition = '' }: Group, { owner, session }: OwnedSession) =>
   `pins/${encodeURIComponent(label)}/${edition}/${toHash(session)}${owner && `-${toHash(owner)}`}`

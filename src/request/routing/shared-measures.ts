@@ -9,16 +9,16 @@ import { getStatsKey, type MeasureName, type TargetStats } from './target-stats.
 
 /** How long published measurements are kept, in ms. */
 const TTL_MS = 60 * 60 * 1_000
-/** The maximum age of other instances' measurements, and the shortest time between two publications, in ms. */
+/** The maximum age of other instances' measurements, and the minimum time between two publications, in ms. */
 const PAUSE_MS = 100
 /** How often an instance publishes while it has load, in ms. */
 const HEARTBEAT_MS = 20_000
-/** If an instance hasn't published for this long, in ms, it is treated as killed, and its load no longer counts. */
+/** An instance that hasn't published for this long, in ms, is treated as killed, and its load no longer counts. */
 const MAX_LOAD_AGE_MS = 60_000
-/** An average is published again if it has changed by this fraction, or after `SPEED_MS`. */
+/** The fraction by which an average must change to be published again before `MAX_AVERAGE_AGE_MS` has passed. */
 const MIN_CHANGE = 0.1
 const MAX_AVERAGE_AGE_MS = 10 * 60 * 1_000
-/** The maximum number of published targets; the oldest are dropped first. */
+/** Maximum number of published targets; the oldest are dropped first. */
 const MAX_TARGETS = 1_000
 
 const FOLDER = 'measures'
@@ -51,7 +51,7 @@ export function createSharedMeasures(
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
 
-  /** Starts publishing a measure of a target, since it is used for choosing. Returns the target's key. */
+  /** Starts publishing a measure of a target, because a strategy uses it. Returns the target's key. */
   function share(target: RouteTarget, measure: MeasureName): string {
     const key = getStatsKey(target)
     if (picks[measure].has(key)) return key
@@ -68,7 +68,7 @@ export function createSharedMeasures(
   const publisher = createThrottledPublisher(
     async () => {
       const targets: Published['targets'] = {}
-      // load 0 for averages: a load is published only if its end is published as well
+      // With a load of 0, because a load is only published if its end is published too.
       for (const [key, target] of picks.average) targets[key] = { ...measure(target), load: 0 }
       for (const [key, target] of picks.load) targets[key] = measure(target)
       published = { at: clock.now(), targets }

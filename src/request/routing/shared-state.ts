@@ -14,7 +14,7 @@ export interface SharedState {
   list(key: string): Promise<ReadonlyArray<{ key: string; value: string }>>
 }
 
-/** Keys contain strings from clients, so their number is limited; the oldest are dropped first. */
+/** Maximum number of keys, because they contain strings from clients. The oldest are dropped first. */
 const MAX_KEYS = 10_000
 
 /** Creates state in this instance's memory. */
@@ -48,9 +48,9 @@ export function createLocalState(clock: Clock): SharedState {
   }
 }
 
-/** A store that doesn't respond within this time is treated as failed. */
+/** Timeout of the storage, in ms. A slower store is treated as failed. */
 const MAX_WAIT_MS = 2_000
-/** A failed storage isn't used for this time, since each attempt may take seconds. */
+/** How long a failed storage isn't used, in ms, because each attempt may take seconds. */
 const PAUSE_MS = 1_000
 
 /** Creates state in an `atomic` storage, shared by all its instances. While the storage fails, each instance keeps its own state. */
@@ -80,7 +80,7 @@ export function createStoredState(
     },
     write(key, value, options) {
       if (isPaused()) return localState.write(key, value, options)
-      const { ttlMs } = options // no `ifVersion`, since the storage's versions have no meaning in memory
+      const { ttlMs } = options // omits `ifVersion`, because the storage's versions have no meaning in memory
       const fallBack = () => localState.write(key, value, ttlMs === undefined ? {} : { ttlMs })
       return attempt(() => storage.set(PREFIX + key, value, { ...options, durability: 'relaxed' }), fallBack)
     },

@@ -2,13 +2,13 @@ import { hashText } from '../../lib/hash.ts'
 import type { Strategy } from '../../types.ts'
 import { DEFAULT_STRATEGY, type GroupChoice, type GroupEntry, type GroupOrder, type StrategyInputs } from './group.ts'
 
-/** Returns all entries in the order in which to try them; the list itself isn't changed. */
+/** Returns all entries in the order in which to try them, without changing the list itself. */
 export type Order = (entries: readonly GroupEntry[], inputs: StrategyInputs) => readonly GroupEntry[]
 
 /** The definition of a strategy. To add one, add a line to the table below. */
 export interface StrategyDefinition {
   order: Order
-  /** The input of the choice in addition to the entries: the group's turn, the request's session, or measurements of targets. */
+  /** What the choice needs in addition to the entries: the group's turn, the request's session, or measurements of targets. */
   needs?: 'turn' | 'session' | 'measures'
   /** Whether a choice counts as load immediately. Otherwise all requests of a burst would find the same target idle. */
   reservesLoad?: true
@@ -24,10 +24,10 @@ const explainListed: StrategyDefinition['reason'] = ({ index }) => `listed ${toO
 export const strategies: Readonly<Record<Strategy, StrategyDefinition>> = {
   fallback: { order: keepOrder, reason: explainListed },
 
-  /** As listed. Under every strategy, entries whose `when` doesn't match are excluded beforehand. */
+  /** Keeps the listed order. Under every strategy, entries whose `when` doesn't match are excluded beforehand. */
   conditional: { order: keepOrder, reason: explainListed },
 
-  /** As listed, starting at the entry that has the turn. */
+  /** Keeps the listed order, starting at the entry that has the turn. */
   'round-robin': {
     order: (entries, { turn }) => [
       ...entries.filter(({ index }) => index >= turn),
@@ -37,14 +37,14 @@ export const strategies: Readonly<Record<Strategy, StrategyDefinition>> = {
     reason: (_, position) => (position === 0 ? 'its turn' : `${position} after the entry whose turn it is`),
   },
 
-  /** Weighted random order; entries with weight 0 come last, as listed. */
+  /** Uses weighted random order. Entries with weight 0 come last, as listed. */
   weighted: {
     order: orderByWeight,
     reason: ({ weight }, position, { entries }) =>
       `drawn ${toOrdinal(position)}, weight ${weight} of ${entries.reduce((sum, { weight }) => sum + weight, 0)}`,
   },
 
-  /** Shuffled uniformly. */
+  /** Shuffles uniformly. */
   random: {
     order(entries, { random }) {
       const remaining = [...entries]
@@ -53,10 +53,10 @@ export const strategies: Readonly<Record<Strategy, StrategyDefinition>> = {
     reason: (_, position) => `drawn ${toOrdinal(position)}`,
   },
 
-  /** Fastest first, ties as listed; unmeasured entries before all others. */
+  /** Puts the fastest entries first, with ties as listed, and unmeasured entries before all others. */
   'least-latency': { order: orderByLatency, needs: 'measures', reason: explainLatency },
 
-  /** Cheapest first, ties as listed; entries with an unknown price last. */
+  /** Puts the cheapest entries first, with ties as listed, and entries with an unknown price last. */
   'least-cost': {
     order: (entries, { getCost }) => sortByFigure(entries, getCost),
     reason(entry, _, { inputs }) {
@@ -65,7 +65,7 @@ export const strategies: Readonly<Record<Strategy, StrategyDefinition>> = {
     },
   },
 
-  /** Fewest in-flight requests first, ties as listed. */
+  /** Puts the entries with the fewest in-flight requests first, with ties as listed. */
   'least-busy': {
     order: (entries, { getLoad }) => sortByFigure(entries, getLoad),
     needs: 'measures',
@@ -79,7 +79,7 @@ export const strategies: Readonly<Record<Strategy, StrategyDefinition>> = {
   sticky: { order: orderBySession, needs: 'session', reason: explainSession },
 }
 
-/** Returns the definition of a strategy; the default's for a strategy that only a later version supports. */
+/** Returns the definition of a strategy. For a strategy that only a later version supports, returns the default strategy's definition. */
 export const getStrategy = (strategy: Strategy): StrategyDefinition =>
   strategies[strategy] ?? strategies[DEFAULT_STRATEGY]
 
@@ -87,7 +87,7 @@ export const getStrategy = (strategy: Strategy): StrategyDefinition =>
 export const explainChoice = ({ group, order, entry }: GroupChoice): string =>
   getStrategy(group.strategy).reason(entry, order.entries.indexOf(entry), order)
 
-/** Sorts entries by their figure, smallest first, ties as listed; entries without a figure come last. */
+/** Sorts entries by their figure, smallest first, with ties as listed. Entries without a figure come last. */
 function sortByFigure(
   entries: readonly GroupEntry[],
   getFigure: (entry: GroupEntry) => number | undefined,
@@ -111,10 +111,10 @@ function draw(entries: readonly GroupEntry[], random: number): number {
     point -= weight
     return point < 0
   })
-  return index < 0 ? entries.length - 1 : index // sums of fractions aren't exact
+  return index < 0 ? entries.length - 1 : index // sums of fractions aren't exact, so nothing may be found
 }
 
-/** The fraction of requests that try another entry first, since it may have become faster. */
+/** The fraction of requests that try another entry first, because it may have become faster. */
 const EXPLORATION_RATE = 0.05
 
 function orderByLatency(entries: readonly GroupEntry[], { getLatency, random }: StrategyInputs): readonly GroupEntry[] {
@@ -142,7 +142,7 @@ function orderBySession(
   { session, label, pin }: StrategyInputs,
 ): readonly GroupEntry[] {
   if (session === '') return entries
-  const seed = `${label}\n${hashText(session)}\n` // sessions may be long
+  const seed = `${label}\n${hashText(session)}\n` // hashed once, because sessions may be long
   const drawn = entries
     .map((entry) => ({ entry, score: entry.name === pin ? Number.POSITIVE_INFINITY : getScore(entry, seed) }))
     .sort((a, b) => Number(a.score < b.score) - Number(a.score > b.score))

@@ -9,7 +9,7 @@ import { defaultHealthTerms } from './request-rules.ts'
 import type * as FailureCode from './unhealthy-targets.ts'
 import type { CooldownState, TermsOfFailures, UnhealthyTargets } from './unhealthy-targets.ts'
 
-/** The health of targets for requests under the same terms. */
+/** The health of targets for requests with the same health rules. */
 export interface TargetHealth {
   /** Returns the target's cooldown; `undefined` if it may be used. */
   getCooldown(target: HealthTarget): CooldownState | undefined
@@ -26,7 +26,7 @@ export interface TargetHealth {
  * request probes it, and a success ends its failures. A change of a connection clears them.
  */
 export interface Health extends TargetHealth {
-  /** Returns the same health under other terms. Under a combo's terms, only the combo's own requests count. */
+  /** Returns the same health under other rules. Under a combo's rules, only the combo's own requests count. */
   withSettings(options: ScopedHealthSettings): TargetHealth
   /** The data for `listHealthEntries` and `listTargetStates`. */
   facts: HealthFacts
@@ -42,10 +42,10 @@ export const loadFailureCode = once(async () => {
   return failureCode
 })
 
-/** Creates the health of a gateway, without failures, under the default terms. `random`: a random number in [0, 1). */
+/** Creates the health of a gateway, without failures, under the default rules. `random` returns a number in [0, 1). */
 export function createHealth({ clock, random }: { clock: Clock; random: () => number }): Health {
   const windows = createCallWindows(() => clock.now())
-  let order = 0 // orders calls and cooldowns, since several may have the same time
+  let order = 0 // orders calls and cooldowns, because several may have the same time
   const nextOrder = () => ++order
   let unhealthy: UnhealthyTargets | undefined
 

@@ -42,7 +42,7 @@ interface TargetRecord {
 const NEWEST_WEIGHT = 0.2
 const SAMPLES = 100
 const MIN_SAMPLES = 20
-/** Clients choose model names, so the number is limited; the oldest are dropped first. */
+/** Maximum number of targets, because clients choose model names. The oldest are dropped first. */
 const MAX_RECORDS = 10_000
 
 /** Creates empty statistics for at most 10,000 targets. */

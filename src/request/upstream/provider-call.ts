@@ -7,11 +7,11 @@ import type { Clock } from '../../types.ts'
 
 /** How long a call may take, in ms. */
 export interface TimeLimits {
-  /** From the start of the call to the response headers. */
+  /** Maximum time from the start of the call to the response headers. */
   headersTimeoutMs: number
-  /** Between two chunks of the body. */
+  /** Maximum time between two chunks of the body. */
   idleTimeoutMs: number
-  /** From the start of the call to the end of the body; a stream has no such limit after its first content. */
+  /** Maximum time from the start of the call to the end of the body. A stream has no such limit after its first content. */
   totalTimeoutMs: number
 }
 
@@ -32,11 +32,11 @@ export class ProviderCall implements ByteStream {
   readonly #clock: Clock
   readonly #limits: TimeLimits
   readonly #startedAt: number
-  #pending: PendingResponse | undefined = undefined // once it is open
+  #pending: PendingResponse | undefined = undefined // set once the call is open
   readonly #onDeadline = () => this.#checkTime()
   #totalTimeoutMs: number
   #isOpening: boolean
-  #body: ByteStream | undefined = undefined // set when the headers have arrived
+  #body: ByteStream | undefined = undefined // set once the headers have arrived
   #waitingSince: number | undefined = undefined
   #rejectWait: ((reason: unknown) => void) | undefined = undefined
   #stopped: { reason: unknown } | undefined = undefined
@@ -50,7 +50,7 @@ export class ProviderCall implements ByteStream {
     this.#startedAt = clock.now()
   }
 
-  /** Makes the call, once, and keeps no reference to it, since its body may be large. Resolves when the response headers have arrived. */
+  /** Makes the call, once, without keeping a reference to it, because its body may be large. Resolves when the response headers have arrived. */
   open(call: UpstreamCall, fetch: UpstreamFetch): Promise<UpstreamResponse> {
     const { headersTimeoutMs, idleTimeoutMs } = this.#limits
     const pending = startCall(fetch, call)
@@ -128,8 +128,8 @@ export class ProviderCall implements ByteStream {
   }
 
   /**
-   * Cancels the call if a timeout has passed, otherwise sets the next deadline. Silence counts only while a chunk is awaited: the time that a slow
-   * client takes to read isn't the provider's fault.
+   * Cancels the call if a timeout has passed; otherwise, sets the next deadline. Silence only counts while a chunk is awaited: if a slow client takes
+   * time to read, that isn't the provider's fault.
    */
   #checkTime(): void {
     const { idleTimeoutMs, headersTimeoutMs } = this.#limits

@@ -22,21 +22,20 @@ export interface CredentialUse {
   cloud?: Cloud | undefined
 }
 
-/** Returns the function of a connection. */
 type SourceFinder = (connection: ConnectionRecord) => CredentialSource | SharedCredentialSource | undefined
 
 interface KnownCredential {
   /** The credential as text; `undefined` if the function returned none. */
   text: Promise<string | undefined>
   reason: CredentialRequest['reason']
-  /** Set when the function has returned. `until`: epoch ms. */
+  /** Set once the function has returned; `until` is in epoch ms. */
   settled?: { text: string | undefined; until: number }
 }
 
 const DEFAULT_MS = 5 * 60_000
 const EARLY_MS = 60_000
 const TIMEOUT_MS = 5_000
-/** Beyond this, the oldest credentials are forgotten. */
+/** Maximum number of credentials; the oldest are dropped first. */
 const MAX_KNOWN = 20_000
 const MAX_QUOTABLE = 1_000
 
@@ -45,7 +44,7 @@ export class SourcedCredentials {
   readonly #find: SourceFinder
   readonly #clock: Clock
   readonly #known = new Map<string, KnownCredential>()
-  /** The forms in which a provider may quote the latest credentials, the oldest first. */
+  /** The forms in which a provider may quote the latest credentials, oldest first. */
   readonly #quotable = new Set<string>()
 
   constructor(find: SourceFinder, clock: Clock) {
@@ -58,17 +57,17 @@ export class SourcedCredentials {
     return caller.owner !== '' && typeof this.#find(connection) === 'function'
   }
 
-  /** Rejects if the function does. Resolves to `undefined` if it returns nothing. */
+  /** Returns the credential. Rejects if the function does, and resolves to `undefined` if it returns nothing. */
   async get(use: CredentialUse): Promise<string | undefined> {
     const cached = this.#known.get(this.#getId(use))
     if (cached && (!cached.settled || cached.settled.until > this.#clock.now())) return cached.text
     return this.#call(use, cached ? 'expired' : 'first')
   }
 
-  /** Returns another credential after the provider has rejected this one; `undefined` if there is none. */
+  /** Returns a new credential after the provider has rejected this one. Resolves to `undefined` if there is none. */
   async renew(use: CredentialUse, rejected: string): Promise<string | undefined> {
     const cached = this.#known.get(this.#getId(use))
-    if (cached?.settled?.text !== undefined && cached.settled.text !== rejected) return cached.settled.text // another request has renewed it
+    if (cached?.settled?.text !== undefined && cached.settled.text !== rejected) return cached.settled.text // another request has already renewed it
     if (!cached || cached.settled) return withoutRejected(await this.#call(use, 'rejected'), rejected)
     if (cached.reason === 'rejected') return withoutRejected(await cached.text.catch(() => undefined), rejected)
     await cached.text.catch(() => undefined)
@@ -122,7 +121,7 @@ export class SourcedCredentials {
     calling.then(
       (settled) => {
         credential.settled = settled
-        if (settled.text === undefined && this.#known.get(id) === credential) this.#known.delete(id) // the next request calls it again
+        if (settled.text === undefined && this.#known.get(id) === credential) this.#known.delete(id) // the next request calls the function again
       },
       () => {
         if (this.#known.get(id) === credential) this.#known.delete(id)
@@ -155,7 +154,7 @@ export class SourcedCredentials {
           throw createSourceError(
             connectionId,
             `failed${describeCode(cause)}.${advice} The hook "onError" gets the cause`,
-            cause, // which may contain the secret
+            cause, // may contain the secret, so only the hook gets it
           )
         }
       },
@@ -181,21 +180,21 @@ export class SourcedCredentials {
   }
 }
 
-/** Reads the members of a credential once, because they may be getters, which can throw an error with the secret. */
+/** Reads the fields of a credential once, because they may be getters, which can throw an error with the secret. */
 const readMembers = ({ apiKey, accessToken, accessKeyId, secretAccessKey, sessionToken, expiresAt }: JsonObject) => ({
   ...{ apiKey, accessToken, accessKeyId, secretAccessKey, sessionToken, expiresAt },
 })
 
-/** Whether a time was probably given in seconds, as in OAuth: as milliseconds, it is decades ago. */
+/** Whether a time was probably given in seconds, as in OAuth, because as milliseconds it would be decades ago. */
 const isInSeconds = (time: number, now: number) => time > 0 && time < now / 100 && time * 1_000 > now - 24 * 60 * 60_000
 
-/** Returns the code of what a function threw, such as ` with ECONNREFUSED`; empty for anything that may be a secret. */
+/** Returns the code of an error that a function threw, such as ` with ECONNREFUSED`; empty for anything that may be a secret. */
 function describeCode(cause: unknown): string {
   try {
     const code = isObject(cause) ? cause.code : undefined
     return typeof code === 'string' && /^[A-Z_]{3,40}$/.test(code) ? ` with ${code}` : ''
   } catch {
-    return '' // a getter threw
+    return '' // thrown by a getter
   }
 }
 

@@ -88,7 +88,7 @@ const WITHHELD_PREFIX = /^(?:access-control|x-signalbox)-/
 /** Valid field values for every server and `Response`. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Returns the content type to send. Only text types get a charset, since JSON is always UTF-8. */
+/** Returns the content type to send. Only text types get a charset, because JSON is always UTF-8. */
 export const toContentType = (mediaType: string): string =>
   mediaType.startsWith('text/') && !mediaType.includes(';') ? `${mediaType}; charset=utf-8` : mediaType
 

@@ -8,10 +8,10 @@ import type { Cloud } from '../../types.ts'
 export interface UpstreamRequest {
   /** The path below the provider's base URL: `/chat/completions`. */
   path: string
-  /** With its leading `?`; empty if there is none. */
+  /** The query with its leading `?`; empty if there is none. */
   query: string
   headers: Record<string, string>
-  /** Absent for a `GET`. */
+  /** The body; absent for a `GET`. */
   body?: string | Uint8Array
   /**
    * A base URL to use instead of the target's, without a trailing slash. It comes from the connection or the vendor's definition, never from a
@@ -29,7 +29,7 @@ export interface CloudTarget {
   cloud: Cloud
   target: ProviderTarget
   apiKey: string | undefined
-  /** For clouds that exchange the credential for a token. */
+  /** Requests tokens, for clouds that exchange the credential for a token. */
   fetch: UpstreamFetch
 }
 
@@ -38,7 +38,7 @@ export type CloudCall = (request: UpstreamRequest, target: CloudTarget) => Promi
 
 /**
  * Creates the call to a target, with its credential added to `request.headers`. The host always comes from the connection or the catalog, never from
- * the client: otherwise a request could send the credential to any host.
+ * the client; otherwise, a request could send the credential to any host.
  */
 export function createUpstreamCall(
   target: ProviderTarget,
@@ -51,7 +51,7 @@ export function createUpstreamCall(
       message: `The connection to ${getTargetName(target)} has no base URL. Set providerSpecificData.baseUrl.`,
     })
   }
-  const headers = Object.assign({}, request.headers) // takes half the time of the spread operator
+  const headers = Object.assign({}, request.headers) // takes half as long as the spread operator
   if (apiKey !== undefined) addCredential(headers, keyHeader ?? target.auth ?? getDefaultAuth(target.format), apiKey)
   return createCall(baseUrl, { ...request, path: removeRepeatedPath(baseUrl, request.path), headers })
 }
@@ -71,13 +71,13 @@ export function createCall(base: string, { path, query, headers, body }: Upstrea
         data: { param: 'model' },
       })
     }
-    if (checked.size >= MAX_CHECKED) checked.clear() // clients choose model names
+    if (checked.size >= MAX_CHECKED) checked.clear() // limited, because clients choose model names
     checked.add(parts)
   }
   return body === undefined ? { method: 'GET', url, headers } : { method: 'POST', url, headers, body }
 }
 
-/** The URLs that were checked before: parsing one takes 1.3 µs, 9% of an in-process request on Node. */
+/** URLs that have been checked before, because parsing one takes 1.3 µs, 9% of an in-process request on Node. */
 const checked = new Set<string>()
 
 const MAX_CHECKED = 1_000
@@ -90,7 +90,7 @@ const parseBase = (base: string) => (base.endsWith('/') ? parseUrl(base) : parse
 
 /**
  * Parses the URL as platforms do. A bare path, which a web page may use for its own server, gets a placeholder origin. Returns an invalid URL
- * unchanged, since `fetch` rejects it.
+ * unchanged, because `fetch` rejects it.
  */
 function parseUrl(url: string): string {
   try {

@@ -23,7 +23,7 @@ export function createAzureCall(
     : usesDeploymentPath(path)
       ? `/deployments/${encodePathSegment(deployment ?? target.model)}`
       : ''
-  const isForm = headers['content-type']?.startsWith('multipart/') // forms contain the deployment already
+  const isForm = headers['content-type']?.startsWith('multipart/') // forms already contain the deployment
   const query = apiVersion ? `?api-version=${encodeURIComponent(apiVersion)}` : ''
   return createCall(`${getBaseUrl(data)}/openai`, {
     path: place + path,

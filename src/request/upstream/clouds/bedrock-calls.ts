@@ -23,7 +23,7 @@ export async function createBedrockCall(
     ...credentials,
     method: call.method,
     url: call.url,
-    headers: pickHeader(headers, 'content-type'), // proxies may change the others
+    headers: pickHeader(headers, 'content-type'), // proxies may change the other headers
     allHeaders: true,
     body: typeof body === 'string' ? body : new Uint8Array(body), // the copy satisfies the type, which excludes shared memory
     region,

@@ -3,8 +3,8 @@ import { scanTopLevel, withMember } from '../../../lib/json-scan.ts'
 import { parseOpaque } from '../../../protocols/formats/canonical/exact-json.ts'
 
 /**
- * Copies the cache breakpoint on a whole Messages request to its last block, for hosts that support them only on blocks. Returns the text unchanged if
- * the block has a breakpoint or all breakpoints are used. Keeps the breakpoint on the request itself.
+ * Copies the cache breakpoint on an entire Messages request to its last block, for hosts that support breakpoints only on blocks. Returns the text
+ * unchanged if the block has a breakpoint or all breakpoints are used. Keeps the breakpoint on the request itself.
  */
 export function addBlockBreakpoint(text: string): string {
   if (scanTopLevel(text, ['cache_control']).spans.length === 0) return text
@@ -21,7 +21,7 @@ export function addBlockBreakpoint(text: string): string {
   return messages ? withMember(text, 'messages', () => JSON.stringify(messages)) : text
 }
 
-/** The maximum number of breakpoints in a request. */
+/** Maximum number of breakpoints in a request. */
 const MAX_BREAKPOINTS = 4
 
 const listBreakpoints = (blocks: unknown): JsonObject[] =>
@@ -34,7 +34,7 @@ const listMessageBreakpoints = (message: unknown) => (isObject(message) ? listBr
 
 const listObjects = (list: unknown): JsonObject[] => (Array.isArray(list) ? list.filter(isObject) : [])
 
-/** Adds a breakpoint to the last block that can have one; `undefined` if there is no such block or it already has one. */
+/** Adds a breakpoint to the last block that can have one. Returns `undefined` if there is no such block, or if it already has a breakpoint. */
 function addToLastBlock(messages: readonly unknown[], cache_control: JsonObject): unknown[] | undefined {
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at]

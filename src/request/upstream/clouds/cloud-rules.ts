@@ -41,7 +41,7 @@ const bedrockRules: CloudRules = {
       : undefined,
 }
 
-/** The prefixes of access key ids: of users, and of temporary credentials. */
+/** The prefixes of access key IDs: of users, and of temporary credentials. */
 const ACCESS_KEY = /^A[KS]IA/
 
 /** Google Vertex AI: a project, and the key file of a service account, an access token, or a Vertex API key. */
@@ -72,7 +72,7 @@ export const API_KEY = /^(?:AIza|AQ\.)/
 /** A service account of Google Cloud, from its key file. */
 export interface ServiceAccount {
   email: string
-  /** PKCS #8, in PEM. */
+  /** The private key: PKCS #8 in PEM. */
   privateKey: string
   keyId?: string
   project?: string

@@ -14,13 +14,13 @@ export type GoogleTokens = (account: ServiceAccount, fetch: UpstreamFetch) => Pr
 
 interface KnownToken {
   token: Promise<string>
-  /** The time of expiry in epoch ms; infinite while it is being requested. */
+  /** When the token expires, in epoch ms; infinite while it is being requested. */
   until: number
 }
 
-/** Requests each token once for all concurrent calls, and a new one a minute before it expires. */
+/** Creates the token cache. It requests each token once for all concurrent calls, and a new one a minute before it expires. */
 export function createGoogleTokens(clock: Clock): GoogleTokens {
-  const tokens = new Map<string, KnownToken>() // by private key
+  const tokens = new Map<string, KnownToken>() // tokens by private key
 
   function requestToken(account: ServiceAccount, fetch: UpstreamFetch): KnownToken {
     const exchanged = exchangeAssertion(account, { fetch, clock })
@@ -45,7 +45,7 @@ export function createGoogleTokens(clock: Clock): GoogleTokens {
 const MAX_ACCOUNTS = 1_000
 const MARGIN_S = 60
 
-/** Always this URL, not the one in a key file: anyone who receives the assertion can use it. */
+/** Google's token URL. The URL in a key file is ignored, because anyone who receives the assertion can use it. */
 const TOKEN_URL = 'https://oauth2.googleapis.com/token'
 
 /** Exchanges a signed assertion for a token (RFC 7523). */

@@ -44,10 +44,12 @@ function toVertexClaude(
 
 const PUBLISHER = '/publishers/anthropic/models'
 
-/** Only Anthropic itself supports a breakpoint on the entire request; here it becomes one on the last block. */
+/**
+ * The fields that Vertex rejects. Only Anthropic itself supports `cache_control` on the entire request, so it becomes a breakpoint on the last block.
+ */
 const REFUSED = ['anthropic_version', 'cache_control']
 
-/** The betas that Vertex accepts in the header; any other is an error. Sources: issues of https://github.com/BerriAI/litellm, 2026. */
+/** The betas that Vertex accepts in the header; it rejects all others. Sources: issues of https://github.com/BerriAI/litellm, 2026. */
 const HEADER: Readonly<Record<string, string>> = {
   'advanced-tool-use-2025-11-20': 'tool-search-tool-2025-10-19',
   'compact-2026-01-12': 'compact-2026-01-12',
@@ -59,10 +61,10 @@ const HEADER: Readonly<Record<string, string>> = {
   'web-search-2025-03-05': 'web-search-2025-03-05',
 }
 
-/** The beta that Vertex accepts only in the body. */
+/** Matches betas that Vertex accepts only in the body. */
 const BODY = /^context-1m-/
 
-/** Removes the cache scope, which exists only at Anthropic itself. The pattern can't match inside a string, where quotes are escaped. */
+/** Removes the cache scope, which only Anthropic itself supports. The pattern can't match inside a string, because quotes in it are escaped. */
 const removeScopes = (text: string): string =>
   text.replace(/"cache_control"\s*:\s*\{[^{}]*\}/g, (field) =>
     field.replace(/,\s*"scope"\s*:\s*"[^"]*"|"scope"\s*:\s*"[^"]*"\s*,?\s*/, ''),
@@ -79,10 +81,10 @@ function toVertexGemini({ path, headers, body = '' }: UpstreamRequest): Omit<Ups
   }
 }
 
-/** Fields that may have to be removed; most requests have none of them and stay unchanged. */
+/** Matches fields that may have to be removed. Most requests have none of them and stay unchanged. */
 const REMOVABLE_FIELDS = /"(?:id|store|generateContentRequest|generate_content_request)"\s*:/
 
-/** Adapts the body: Vertex has no storage, counts only bare contents, and matches calls to results by name and order. */
+/** Adapts the body to Vertex, which has no storage, counts only bare contents, and matches calls to results by name and order. */
 function adaptGemini(json: JsonObject): JsonObject {
   const fullRequest = json.generateContentRequest ?? json.generate_content_request
   const { store: _, ...request } = isObject(fullRequest) ? pick(fullRequest, COUNTED) : json
@@ -131,7 +133,7 @@ export async function createVertexCall(
   const project = data.project ?? account?.project
   const parent = project === undefined ? '' : `/projects/${project}/locations/${region}`
   const { path, headers, body = '' } = toVertexRequest(request, target)
-  const version = target.format === 'gemini' ? 'v1beta1' : 'v1' // as in Google's and Anthropic's own clients
+  const version = target.format === 'gemini' ? 'v1beta1' : 'v1' // the same versions as in Google's and Anthropic's own clients
   const credential: Record<string, string> = API_KEY.test(apiKey)
     ? { 'x-goog-api-key': apiKey }
     : { authorization: `Bearer ${account ? await tokens(account, fetch) : apiKey}` }
@@ -139,7 +141,7 @@ export async function createVertexCall(
   return createCall(base, { path, query: '', headers: { ...headers, ...credential }, body })
 }
 
-/** Gemini and Claude are called in their own formats, below their publishers; other models through the OpenAI-compatible endpoint. */
+/** Calls Gemini and Claude in their own formats, below their publishers, and other models through the OpenAI-compatible endpoint. */
 function toVertexRequest(
   request: UpstreamRequest,
   { model, format }: VertexCallOptions['target'],
