@@ -15,7 +15,7 @@ export function createDefaultStorage(clock: Clock, logger: Logger): Storage {
     delete: async (...args) => (await load()).delete(...args),
     list: async (...args) => (await load()).list(...args),
     increment: async (key, by, options) => (await load()).increment?.(key, by, options) ?? Number.NaN, // in-memory storage implements it
-    watch: () => () => {}, // nothing else can write to it
+    watch: () => () => {}, // no other process can write to it
     ownSecret: async () => (await load()).ownSecret?.() ?? '',
   }
 }

@@ -9,7 +9,7 @@ import { FeatureRequest, type RouteBodyLimits, UnrecordedRequest } from './reque
 
 export { awaitReply }
 
-/** What serving an area needs. */
+/** Dependencies for serving an area. */
 export interface AreaServing {
   guards: PageGuards
   /** Throws `CLOSED` once the gateway has closed. */

@@ -87,7 +87,7 @@ export function createGateway<const Extend extends readonly Feature[] = []>(
   options: GatewayOptions<Extend>,
 ): Gateway<FeatureApi<Extend>> {
   checkOptions(options)
-  return createGatewayWith(options).gateway as Gateway<FeatureApi<Extend>> // with the operations of all features
+  return createGatewayWith(options).gateway as Gateway<FeatureApi<Extend>> // has the operations of all features
 }
 
 /** Creates a gateway from checked options, its store, and its limit counters. */
@@ -161,7 +161,7 @@ export function createGatewayWith(
     ...createObservers(observe, { ...core, pipeline, api: management.api, isOneOfMany: isShortLived() }),
     ...extensions,
     route,
-    guards, // again, because a step may have chosen another combo
+    guards, // checked again, because a step may have chosen another combo
     promptCaching,
   ]
 
@@ -206,5 +206,5 @@ export function createGatewayWith(
     gateway: isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable,
     store: core.store,
     ledger: limits.ledger,
-  } // see `Gateway`
+  } // the doc of `Gateway` explains the difference
 }

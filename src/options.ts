@@ -26,7 +26,7 @@ import type { Catalog, Clock, Logger, Storage } from './types.ts'
 
 /** Size limits in bytes and timeouts in ms, all above 0. Defaults: `defaultLimits`. */
 export interface Limits extends PipelineLimits {
-  /** Largest body of a management request; default 1 MiB. Larger bodies get a 413. */
+  /** Maximum size of a management request body, in bytes; default 1 MiB. Larger bodies get a 413. */
   maxManagementBodyBytes: number
   /** How long to wait for a provider's model list, in the listing and for `discover`; default 5,000. */
   lookupTimeoutMs: number
@@ -60,8 +60,8 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   extends CodeConfig,
     RouteOptions {
   /**
-   * Where all data is stored. You create it, and you close it. Default: memory, with a warning, since keys, limits, and usage are then lost when the
-   * process ends.
+   * Where all data is stored. You create it, and you close it. Default: memory, with a warning, because keys, limits, and usage are then lost when
+   * the process ends.
    */
   storage?: Storage
   /**
@@ -135,12 +135,12 @@ export interface GatewayOptions<Extend extends readonly Feature[] = readonly Fea
   tokens?: TokenOptions
   /**
    * The provider definitions; default: `defaultCatalog`. Extend it with `{ ...defaultCatalog, mine }`. With `{ refresh: 'models.dev' }`, or a
-   * function in its place, models and prices are refreshed while the gateway runs.
+   * function in place of `'models.dev'`, models and prices are refreshed while the gateway runs.
    */
   catalog?: Catalog | CatalogOptions
   /** Size limits and timeouts; omitted ones keep their defaults. */
   limits?: Partial<Limits>
-  /** Functions to call for each request, attempt, usage record, and error; default: none. */
+  /** Functions to call for each request, attempt, usage record, and error. Default: none. */
   hooks?: Hooks
   /** Your features: steps around requests, model calls, and attempts, routes, and listeners. Default: none. */
   extend?: Extend
@@ -186,7 +186,7 @@ export function checkOptions(
   checkFeatures(options.extend)
 }
 
-/** What a value must be, as a predicate, and whether it is. */
+/** A requirement, as a predicate, and the check for it. */
 type Rule = readonly [requirement: string, isMet: (value: unknown) => boolean]
 type Rules = Readonly<Record<string, Rule>>
 

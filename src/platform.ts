@@ -3,7 +3,7 @@ import { fetchCall } from './lib/fetch-call.ts'
 import type { SyncCrypto } from './records/keyring.ts'
 import type { Clock, Logger } from './types.ts'
 
-const { Bun: bun } = globalThis as { Bun?: { env?: Record<string, string | undefined> } } // the runtime's global
+const { Bun: bun } = globalThis as { Bun?: { env?: Record<string, string | undefined> } } // only Bun has this global
 const isBun = bun !== undefined
 const isDeno = 'Deno' in globalThis
 
@@ -15,7 +15,7 @@ const startTimer = (ms: number, onTime: () => void) => {
 /** Starts a timer that doesn't keep the process alive. */
 export function startIdleTimer(ms: number, onTime: () => void): () => void {
   const timer: unknown = setTimeout(onTime, ms)
-  const node = timer as { unref?: () => void } // a number on other platforms
+  const node = timer as { unref?: () => void } // other platforms return a number
   node.unref?.()
   return () => clearTimeout(timer as ReturnType<typeof setTimeout>)
 }
@@ -45,7 +45,10 @@ export const holdsRejectedBodies: boolean = isDeno
 /** How long a client may keep sending after a response that closes its connection, in ms. If it is cut off sooner, it loses the response. */
 const LINGER_MS = 500
 
-/** Awaited before the end of a response that closes the connection. Bun closes immediately, even while the client sends; the Node adapter waits. */
+/**
+ * Awaited before the end of a response that closes the connection. Needed on Bun, which closes immediately, even while the client is sending. The
+ * Node adapter waits on its own.
+ */
 export const lingerBeforeClose: (() => Promise<void>) | undefined = isBun
   ? () => new Promise((resolve) => setTimeout(resolve, LINGER_MS))
   : undefined
@@ -63,8 +66,8 @@ const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => un
 let turn: Promise<void> | undefined
 
 /**
- * Resolves in the next turn of the event loop, for all callers together; immediately if the platform has no `setImmediate`. Batches of
- * requests keep caches warm, and wake threads and peers once per turn instead of once per request. Without load, a turn ends immediately.
+ * Resolves in the next turn of the event loop, for all callers together; immediately if the platform has no `setImmediate`. Batching requests keeps
+ * caches warm, and wakes threads and peers once per turn instead of once per request. Without load, a turn ends immediately.
  */
 export function nextTurn(): Promise<void> {
   turn ??= new Promise((resolve) => {
@@ -78,7 +81,7 @@ export function nextTurn(): Promise<void> {
   return turn
 }
 
-/** Resolves when a batch of requests starts. Only set on Bun, which delivers requests one by one, but handles batches faster. */
+/** Resolves when a batch of requests starts. Only set on Bun, which delivers requests one by one but handles batches faster. */
 export const waitForBatch: typeof nextTurn | undefined = isBun ? nextTurn : undefined
 
 /** Returns whether the global `fetch` is Bun's own. Bound functions, proxies, and Bun's mocks also show native code as their source. */
@@ -97,7 +100,7 @@ const maxBunCalls = Number(bun?.env?.BUN_CONFIG_MAX_HTTP_REQUESTS) || 256
 const SUGGESTED_MAX_CALLS = 4_096
 
 /**
- * Creates a function that warns once if more requests are in flight than Bun's `fetch` can send concurrently, because Bun queues the rest silently.
+ * Creates a function that warns once if more requests are in flight than Bun's `fetch` can send concurrently, because Bun silently queues the rest.
  */
 export function createBusyWarning(logger: Logger): ((requests: number) => void) | undefined {
   let hasWarned = false
@@ -127,7 +130,7 @@ export function getRuntimeName(): string {
   const { Deno, process } = globalThis as {
     Deno?: { version?: { deno?: string } }
     process?: { versions?: { node?: string } }
-  } // the runtimes' globals
+  } // globals that only some runtimes have
   if (isWorkers()) return 'Cloudflare Workers'
   if (isBun) return `Bun ${(bun as { version?: string }).version}`
   if (isDeno) return `Deno ${Deno?.version?.deno}`
@@ -138,7 +141,7 @@ export function getRuntimeName(): string {
 
 /** Returns whether instances start and stop with the load: on Workers, AWS Lambda, Deno Deploy, or in a service worker. */
 export function isShortLived(): boolean {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } } // the runtime's global
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } } // only some runtimes have this global
   const { AWS_LAMBDA_FUNCTION_NAME: lambda, DENO_DEPLOYMENT_ID: deploy } = isDeno ? {} : (process?.env ?? {})
   return isWorkers() || 'ServiceWorkerGlobalScope' in globalThis || (lambda ?? deploy) !== undefined
 }

@@ -34,7 +34,7 @@ export type InputKind = MediaKind | AddressKind | 'search-result'
 
 export type MediaKind = 'image' | 'file' | 'audio' | 'video'
 
-/** Media that the provider fetches from a URL. `youtube`: YouTube videos. */
+/** Media that the provider fetches from a URL. `youtube` means YouTube videos. */
 export type AddressKind = `${MediaKind}-url` | 'youtube'
 
 /** The names or ids that a provider accepts. */
@@ -65,7 +65,7 @@ export interface ReasoningTraits {
   field: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'thinking-parts'
   /** Which of the provider's own reasoning a request must send back. */
   replay: 'never' | 'tool-loop' | 'always'
-  /** Whether each assistant turn must have that field, empty if there is no reasoning. */
+  /** Whether each assistant turn must have that field, which is empty if there is no reasoning. */
   needsField: boolean
   /** Whether reasoning is rejected if earlier turns have changed. */
   bindsReasoning: boolean
@@ -123,9 +123,9 @@ export interface Traits {
   stopFields: readonly string[]
   /** Whether the role `developer` is accepted. Otherwise it becomes `system`. */
   developerRole: boolean
-  /** Whether system messages are accepted after the first turn. `before-answer`: only between a user turn and its response. */
+  /** Whether system messages are accepted after the first turn. With `before-answer`, only between a user turn and its response. */
   lateSystem: boolean | 'before-answer'
-  /** Whether empty user text is accepted. `blanks`: only if it contains whitespace. */
+  /** Whether empty user text is accepted. With `blanks`, only if it contains whitespace. */
   emptyText: 'taken' | 'blanks' | 'refused'
   /** Whether the last turn may be the assistant's, for the model to continue. */
   prefill: boolean
@@ -167,7 +167,7 @@ export interface Traits {
   /** How targets accept explicit cache breakpoints, and how many are accepted. */
   cacheBreakpoints: 'none' | 'cache_control' | 'prompt_cache_breakpoint'
   maxCacheBreakpoints: number
-  /** The longest lifetime of a breakpoint. */
+  /** The longest supported lifetime of a breakpoint. */
   maxCacheTtl: '5m' | '1h'
   /** Items that can't have a breakpoint although others can; a breakpoint on part of a result moves to the entire result. */
   uncacheable: readonly ('tools' | 'assistant' | 'result-parts')[]

@@ -4,13 +4,13 @@ const encoder = new TextEncoder()
 const strictDecoder = new TextDecoder('utf-8', { fatal: true })
 const lenientDecoder = new TextDecoder()
 
-/** A lone surrogate becomes U+FFFD. */
+/** Encodes UTF-8. A lone surrogate becomes U+FFFD. */
 export const encodeUtf8 = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text)
 
-/** Throws a TypeError for invalid UTF-8; drops a byte order mark. */
+/** Decodes UTF-8 and drops a byte order mark. Throws a TypeError for invalid UTF-8. */
 export const decodeUtf8 = (bytes: Uint8Array): string => strictDecoder.decode(bytes)
 
-/** Replaces invalid UTF-8 with U+FFFD. */
+/** Decodes UTF-8. Replaces invalid bytes with U+FFFD. */
 export const decodeUtf8Lenient = (bytes: Uint8Array): string => lenientDecoder.decode(bytes)
 
 /** Concatenates chunks. A single chunk is returned without copying it. */
@@ -66,7 +66,7 @@ async function readChunks(
 export const toHex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** Uses the standard alphabet, with padding. */
+/** Encodes base64 in the standard alphabet, with padding. */
 export function toBase64(bytes: Uint8Array): string {
   let text = ''
   for (let index = 0; index < bytes.length; index += STEP) {
@@ -79,11 +79,11 @@ export function toBase64(bytes: Uint8Array): string {
 /** Bytes per step: a multiple of three, so only the end is padded, and few enough to pass as arguments on every platform. */
 const STEP = 24_576
 
-/** Uses the URL-safe alphabet, without padding. */
+/** Encodes base64 in the URL-safe alphabet, without padding. */
 export const toBase64Url = (bytes: Uint8Array): string =>
   toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 
-/** Decodes the standard alphabet. Throws for invalid base64. */
+/** Decodes base64 in the standard alphabet. Throws for invalid base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text)
   const bytes = new Uint8Array(binary.length)
@@ -94,7 +94,7 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 /** Returns random bytes from the platform's cryptographic source; at most 65,536. */
 export const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length))
 
-/** Creates a function that returns whether bytes contain one of the strings. It searches for each one's rarest byte, at native speed. */
+/** Creates a function that returns whether bytes contain any of the strings. It searches for each string's rarest byte, at native speed. */
 export function createFinder(texts: readonly string[]): (bytes: Uint8Array) => boolean {
   const needles = texts.map((text) => {
     const bytes = encodeUtf8(text)
@@ -105,9 +105,9 @@ export function createFinder(texts: readonly string[]): (bytes: Uint8Array) => b
 
 interface Needle {
   bytes: Uint8Array
-  /** The index of its rarest byte. */
+  /** The index of the string's rarest byte. */
   at: number
-  /** Where it was last found: similar chunks have it at the same index. */
+  /** Where the string was last found; similar chunks have it at the same index. */
   seenAt: number
 }
 

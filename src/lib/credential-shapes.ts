@@ -1,4 +1,4 @@
-/** Replaces everything that looks like a credential with `[credential]`: keys with vendors' prefixes, tokens, private keys, passwords in URLs. */
+/** Replaces everything that looks like a credential with `[credential]`: keys with vendors' prefixes, tokens, private keys, and passwords in URLs. */
 export function redactCredentialShapes(text: string): string {
   return SHAPES.reduce(
     (rest, shape) => rest.replace(shape, (_, prefix: unknown) => (typeof prefix === 'string' ? prefix : '') + REPLACED),
@@ -8,22 +8,22 @@ export function redactCredentialShapes(text: string): string {
 
 const REPLACED = '[credential]'
 
-/** Also matches strings without a dot, which aren't JWTs: otherwise the search would restart at each `eyJ` in them. */
+/** Also matches strings without a dot, which aren't JWTs. Otherwise, the search would restart at each `eyJ` in them. */
 export const JWT = /\beyJ[\w-]{10,}(?:\.[\w-]{10,}(?:\.[\w-]+)?)?/g
 
-/** Patterns that no ordinary word matches. They match in linear time; the text of a capture group is kept. */
+/** Patterns that don't match ordinary words. They run in linear time. The text in a capture group is kept. */
 export const SHAPES: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
-  /\b(?:sk|rk)[-_][\w-]{16,}/g, // OpenAI, Anthropic, DeepSeek, OpenRouter and many others
+  /\b(?:sk|rk)[-_][\w-]{16,}/g, // OpenAI, Anthropic, DeepSeek, OpenRouter, and many others
   /\bAIza[\w-]{30,}|\bya29\.[\w-]{20,}/g, // Google
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g, // AWS
   /\b(?:gsk_|xai-|hf_|r8_|fw_|csk-|pplx-|gh[opsu]_)[A-Za-z0-9]{20,}|\b(?:nvapi-|tgp_v1_|glpat-|github_pat_|sbx_)[\w-]{20,}/g,
-  /\bsbt_[\w-]{20,}(?:\.[\w-]+){0,2}/g, // tokens of this gateway
+  /\bsbt_[\w-]{20,}(?:\.[\w-]+){0,2}/g, // this gateway's tokens
   /\b((?:bearer|basic) {1,4})(?=[A-Za-z_.~+/=-]{0,40}\d)[\w.~+/=-]{12,}/gi,
   /(:\/\/)[^\s/@:"]{1,200}:[^\s/@"]{1,200}(?=@)/g,
 ]
 
-/** The access keys of an AWS user, or a role's temporary ones. */
+/** The access keys of an AWS user, or the temporary keys of a role. */
 export interface AwsCredentials {
   accessKeyId: string
   secretAccessKey: string
@@ -42,7 +42,7 @@ export function parseAwsCredentials(apiKey: string): AwsCredentials | undefined 
 
 const SHAPE = /^([A-Z0-9]{16,128}):([A-Za-z0-9/+=]{16,128})(?::([A-Za-z0-9/+=]+))?$/
 
-/** Trimmed credentials that can be sent: one word in ASCII, or a key file in JSON. */
+/** Matches trimmed credentials that can be sent: one word in ASCII, or a key file in JSON. */
 export const SENDABLE = /^[\x21-\x7e]+$|^\{/
 
 /** Returns whether a trimmed credential can be sent. */

@@ -2,17 +2,17 @@ import type { Clock } from '../types.ts'
 
 const CANCELLED = Symbol('cancelled')
 
-/** The longest delay of a platform's timer (25 days). A longer one fires immediately. */
+/** The longest delay that a platform's timer supports, in ms (25 days). A longer delay would fire immediately. */
 const MAX_MS = 2 ** 31 - 1
 
-/** Keeps a deadline from expiring. */
+/** Cancels a deadline. */
 export type CancelDeadline = () => void
 
 const NEVER: CancelDeadline = () => {}
 
 /**
- * Calls `onExpire` once after `ms` unless it is canceled; never if `ms` exceeds a timer's range. Returns a function rather than an object: V8
- * would learn to allocate such objects in the old heap (pretenuring), where they keep everything they refer to alive.
+ * Calls `onExpire` once after `ms` unless it is canceled; never if `ms` exceeds a timer's range. Returns a function rather than an object. V8 would
+ * learn to allocate such objects in the old heap (pretenuring), where they keep everything they refer to alive.
  */
 export function startDeadline(clock: Clock, ms: number, onExpire: () => void): CancelDeadline {
   if (ms > MAX_MS) return NEVER
@@ -23,7 +23,7 @@ function createSleepDeadline(clock: Clock, ms: number, onExpire: () => void): Ca
   const stop = new AbortController()
   clock.sleep(ms, stop.signal).then(
     () => stop.signal.aborted || onExpire(),
-    () => {}, // canceled: `sleep` rejects with the reason
+    () => {}, // if canceled, `sleep` rejects with the reason
   )
   return () => stop.abort(CANCELLED) // without a reason, the platform creates a DOMException with a stack trace, which is slow
 }

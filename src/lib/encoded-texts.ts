@@ -1,6 +1,6 @@
 /**
- * Replaces each word that contains an encoded secret with `[credential]`: in base64 (either alphabet), hex, or percent-encoding, even if the
- * encoded part starts within the word. Calls `isSecret` with decoded text. Linear time; returns text over 1 MiB unchanged.
+ * Replaces each word that contains an encoded secret with `[credential]`. Recognizes base64 (either alphabet), hex, and percent-encoding, even if the
+ * encoded part starts within the word. Calls `isSecret` with decoded text. Runs in linear time. Returns text over 1 MiB unchanged.
  */
 export function redactEncoded(text: string, isSecret: (decoded: string) => boolean): string {
   if (text.length > MAX_LENGTH) return text

@@ -1,6 +1,6 @@
 /**
- * A stream of bytes that is pulled chunk by chunk. `next` resolves to `undefined` at the end and rejects if the stream is cut off. Only one
- * `next` may be pending.
+ * A stream of bytes that is pulled chunk by chunk. `next` resolves to `undefined` at the end, and rejects if the stream is cut off. Only one `next`
+ * may be pending at a time.
  */
 export interface ByteStream {
   next(): Promise<Uint8Array | undefined>
@@ -12,7 +12,7 @@ export interface ByteStream {
 
 /** A request as the gateway sees it, created by each runtime's bridge. Each member is computed on first use. */
 export interface Exchange {
-  /** In uppercase. */
+  /** The HTTP method in uppercase. */
   readonly method: string
   /** The URL's path as the platform's URL parser normalizes it, still percent-encoded. Authorization and routing both use it. */
   readonly path: string
@@ -30,8 +30,8 @@ export interface Exchange {
    */
   body(maxBytes: number): Promise<Uint8Array>
   /**
-   * Calls `listener` once when the client disconnects, or immediately if it already has; under `Bun.serve`, up to 20 ms late in the first
-   * 20 ms of a request. Returns a function that removes the listener.
+   * Calls `listener` once when the client disconnects, or immediately if it already has. Under `Bun.serve`, the call can be up to 20 ms late in the
+   * first 20 ms of a request. Returns a function that removes the listener.
    */
   onAbort(listener: () => void): () => void
   /** Returns the same request as a Fetch `Request` without its body, for your functions. */
@@ -42,11 +42,11 @@ export interface Exchange {
   readonly upstream?: UpstreamFetch
   /** Additional values that the platform passes with the request, for `identify`. */
   readonly platform?: unknown
-  /** Set only by code in this process, never by a bridge: the request needs no client key. */
+  /** The identity of a request from this process, which needs no client key. Never set by a bridge. */
   readonly actsAs?: InternalCaller
 }
 
-/** The identity of a request made in this process: the operator, or a client key. */
+/** The identity of a request from this process: the operator, or a client key. */
 export interface InternalCaller {
   /** The digest of the key to act as; its limits apply. */
   readonly keyDigest?: string
@@ -92,8 +92,8 @@ export interface PendingResponse {
 }
 
 /**
- * A function like `fetch`. If it has `raw`, the gateway calls that instead. `raw` must end a call as soon as it is canceled, since the
- * gateway has no other way to end it.
+ * A function like `fetch`. If it has `raw`, the gateway calls that instead. `raw` must end a call as soon as it is canceled, because the gateway has
+ * no other way to end it.
  */
 export interface UpstreamFetch {
   (input: string, init?: RequestInit): Promise<Response>

@@ -24,7 +24,7 @@ class FetchBody implements ByteStream {
 
   /**
    * Uses `arrayBuffer()`, which every platform has. Some libraries' requests inherit the platform's `bytes()`, which rejects objects that the
-   * platform didn't create. An object that your `fetch` returns as a response may lack `arrayBuffer`.
+   * platform didn't create. If your `fetch` returns its own response object, `arrayBuffer` may be missing.
    */
   whole(): Promise<Uint8Array> | undefined {
     if (this.#reader || this.#isTaken) return undefined
@@ -53,7 +53,7 @@ class FetchBody implements ByteStream {
 export const startCall = (fetch: UpstreamFetch, call: UpstreamCall): PendingResponse =>
   fetch.raw ? fetch.raw(call) : fetchCall(fetch, call)
 
-/** Starts a call with `fetch`. `turn` is awaited when the headers have arrived, so responses are handled in batches. */
+/** Starts a call with `fetch`. `turn` is awaited once the headers have arrived, so responses are handled in batches. */
 export function fetchCall(
   fetch: (url: string, init: RequestInit) => Promise<Response>,
   call: UpstreamCall,
@@ -62,7 +62,7 @@ export function fetchCall(
   const abort = new AbortController()
   let body: FetchBody | undefined
 
-  /** Takes the request as arguments: a closure would keep it in memory as long as `cancel`. */
+  /** Takes the request as arguments, because a closure would keep it in memory as long as `cancel`. */
   async function open(url: string, init: RequestInit): Promise<UpstreamResponse> {
     const response = await fetch(url, init)
     if (turn) await turn()
@@ -81,7 +81,7 @@ export function fetchCall(
   }
 }
 
-/** Doesn't follow redirects: some platforms would send credentials in headers to the other host. */
+/** Creates the options for `fetch`. Redirects aren't followed, because some platforms would send credentials in headers to the other host. */
 function createRequestInit({ method, headers, body }: UpstreamCall, signal: AbortSignal): RequestInit {
   const init: RequestInit = { method, headers, redirect: 'manual', signal }
   if (method === 'GET') init.cache = 'no-store'

@@ -1,6 +1,6 @@
 import { toCurrentName } from './renamed-options.ts'
 
-/** Returns a sentence about an unknown field: its current name, the field that was probably meant, or the known fields. */
+/** Returns a sentence about an unknown field: its current name, the field that was probably meant, or a list of the known fields. */
 export function suggestFields(field: string, names: readonly string[]): string {
   if (names.length === 0) return 'Remove it.'
   const current = toCurrentName(field, names)
@@ -27,8 +27,8 @@ export function suggestInnerField(
 }
 
 /**
- * Finds the name that differs by the fewest letters, up to a third of them, or else one that contains the word or is part of it. Like `findNearest`
- * (lib/spelling.ts), but small, for a few short names.
+ * Finds the name that differs by the fewest letters, up to a third of them, or else a name that contains the word or is part of it. Like
+ * `findNearest` (lib/spelling.ts), but with less code, for a few short names.
  */
 export function findNearestName(word: string, names: readonly string[]): string | undefined {
   const requested = word.toLowerCase()

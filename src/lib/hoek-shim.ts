@@ -1,6 +1,6 @@
 /* Replaces `@hapi/hoek` in the build. `@hapi/boom` calls these two functions; the package itself needs Node's `Buffer` when imported. */
 
-/** Throws the given error, or one made from the given parts, unless the condition holds. */
+/** Throws the given error, or an error made from the given parts, unless the condition is true. */
 export function assert(condition: unknown, ...parts: unknown[]): asserts condition {
   if (condition) return
   const [first] = parts

@@ -11,7 +11,7 @@ export function getBearerToken(authorization: string | null | undefined): string
 
 type Headers = Pick<Exchange, 'header'>
 
-/** Throws `UNSUPPORTED_MEDIA_TYPE` unless the content type is JSON, which other sites can't send without a preflight request. */
+/** Throws `UNSUPPORTED_MEDIA_TYPE` unless the content type is JSON. Other sites can't send JSON without a preflight request. */
 export function requireJson(exchange: Headers): void {
   const type = exchange.header('content-type')
   const [essence = ''] = (type ?? '').split(';')

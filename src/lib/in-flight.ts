@@ -28,7 +28,7 @@ class SlotList<T> {
   /** May be called more than once. */
   remove(slot: Slot<T>): void {
     const slots = this.#slots
-    if (slots[slot.at] !== slot) return // already removed
+    if (slots[slot.at] !== slot) return // it has already been removed
     const last = slots.pop()
     if (!last || last === slot) return
     slots[slot.at] = last
@@ -50,7 +50,7 @@ export interface InFlightWork {
   cancel(reason: unknown): void
 }
 
-/** The in-flight requests, which a closing gateway waits for and then cancels. */
+/** The in-flight requests. A closing gateway waits for them, and then cancels the rest. */
 export interface InFlight {
   readonly size: number
   add(work: InFlightWork): InFlightEntry
@@ -61,7 +61,7 @@ export interface InFlight {
   drain(clock: Clock, graceMs: number, reason: unknown): Promise<void>
 }
 
-/** How long to wait for canceled requests, in ms. They respond and call their hooks immediately, unless the storage hangs. */
+/** How long to wait for canceled requests, in ms. They respond and call their hooks immediately unless the storage hangs. */
 const CANCEL_TIMEOUT_MS = 1_000
 
 export type InFlightEntry = Slot<InFlightWork>
@@ -97,7 +97,7 @@ export function createInFlight(): InFlight {
     values: () => requests.values(),
     async drain(clock, graceMs, reason) {
       await waitUntilEmpty(clock, graceMs)
-      for (const work of requests.values()) work.cancel(reason) // may remove it from the list
+      for (const work of requests.values()) work.cancel(reason) // may remove the request from the list
       await waitUntilEmpty(clock, CANCEL_TIMEOUT_MS)
     },
   }

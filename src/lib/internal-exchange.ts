@@ -5,11 +5,11 @@ import type { Exchange, InternalCaller, UpstreamFetch } from './exchange.ts'
 interface InternalRequest {
   /** Includes the base path. */
   path: string
-  /** With its leading `?`; default: none. */
+  /** With the leading `?`; default: none. */
   query?: string
   /** JSON, or a value to write as JSON. */
   body: object | string
-  /** Lowercase names; `content-type` is set to JSON. */
+  /** Lowercase names. `content-type` is set to JSON. */
   headers: ReadonlyMap<string, string>
   actsAs: InternalCaller
   /** The client's request that this one belongs to. */

@@ -203,11 +203,11 @@ export function withMembers(
   let position = open
   for (const { start, end } of scanTopLevel(text, without).spans) {
     const closing = text.lastIndexOf('"', start - 1)
-    output += text.slice(position, text.lastIndexOf('"', closing - 1)) // none of the names contains a quote
+    output += text.slice(position, text.lastIndexOf('"', closing - 1)) // field names contain no quotes
     const comma = /\s*,\s*/y
     comma.lastIndex = end
     position = comma.test(text) ? comma.lastIndex : end
-    if (position === end) output = output.trimEnd().replace(/,$/, '') // it was the last field
+    if (position === end) output = output.trimEnd().replace(/,$/, '') // the removed field was the last one
   }
   output += text.slice(position)
   const members = JSON.stringify(added).slice(1, -1)

@@ -12,7 +12,7 @@ export interface JsonSchemaConverter {
   readonly definitions: Record<string, JsonObject>
 }
 
-/** `names`: schemas that others reference as `<prefix><name>`, instead of containing a copy. */
+/** Creates a converter. Schemas in `names` are referenced as `<prefix><name>` instead of being copied. */
 export function createJsonSchemaConverter(
   names: Pick<ReadonlyMap<object, string>, 'get'>,
   prefix: string,
@@ -64,7 +64,7 @@ export function createJsonSchemaConverter(
       case 'optional':
         return convertNested(node.wrapped)
       case 'union':
-      case 'lazy': // only a schema that lists its options: `alternatives` in src/admin/input.ts
+      case 'lazy': // only supports lazy schemas that list their options, such as `alternatives` in src/admin/input.ts
         if (node.options) return { anyOf: node.options.map(convertNested) }
     }
     throw new TypeError(`There is no JSON Schema for the schema "${node.type}".`)

@@ -29,8 +29,8 @@ export const MAX_DEPTH = 64
 const MAX_SAFE_DEPTH = 500
 
 /**
- * The maximum depth of any JSON that is parsed. `JSON.parse` takes 3 ms for it, and a third of a second for the 800,000 levels that fit in a small
- * response. No API comes close: nested parts of a response are arguments of tool calls, which have at most 64 levels in a client's request.
+ * The maximum depth of any JSON that is parsed. `JSON.parse` takes 3 ms for this depth, and a third of a second for the 800,000 levels that fit in a
+ * small response. No API comes close: the nested parts of a response are arguments of tool calls, which have at most 64 levels in a client's request.
  */
 export const MAX_PARSED_DEPTH = 10_000
 
@@ -82,10 +82,10 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** Like `tryParseJson`, for values that are written as JSON later: also `undefined` if writing it could exhaust the stack. */
+/** Like `tryParseJson`, for values that are written as JSON later. Also returns `undefined` if writing the value could exhaust the stack. */
 export const tryParseShallow = (text: string): unknown => (isTooDeepToSerialize(text) ? undefined : tryParseJson(text))
 
-/** Writes JSON; `undefined` if the value nests too deep for the stack. */
+/** Converts a value to JSON. Returns `undefined` if it nests too deep for the stack. */
 export function tryStringify(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)
@@ -95,8 +95,8 @@ export function tryStringify(value: unknown): string | undefined {
 }
 
 /**
- * Escapes text for a JSON string, without the quotes. Short plain strings, such as most deltas of a stream, take a third of the time of `JSON.stringify`:
- * the loop is compiled inline, which is faster than any call for so few characters.
+ * Escapes text for a JSON string, without the quotes. For short plain strings, such as most deltas of a stream, it takes a third of the time of
+ * `JSON.stringify`: the loop is compiled inline, which is faster than any call for so few characters.
  */
 export function escapeJson(text: string): string {
   if (text.length > SHORT) return JSON.stringify(text).slice(1, -1)
@@ -107,6 +107,6 @@ export function escapeJson(text: string): string {
 
 const SHORT = 32
 
-/** Returns whether JSON may escape a character: control characters, quotes, backslashes, and halves of surrogate pairs. */
+/** Returns whether JSON escapes a character: a control character, a quote, a backslash, or half of a surrogate pair. */
 const isEscaped = (code: number): boolean =>
   code < 0x20 || code === QUOTE || code === BACKSLASH || (code >= 0xd800 && code <= 0xdfff)

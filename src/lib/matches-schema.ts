@@ -3,8 +3,8 @@ import { formatScalar, isObject, type JsonObject } from './json.ts'
 import { NAMED, UNCHECKED, VALUES } from './schema-keywords.ts'
 
 /**
- * Returns whether a JSON value matches a JSON Schema. Ignores `pattern`, `patternProperties`, `format`, and `uniqueItems`, with which a client's schema
- * could block the process. `ifUnclear`: the result for a schema that is invalid or takes too many steps.
+ * Returns whether a JSON value matches a JSON Schema. Ignores `pattern`, `patternProperties`, `format`, and `uniqueItems`, because a client's schema
+ * could block the process with these. `ifUnclear` is the result for a schema that is invalid or takes too many steps.
  */
 export function matchesSchema(value: unknown, schema: JsonObject, { ifUnclear = true } = {}): boolean {
   let steps = 0
@@ -12,16 +12,16 @@ export function matchesSchema(value: unknown, schema: JsonObject, { ifUnclear = 
     if (++steps > MAX_STEPS) throw new RangeError('The schema takes too many steps.')
   }
   try {
-    return validate(value, prepareSchema(schema, countStep) as Schema, getDraft(schema)).valid // throws if it isn't a schema
+    return validate(value, prepareSchema(schema, countStep) as Schema, getDraft(schema)).valid // throws for an invalid schema
   } catch {
     return ifUnclear
   }
 }
 
-/** A few lines of schema can reference themselves so often that a check takes years. */
+/** Maximum steps of a check. In a few lines, a schema can reference itself so often that a check takes years. */
 const MAX_STEPS = 200_000
 
-/** Copies a schema without ignored keywords. Its `type` counts a step, because each check of a value reads it. */
+/** Copies a schema without ignored keywords. Reading a `type` in the copy counts as a step, because every check of a value reads it. */
 function prepareSchema(schema: unknown, countStep: () => void): unknown {
   if (!isObject(schema)) return schema
   const prepareInner = (inner: unknown) => prepareSchema(inner, countStep)

@@ -11,20 +11,20 @@ export interface FormField {
 
 export interface FormFile {
   name: string
-  /** The client's name for it, without folders. */
+  /** The client's name for the file, without folders. */
   fileName: string | undefined
   /** Lowercase, without parameters; may be empty. */
   type: string
   /** A view of the upload, not a copy. */
   bytes: Uint8Array
-  /** The duration of its audio, if needed and in the file's headers. */
+  /** Returns the duration of the file's audio if its headers contain it. */
   seconds?(): number | undefined
 }
 
 export const isFile = (part: FormPart): part is FormFile => 'bytes' in part
 
 const MAX_PARTS = 1_000
-/** The headers of a part, in bytes. */
+/** Maximum size of a part's headers, in bytes. */
 const MAX_HEADER_BYTES = 8 * 1024
 
 /** Parses `multipart/form-data` (RFC 7578). Files are views of the bytes. Throws `INVALID_REQUEST` with the reason if the form is malformed or incomplete. */
@@ -46,7 +46,7 @@ export function parseForm(bytes: Uint8Array, contentType: string): readonly Form
       : findBytes(bytes, BLANK_LINE, position + 2, position + 2 + MAX_HEADER_BYTES)
     if (headersEnd === -1) throw createMalformedError('the headers of a part do not end with an empty line')
     const start = headersEnd + BLANK_LINE.length
-    const end = findBytes(bytes, delimiter, start - 2) // an empty part shares its line break with the empty line
+    const end = findBytes(bytes, delimiter, start - 2) // in an empty part, the line break before the delimiter also ends the headers
     if (end === -1) throw createMalformedError('its last boundary is missing, so it is incomplete')
     parts.push(parsePart(bytes.subarray(position + 2, headersEnd), bytes.subarray(start, Math.max(start, end))))
     position = end + delimiter.length

@@ -2,11 +2,11 @@ import { isObject } from './json.ts'
 
 const settledValues = new WeakMap<Promise<unknown>, unknown>()
 
-/** Makes the value of a promise available to `getSettledValue` once it resolves, and returns the promise. For promises that are often awaited. */
+/** Makes a promise's value available to `getSettledValue` once it resolves, and returns the promise. Use it for promises that are awaited often. */
 export function trackValue<T>(promise: Promise<T>): Promise<T> {
   promise.then(
     (value) => settledValues.set(promise, value),
-    () => {}, // callers that await it get the rejection
+    () => {}, // callers that await the promise get the rejection
   )
   return promise
 }
@@ -23,12 +23,12 @@ export function createResolvedPromise<T>(value: T): Promise<T> {
  * and an `await` costs more than reading them: `getSettledValue(reading) ?? (await reading)`.
  */
 export function getSettledValue<T>(promise: Promise<T>): T | undefined {
-  return settledValues.get(promise) as T | undefined // set by the two functions above, with the promise's type
+  return settledValues.get(promise) as T | undefined // `trackValue` and `createResolvedPromise` set it with the promise's type
 }
 
 /**
- * Creates a function that calls `load` once, on first use, and shares its result. After a failure, the next use calls `load` again. A caller
- * that only preloads need not handle the failure.
+ * Creates a function that calls `load` once, on first use, and shares its result. After a failure, the next use calls `load` again. A caller that
+ * only preloads doesn't have to handle the failure.
  */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
@@ -59,7 +59,7 @@ export function createMutex(): Mutex {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
     const run = last.then(work)
-    last = run.catch(() => {}) // the caller of this work gets the failure
+    last = run.catch(() => {}) // the caller of this work handles the failure
     return run
   }
 }
@@ -72,7 +72,7 @@ export interface Background {
   settled(): Promise<void>
 }
 
-/** `onError` is called with each rejection. */
+/** Creates the tracker of background work. `onError` is called with each rejection. */
 export function createBackground(onError: (error: unknown) => void): Background {
   const running = new Set<Promise<unknown>>()
   return {

@@ -1,11 +1,11 @@
-const TIME_DIGITS = 12 // of 48 bits
+const TIME_DIGITS = 12 // 48 bits
 
 /** Creates a request ID for the arrival time (epoch ms): a UUIDv7, so IDs sort by time. `random` is a UUIDv4. */
 export function createRequestId(time: number, random: string): string {
   return `${encodeTime(time)}-7${random.slice(15)}`
 }
 
-/** Caches the digits of the latest time, which many requests share. */
+/** Caches the digits of the latest timestamp, because many requests share it. */
 let lastEncoded = { time: -1, digits: '' }
 
 function encodeTime(time: number): string {
@@ -24,7 +24,7 @@ export function getRequestTime(id: string): number {
   return time
 }
 
-/** Caches the digits that were parsed last. */
+/** Caches the timestamp that was parsed last. */
 let lastParsed = { time: -1, digits: '' }
 
 /** Returns the smallest string greater than all IDs of requests that arrived by `time`. */

@@ -3,7 +3,7 @@ import { hashText } from './hash.ts'
 /** Fields that the management API adds to records: secrets, and observed facts such as health. */
 const ADDED_FIELDS: ReadonlySet<string> = new Set(['key', 'hint', 'error', 'warnings', 'health'])
 
-/** An odd factor other than the default of `hashText`, so other strings collide. */
+/** An odd factor other than the default of `hashText`, so the two hashes collide for different strings. */
 const SECOND_FACTOR = 0x0100019d
 
 /** Returns the entity tag of a record in the management API. It changes with the shown fields, and is the same in lists. */

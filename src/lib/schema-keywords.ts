@@ -8,7 +8,7 @@ export const NAMED: ReadonlySet<string> = new Set([
   'dependentSchemas',
   'dependencies',
 ])
-/** Keywords that contain values. */
+/** Keywords whose value is data instead of a schema. */
 export const VALUES: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
 
 /** Finds a keyword in a schema that `matchesSchema` ignores. */

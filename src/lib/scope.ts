@@ -13,7 +13,6 @@ export class Scope {
     return this.#end !== undefined
   }
 
-  /** Why it ended. */
   get reason(): unknown {
     return this.#end?.reason
   }
@@ -24,7 +23,7 @@ export class Scope {
     else this.#cancels.push(cancel)
   }
 
-  /** Removes an added function whose work is done. */
+  /** Removes an added function, because its work is done. */
   remove(cancel: Cancel): void {
     const index = this.#cancels.lastIndexOf(cancel)
     if (index >= 0) this.#cancels.splice(index, 1)
@@ -36,7 +35,7 @@ export class Scope {
       this.add(reject)
       work.then(
         (result) => {
-          this.remove(reject) // its promise holds the result, which may be large
+          this.remove(reject) // a promise keeps its result, which may be large
           resolve(result)
         },
         (error) => {

@@ -120,7 +120,7 @@ export function findFieldProblem(
 export function isPlainObject(value: unknown): value is JsonObject {
   if (!isObject(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null // of any realm
+  return prototype === null || Object.getPrototypeOf(prototype) === null // also in objects from other realms
 }
 
 const EMPTY = describeEmpty('omit it')
@@ -149,7 +149,7 @@ function findListProblem(shape: ListShape, value: unknown, path: string, options
   if (!Array.isArray(value)) return { path, problem: message }
   if (value.length > shape.max) return { path, problem: tooMany(shape.max) }
   if (shape.isNonEmpty && value.length === 0) return { path, problem: empty }
-  const items = Array.from<unknown>(value) // it may be sparse or override array methods
+  const items = Array.from<unknown>(value) // the array may be sparse or override array methods
   const found = findFirst(items.entries(), ([index, item]) =>
     findShapeProblem(shape.of, item, `${path}[${index}]`, options),
   )

@@ -2,7 +2,7 @@ import type { DisallowedValue, ListItems, NumberShape, TextForm } from '../types
 import { responseConditions } from '../types/unions.ts'
 import { isSendableCredential } from './credential-shapes.ts'
 
-/* What inputs must look like, as predicates: the management API and the configuration in code reject a value with the same words. */
+/* The requirements for inputs, as predicates. The management API and the configuration in code reject a value with the same words. */
 
 /** The problems with strings that don't match their pattern. */
 export const textFormProblems: Readonly<Record<TextForm, string>> = {
@@ -27,7 +27,7 @@ export const disallowedValueTexts: Readonly<Record<string, string>> & Record<Dis
 export interface ListMessages {
   message: string
   tooMany(most: number): string
-  /** For empty lists; default: `describeEmpty`. */
+  /** The problem with an empty list; default: `describeEmpty`. */
   empty?: string
 }
 
@@ -84,11 +84,11 @@ export const conditionTexts = {
 
 export const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
-/** The problem with the first cooldown of the settings, which is longer than the maximum. */
+/** The problem with a first cooldown that is longer than the maximum. */
 export const describeCooldowns = (cooldownMs: number, maxCooldownMs: number) =>
   `must not be above "health.maxCooldownMs": ${cooldownMs}, ${maxCooldownMs}`
 
-/** Requires at least one field or item; `omission` explains how to have none. */
+/** Requires at least one field or item. `omission` explains how to have none. */
 export const describeEmpty = (omission: string) => `must not be empty. For no restriction, ${omission}`
 export const describeLength = (max: number) => `must not be longer than ${max} characters`
 export const describeFields = (max: number) => `must not have more than ${max} fields`
@@ -115,7 +115,7 @@ export function describeNumber({ min, above, max, isWhole }: Omit<NumberShape, '
   return `${requirement}${least === undefined ? '' : ` of ${least} or more`}${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : ` and up to ${most}`}`
 }
 
-/** Returns the problem with a credential, which is sent as a header. `omission` explains how to have none. */
+/** Returns the problem with a credential, which is sent as a header. `omission` explains how to configure no credential. */
 export function findCredentialProblem(text: string, omission: string): string | undefined {
   const credential = text.trim()
   if (credential === '') return `must not be blank. Check that the variable it comes from is set. For none, ${omission}`

@@ -26,7 +26,7 @@ const MATCHES_LAST_PART = 0.25
 const CONTAINED = 1.5
 const MAX_EDITS = 3
 
-/** The budget for comparing letter by letter. Each pair of letters is a cell; 300,000 take a millisecond. */
+/** The budget for comparing letter by letter. Each pair of letters is a cell; 300,000 cells take a millisecond. */
 interface ComparedCells {
   cells: number
 }
@@ -69,7 +69,7 @@ function countEdits(word: string, other: string, { allowed, budget }: EditOption
   if (!sharesPiece(left, right, most + 1)) return Number.POSITIVE_INFINITY
   budget.cells -= left.length * right.length
   if (budget.cells < 0) return Number.POSITIVE_INFINITY
-  const distance = leven(left, right, { maxDistance: most + 1 }) // never returns more than this
+  const distance = leven(left, right, { maxDistance: most + 1 }) // the maximum result of `leven`
   return distance > most ? Number.POSITIVE_INFINITY : distance
 }
 

@@ -4,8 +4,8 @@ import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE 
 import { createEventTooLongError, escapeLineSeparators, MAX_EVENT_SIZE } from './sse.ts'
 
 /**
- * Converts a JSON array that a provider streams to server-sent events, one for each object as soon as it is complete. Drops text after the array,
- * and an incomplete object at its end. Linear time. `next` rejects with `UPSTREAM_INVALID` if an object exceeds 16 MiB.
+ * Converts a JSON array that a provider streams to server-sent events, one for each object, as soon as the object is complete. Drops text after the
+ * array, and an incomplete object at its end. Runs in linear time. `next` rejects with `UPSTREAM_INVALID` if an object exceeds 16 MiB.
  */
 export function convertArrayToEvents(array: ByteStream): ByteStream {
   const decoder = new TextDecoder()
@@ -28,7 +28,7 @@ function createSplitter(): (text: string) => string {
   let isString = false
   let isEscaped = false
   let hasEnded = false
-  let pieces: string[] = [] // of the incomplete object
+  let pieces: string[] = [] // pieces of the incomplete object
   let size = 0
 
   return (text) => {
@@ -66,6 +66,6 @@ function createSplitter(): (text: string) => string {
   }
 }
 
-/** Formats JSON as an event. Line breaks, which only occur between tokens, are replaced: they would end the event's line. */
+/** Formats JSON as an event. Replaces line breaks, which only occur between tokens, because they would end the event's line. */
 export const formatDataEvent = (json: string): string =>
   `data: ${escapeLineSeparators(json.replace(/[\r\n]+/g, ' '))}\n\n`

@@ -12,7 +12,7 @@ export interface EventSplitter {
 export function createEventSplitter(): EventSplitter {
   let pending: Uint8Array[] = []
   let size = 0
-  let seam: Uint8Array = NOTHING // the last held bytes
+  let seam: Uint8Array = NOTHING // the last bytes that are held
 
   function hold(bytes: Uint8Array) {
     if (bytes.length === 0) return
@@ -48,7 +48,7 @@ export function createEventSplitter(): EventSplitter {
 }
 
 const NOTHING = new Uint8Array(0)
-/** An event's end takes up to four bytes, so up to three of them may precede a chunk. */
+/** The end of an event takes up to four bytes, so up to three of them may precede a chunk. */
 const SEAM = 3
 
 /** Finds an event's end that starts in `seam`. Returns the index after it in `chunk`: 0 if it is all in `seam` and the chunk only confirms it. */
@@ -68,7 +68,7 @@ function findLastEventEnd(bytes: Uint8Array): number {
   return findLoneCrEventEnd(bytes)
 }
 
-/** Does the same for streams whose lines end with a lone CR. A CR at the very end may be half of a CRLF, and doesn't count. */
+/** Like `findLastEventEnd`, for streams whose lines end with a lone CR. Ignores a CR at the very end, because it may be half of a CRLF. */
 function findLoneCrEventEnd(bytes: Uint8Array): number {
   if (bytes.includes(LF)) return 0
   for (let index = bytes.lastIndexOf(CR, bytes.length - 2); index > 0; index = bytes.lastIndexOf(CR, index - 1)) {

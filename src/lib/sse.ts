@@ -14,14 +14,15 @@ export const formatSseEvent = ({ event, data }: SseEvent): string =>
 export const MAX_EVENT_SIZE = 16 * 1024 * 1024
 
 /**
- * Parses events from chunks of text. Accepts every line ending, even across chunks, and skips comments and a byte order mark. With `bareJson`,
- * JSON without a field name after the first event is treated as an event. Linear time. Throws `UPSTREAM_INVALID` if an event exceeds 16 MiB.
+ * Creates a parser for events in chunks of text. It accepts every line ending, even across chunks, and skips comments and a byte order mark. With
+ * `bareJson`, it treats JSON without a field name after the first event as an event. Runs in linear time. Throws `UPSTREAM_INVALID` if an event
+ * exceeds 16 MiB.
  */
 export function createSseParser(
   onEvent: (event: SseEvent) => void,
   { bareJson = false } = {},
 ): { push(text: string): void; end(): void } {
-  let pieces: string[] = [] // of the incomplete line
+  let pieces: string[] = [] // pieces of the incomplete line
   let pending = 0
   let afterCr = false
   let first = true
@@ -32,7 +33,7 @@ export function createSseParser(
 
   function push(text: string) {
     let position = 0
-    let cr = text.indexOf('\r') // only searched again after the scan has passed it
+    let cr = text.indexOf('\r') // cached, and only searched again once the scan has passed it
     if (first && text.length > 0) {
       first = false
       if (text.charCodeAt(0) === 0xfeff) position = 1
@@ -69,7 +70,7 @@ export function createSseParser(
     line(text, 0, text.length)
   }
 
-  /** Handles the line between two indexes; only copies its value. */
+  /** Handles the line between two indexes. Copies only its value. */
   function line(text: string, from: number, end: number) {
     if (from === end) return dispatch()
     if (mayBeBare && text[from] === '{') isBare = true
@@ -173,13 +174,13 @@ const byteByByte = new TextDecoder('latin1')
 
 const EVENT_END = /(?:\r\n|\n|\r(?!\n)){2}/g
 
-/** Returns the JSON that the text has instead of an event, if any. */
+/** Returns the JSON that a provider sent in place of an event, if any. */
 export const findBareJson = (text: string): string | undefined =>
   text.trimStart().startsWith('{') ? text.split(FIELD, 1)[0] : undefined
 
 const FIELD = /[\r\n](?:data|event|id|retry)?:/
 
-/** Escapes Unicode's line separators, at which many readers of event streams, such as Python's httpx, end a line and lose the rest of the event. */
+/** Escapes Unicode's line separators. Many readers of event streams, such as Python's httpx, end a line there and lose the rest of the event. */
 export const escapeLineSeparators = (json: string): string =>
   SEPARATORS.test(json) ? json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') : json
 

@@ -1,12 +1,12 @@
-/** Returns whether this is a valid value of a tag: `true`, `false`, or a string that fits into a header of comma-separated tags. */
+/** Returns whether the value of a tag is valid: `true`, `false`, or a string that fits into a header with comma-separated tags. */
 export const isTagValue = (value: unknown): value is string | boolean =>
   typeof value === 'boolean' || (typeof value === 'string' && TAG_TEXT.test(value))
 
-/** Printable ASCII without commas or surrounding spaces. */
+/** Matches printable ASCII without commas or surrounding spaces. */
 export const TAG_TEXT = /^(?! )[ -+\--~]{1,64}$(?<! )/
 
-/** Describes the values, for error messages. */
+/** Describes valid tag values, for error messages. */
 export const TAG_VALUE = 'must be true, false, or 1 to 64 ASCII characters without commas'
 
-/** Describes tags that are required, for error messages. */
+/** Describes valid required tags, for error messages. */
 export const TAGS = 'must be an object with 1 to 16 tags, such as { "region": "eu" }'

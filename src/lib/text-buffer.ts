@@ -7,7 +7,7 @@ export interface TextBuffer {
   readonly text: string | undefined
 }
 
-/** Joins chunks by the hundreds: a string per word would take several times the memory. Discards text over `maxLength` characters. */
+/** Joins chunks by the hundreds, because a string per word would take several times the memory. Discards text over `maxLength` characters. */
 export const createTextBuffer = (maxLength = Number.POSITIVE_INFINITY): TextBuffer => new PagedText(maxLength)
 
 /** How many chunks are joined at a time. */

@@ -7,7 +7,7 @@
 export function countMaxTokens(text: string): number {
   let cents = 0
   let state = START
-  let runStart = 0 // of letters, digits, and joiners
+  let runStart = 0 // the start of the current run of letters, digits, and joiners
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
     const kind = code < 128 ? (kinds[code] ?? SIGN) : getWideKind(code)
@@ -22,13 +22,12 @@ export function countMaxTokens(text: string): number {
   return cents / 100
 }
 
-/** Returns a typical estimate, for the output of models whose provider doesn't count it. */
+/** Estimates tokens of typical text, for the output of models whose provider doesn't count it. */
 export const estimateTokens = (text: string): number => countMaxTokens(text) / SURPLUS
 
-/** The median ratio of `countMaxTokens` to the tokens of usual responses. */
+/** The median ratio of `countMaxTokens` to the actual tokens of typical responses. */
 const SURPLUS = 1.3
 
-/** Kinds of characters. */
 const LOWER = 0
 const UPPER = 1
 const DIGIT = 2
@@ -101,5 +100,5 @@ const costs = Uint8Array.from(steps, ([, cents]) => cents)
 const getRunCost = (run: string): number => (/[0-9]/.test(run) && /[a-z]/i.test(run) ? run.length * RUN : 0)
 
 const LONG_RUN = 25
-/** Per character, in hundredths of a token. */
+/** The extra cost per character, in hundredths of a token. */
 const RUN = 60

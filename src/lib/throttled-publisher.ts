@@ -9,7 +9,7 @@ export interface ThrottledPublisher {
   stop(): Promise<void>
 }
 
-/** `publish` must not reject. It resolves to whether to publish again after `heartbeatMs`, even without a change. */
+/** Creates a publisher. `publish` must not reject. It resolves to whether to publish again after `heartbeatMs`, even without a change. */
 export function createThrottledPublisher(
   publish: () => Promise<boolean>,
   { clock, pauseMs, heartbeatMs }: { clock: Clock; pauseMs: number; heartbeatMs: number },

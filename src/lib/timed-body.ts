@@ -8,7 +8,7 @@ export interface BodyLimits {
   maxBytes: number
   /** Default: no limit. */
   time?: BodyTime
-  /** Rejects when this scope ends. */
+  /** Ending this scope rejects the read. */
   scope?: Scope
 }
 

@@ -3,13 +3,13 @@ import { gatewayError } from '../errors.ts'
 /** Returns whether the value is an origin as browsers send it: scheme, host, and a non-default port. */
 export function isOrigin(text: unknown): text is string {
   if (typeof text !== 'string' || !/^[a-z][a-z\d+.-]*:\/\/[^\s/?#@*]+$/.test(text)) return false
-  if (!/^https?:/.test(text)) return true // the origin of a browser extension, for which `URL` gives no origin
+  if (!/^https?:/.test(text)) return true // the origin of a browser extension, which `URL` can't parse
   return URL.canParse(text) && new URL(text).origin === text
 }
 
 /**
- * Encodes a model name as a path segment. Throws `INVALID_REQUEST` if the name is empty or has a lone surrogate, or a `.` or `..` between
- * slashes or backslashes, even repeatedly encoded, since some servers decode a path twice.
+ * Encodes a model name as a path segment. Throws `INVALID_REQUEST` if the name is empty, has a lone surrogate, or has a `.` or `..` between slashes
+ * or backslashes. Also checks repeatedly encoded names, because some servers decode a path twice.
  */
 export function encodePathSegment(name: string): string {
   if (name === '' || /\p{Cs}/u.test(name) || DOT_SEGMENT.test(decodeSegment(name))) {
@@ -23,7 +23,7 @@ export function encodePathSegment(name: string): string {
 
 const DOT_SEGMENT = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)/
 
-/** Decodes dots, slashes, and backslashes. */
+/** Decodes encoded dots, slashes, and backslashes. */
 const decodeSegment = (text: string): string =>
   text.replace(/%(?:25)*(?:2e|(2f|5c))/gi, (_, slash: unknown) => (slash ? '/' : '.'))
 

@@ -6,7 +6,7 @@ import type { Management } from './operations.ts'
 export const deferManagement = (
   load: () => Promise<Management<unknown>>,
   added: FeatureOperations = {},
-): Management<unknown> => defer({ ...operationNames, ...added }, load) as Management<unknown> // it has a function for each operation
+): Management<unknown> => defer({ ...operationNames, ...added }, load) as Management<unknown> // `defer` creates a function for each operation
 
 interface NameTree {
   readonly [name: string]: 1 | FeatureOperation | NameTree

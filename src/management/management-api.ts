@@ -29,7 +29,6 @@ export interface ServingOptions {
   /** Which requests may call the API; default: none. */
   management: ManagementOptions | undefined
   publicOrigin: string | undefined
-  /** The limits of request bodies. */
   bodyLimits: BodyLimits
   basePath: string
   /** The features from the `extend` option, with their operations. */
@@ -121,7 +120,7 @@ function hideSecrets(api: Management<unknown>): Management<unknown> {
     ...api.keys,
     list: (query: unknown = {}) => api.keys.list(hideValues(query)),
     get: (id: string, view: unknown = {}) => api.keys.get(id, hideValues(view)),
-  } as Management<unknown>['keys'] // only called over HTTP, where both take a query
+  } as Management<unknown>['keys'] // over HTTP, both always take a query
   const get = () => {
     throw gatewayError('FORBIDDEN', {
       message: 'This token is read-only and cannot read raw stored records. Use the admin token.',

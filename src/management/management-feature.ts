@@ -58,7 +58,7 @@ export function createManagementFeature(deps: ManagementFeatureDependencies): Ma
     onError,
   } = deps
   const { observe = [], dashboard, cloud = {}, management, publicOrigin } = options
-  const operations = Object.assign({}, ...extensions.map((feature) => feature.operations)) as FeatureOperations // features use valibot schemas
+  const operations = Object.assign({}, ...extensions.map((feature) => feature.operations)) as FeatureOperations // features define their operations with valibot schemas
   let endLive = () => {}
   const load = once(async () => {
     const { createManagementApi } = await import('./management-api.ts')

@@ -71,7 +71,7 @@ export interface ManagementDependencies extends Omit<ExplainDependencies, 'store
   own: InfoSources
   /** Tokens for browsers and devices. */
   tokens: Pick<TokenService, 'mint' | 'revoke'>
-  /** Opens the catalog that is refreshed; absent if none is. */
+  /** Opens the refreshed catalog; absent if the catalog isn't refreshed. */
   liveCatalog?: (() => Promise<LiveCatalog>) | undefined
   /** Creates the OpenAPI document. */
   openapi(): Promise<OpenApiDocument>
@@ -92,7 +92,7 @@ export function createManagement(dependencies: ManagementDependencies): { api: M
     deps
       .ledger()
       .then((ledger) => ledger.forget(scope))
-      .catch(deps.onError) // the key or group is deleted anyway
+      .catch(deps.onError) // the key or group is deleted either way
   const accounts = createAccountOperations({ ...deps, forgetLimits, revokeTokens: deps.tokens.revoke })
   const { names, resolveAccount, hasAccounts } = accounts
   const keys = createKeyOperations({ ...deps, forgetLimits, resolveAccount, findAccountRef: names.findRef })
@@ -150,7 +150,7 @@ function notifyAfter<Resource extends object>(resource: Resource, changed: (id?:
       ? call
       : (...args: unknown[]) => call(...args).finally(() => changed(typeof args[0] === 'string' ? args[0] : undefined)),
   ])
-  return Object.fromEntries(notifying) as Resource // with the same methods
+  return Object.fromEntries(notifying) as Resource // has the same methods
 }
 
 const READ_ONLY_OPERATIONS: ReadonlySet<string> = new Set(['list', 'get'])

@@ -2,27 +2,27 @@ import type { JsonObject } from '../lib/json.ts'
 
 /** The tokens that a family of models counts in addition to the text of a request. Absent counts add none. */
 export interface Additions {
-  /** Matches model names in lowercase. */
+  /** Matches lowercase model names. */
   readonly models: RegExp
   /** The family's tokens for a string, as a multiple of `countMaxTokens`; default: 1. */
   readonly factor?: number
-  /** Added to each request, for the chat template and the vendor's instructions. */
+  /** Tokens added to each request, for the chat template and the vendor's instructions. */
   readonly base: number
-  /** Added if there are tools, for their instructions. */
+  /** Tokens added if there are tools, for their instructions. */
   readonly tools?: number
   readonly perTool?: number
-  /** Added if the response must be JSON or match a schema. */
+  /** Tokens added if the response must be JSON or match a schema. */
   readonly schema?: number
-  /** Added if citations are enabled. */
+  /** Tokens added if citations are enabled. */
   readonly citations?: number
-  /** Added for each `$ref` in a schema, because some vendors inline its definition. */
+  /** Tokens added for each `$ref` in a schema, because some vendors inline its definition. */
   readonly perReference?: number
-  /** Added for each image; default `IMAGE`. */
+  /** Tokens added for each image; default `IMAGE`. */
   readonly image?: number
 }
 
 /**
- * The first matching family applies. The numbers are rounded up from recorded responses, so the total is never less than the provider counts
+ * The first matching family applies. The numbers are rounded up from recorded responses, so the total is never less than the provider's count
  * (test/usage/input-bound.test.ts).
  */
 export const modelAdditions: readonly Additions[] = [
@@ -87,7 +87,7 @@ const vendorTools: ReadonlyArray<readonly [names: RegExp, tokens: number]> = [
   [/system_?tool|nova_/i, 1_000],
 ]
 
-/** Returns 0 for the client's own tools. */
+/** Counts the tokens of a tool that the vendor runs. Returns 0 for the client's own tools. */
 export function countVendorToolTokens(tool: JsonObject): number {
   const { type, id } = tool // the AI SDK sends an ID, such as `openai.code_interpreter`
   const kind = type === 'provider' && typeof id === 'string' ? id.slice(id.indexOf('.') + 1) : type

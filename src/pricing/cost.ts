@@ -30,7 +30,7 @@ interface SpendingContext {
   isPremium?: boolean
 }
 
-/** Calculates the usage and cost of a call to the target. `isPremium`: the request selects a tier that costs more (`findSurcharge`). */
+/** Calculates the usage and cost of a call to the target. `isPremium` is whether the request selects a tier that costs more (`findSurcharge`). */
 export function calculateSpending(reported: TokenUsage, context: SpendingContext): Spending {
   const { iterations = [], ...counts } = reported
   if (iterations.length > 0) return calculateIterationSpending(iterations, counts, context)
@@ -163,7 +163,7 @@ function addUnits(a: Units, b: Units): Units {
   return sum
 }
 
-const listUnits = (units: Units) => Object.entries(units) as Array<[PricedUnit, number]> // it has no other keys
+const listUnits = (units: Units) => Object.entries(units) as Array<[PricedUnit, number]> // `Units` has no other keys
 
 /**
  * Calculates the cost in US dollars; `undefined`, never 0, if a required price is unknown. Without separate prices, cached tokens cost as much as
@@ -277,7 +277,7 @@ export const getHighestImagePrice = (
     .flatMap((name) => (isPossible(name) ? (images[name] ?? []) : []))
     .sort((a, b) => b - a)[0]
 
-/** Returns the highest price of input tokens, per million. Some providers charge more for tokens that they write to a cache. */
+/** Returns the highest price of input tokens, per million. Some providers charge more for tokens written to a cache. */
 export const getHighestInputPrice = (price: Price): number | undefined =>
   price.input === undefined ? undefined : Math.max(price.input, price.cacheWrite ?? 0, getLongCachePrice(price) ?? 0)
 

@@ -56,13 +56,13 @@ const createTextEstimate = (endpoint: Endpoint, text: string, target: ModelRefer
 
 /** Bodies up to this length, in characters, are kept during a stream. */
 const MAX_KEPT_LENGTH = 8_192
-/** Lower than for most text, so the estimate is never too low. */
+/** Bytes per token. Lower than for most text, so the estimate is never too low. */
 const BYTES_PER_TOKEN = 3
 const HAS_MEDIA = /;base64,|"(?:data|bytes|file_data)"\s*:/
 
 /**
- * Estimates the output tokens of a complete response if its provider doesn't report them. `events`: the server-sent events, if the response was a
- * stream instead of `json`.
+ * Estimates the output tokens of a complete response if its provider doesn't report them. `events` contains the server-sent events if the response
+ * was a stream; `json` is then absent.
  */
 export function estimateOutput(
   { json, events }: { json: JsonObject; events?: readonly SseEvent[] | undefined },

@@ -68,10 +68,10 @@ function countContent(body: JsonObject): BodyContent {
 }
 
 interface ValueContext {
-  /** Within JSON that the model reads, including field names. */
+  /** Whether the value is within JSON that the model reads, including field names. */
   isJson: boolean
   isRoot?: boolean
-  /** Directly in an object whose name or type indicates an image. */
+  /** Whether the value is directly in an object whose name or type indicates an image. */
   isImage?: boolean
 }
 
@@ -93,7 +93,7 @@ function addFields(
       if (name === 'citations') content.hasCitations = true
       if (isRoot && SEARCH_FIELDS.has(name)) content.other += countVendorToolTokens({ type: 'web_search' })
       if (name === 'tools') addTools(value, content)
-      if (name === 'toolConfig' && isObject(value)) addTools(value.tools, content) // Bedrock's
+      if (name === 'toolConfig' && isObject(value)) addTools(value.tools, content) // in Bedrock's format
       if (typeof value === 'string' && addNonText(name, value, { object, content, isImage })) continue
     }
     addValue(value, content, {
@@ -149,7 +149,7 @@ function addNonText(
   return false
 }
 
-/** `length`: the length of the base64. */
+/** Counts an image, audio clip, or file. `length` is the length of its base64. */
 function addMedia(type: string, length: number, content: BodyContent): void {
   const kilobytes = (length * 3) / 4_000
   if (/pdf|document|msword|sheet|presentation/.test(type)) content.other += PDF + kilobytes * PDF_KILOBYTE
@@ -240,7 +240,7 @@ const URL_FIELD = /ur[li]$/i
 const IMAGE_NAME = /\.(?:png|jpe?g|gif|webp|bmp)(?:[?#]|$)/i
 const VIDEO_NAME = /youtu|\.(?:mp4|mov|webm|mpe?g|avi)(?:[?#]|$)/i
 
-/** In tokens: the overhead of a string, a number, a JSON field, and a message. */
+/** Overhead in tokens of a string, a number, a JSON field, and a message. */
 const TEXT = 0.3
 const VALUE = 1
 const MEMBER = 0.3
@@ -254,6 +254,6 @@ const PDF_KILOBYTE = 150
 const AUDIO = 400
 const AUDIO_KILOBYTE = 16
 const WAV_KILOBYTE = 1.5
-/** Files of unknown size that the provider stores or fetches. */
+/** Assumed tokens of a file of unknown size that the provider stores or fetches. */
 const REMOTE_FILE = 20_000
 const REMOTE_VIDEO = 100_000

@@ -11,15 +11,15 @@ import { findBodySurcharge } from './surcharge-fields.ts'
 
 /** The most that an attempt can use, as known before the call. */
 export interface WorstCase {
-  /** An upper bound of what the provider counts, including cached input. */
+  /** An upper bound of the provider's count, including cached input. */
   inputTokens: number
   /** The total for all choices. */
   outputTokens: number
-  /** How many choices share `outputTokens`. A limit that the gateway sets (`AttemptControls.limitOutput`) applies to each of them. */
+  /** How many choices share `outputTokens`. If the gateway limits the output (`AttemptControls.limitOutput`), the limit applies to each choice. */
   answers: number
   /** Whether the request sets the maximum itself. Otherwise, it is the model's maximum or `DEFAULT_OUTPUT`, and the gateway may set a lower one. */
   isOutputRequested: boolean
-  /** In US dollars; `fixed`: the cost of everything except output. `undefined` if a required price is unknown. */
+  /** The cost in US dollars; `fixed` covers everything except output. `undefined` if a required price is unknown. */
   usd: { fixed: number; perOutputToken: number } | undefined
 }
 
@@ -32,7 +32,7 @@ interface BoundRequest {
 /** The assumed maximum output of an unknown model, in tokens. The largest models have this limit. */
 export const DEFAULT_OUTPUT = 131_072
 
-/** Calculates the most that an attempt at the target can use. `params`: set by combo entries. */
+/** Calculates the most that an attempt at the target can use. `params` are the parameters of the combo entry. */
 export function getWorstCase(
   { call, context }: BoundRequest,
   target: ModelReference & { params?: Pick<EntryParams, 'maxTokens'> },

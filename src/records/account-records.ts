@@ -62,7 +62,7 @@ export async function decryptProfile(
 ): Promise<AccountProfile> {
   const profile = tryParseJson(await keyring.decrypt(getProfileContext(ref), sealedProfile))
   if (!isObject(profile) || typeof profile.id !== 'string') throw new TypeError(`The profile of ${ref} has no id.`)
-  return profile as unknown as AccountProfile // as it was encrypted
+  return profile as unknown as AccountProfile // encrypted from an `AccountProfile`
 }
 
 const getProfileContext = (ref: string) => `accounts/${ref}/profile`

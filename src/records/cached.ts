@@ -11,7 +11,7 @@ export interface Cached<T> {
   current(): Promise<T>
   /** Reads the data even if it is fresh. Rejects if reading fails. */
   reread(): Promise<T>
-  /** The value in memory, of any age. */
+  /** The value in memory, regardless of its age. */
   readonly kept: { readonly value: T; readonly isExpired: boolean } | undefined
   /** Makes the next use reread the data. */
   expire(): void
@@ -27,7 +27,7 @@ interface CachedValue<T> {
   /** Epoch ms. */
   readAt: number
   isExpired: boolean
-  /** When to read again from a store that was unavailable; epoch ms. */
+  /** When to read again from an unavailable store, in epoch ms. */
   retryAt: number
 }
 
@@ -38,8 +38,8 @@ export function createCache<T>(
 ): Cached<T> {
   let cached: CachedValue<T> | undefined
   let reading: PendingRead<T> | undefined
-  let epoch = 0 // counts changes: a value read during a change is reread
-  let ownEpoch = 0 // counts this gateway's changes: a value read during such a change is dropped
+  let epoch = 0 // counts all changes, because a value that was read during a change must be reread
+  let ownEpoch = 0 // counts this gateway's own changes, because a value that was read during one is outdated
 
   function begin(): PendingRead<T> {
     const [startEpoch, startOwnEpoch] = [epoch, ownEpoch]

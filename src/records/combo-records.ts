@@ -9,8 +9,8 @@ import type { StoredEntry } from './stored-records.ts'
 /** Changes combos by id. The storage keeps them by name, and other processes may change them concurrently. */
 interface ComboRecords {
   /**
-   * Adds a combo. `check` first gets all other combos, and can throw to prevent the addition. `replacesDamaged`: also over an unusable record. Throws
-   * `NAME_TAKEN`.
+   * Adds a combo. `check` first gets all other combos, and can throw to prevent the addition. With `replacesDamaged`, also replaces an unusable
+   * record. Throws `NAME_TAKEN`.
    */
   add(
     combo: ComboRecord,
@@ -64,7 +64,7 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
     const after = withNewRevision({ ...edited, from: before.name })
     if (!(await records.insert(after.name, after, order))) throw gatewayError('NAME_TAKEN')
     const old = await put(before, { ...before, movedTo: after.name })
-    if (old) await finishRename(old, after.name) // otherwise, `finishRenames` removes the new one
+    if (old) await finishRename(old, after.name) // otherwise, `finishRenames` removes the new record
     return old && after
   }
 
@@ -120,7 +120,7 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
       let removed: ComboRecord | undefined
       await retryOnConflict(async () => {
         const record = (await finishRenames()).find(hasId(id))?.record
-        if (!record || (removed && isSame(record, removed))) return true // already removed, or from an outdated list
+        if (!record || (removed && isSame(record, removed))) return true // it was already removed, or came from an outdated list
         const isRemoved = await records.remove(record.name, (current) => isSame(current, record))
         removed = isRemoved?.record ?? removed
         return false

@@ -41,15 +41,14 @@ export interface PendingLookup {
 export interface CacheEntry {
   digest: string
   key: CachedKey
-  /** Epoch ms. */
   readAt: number
-  /** Whether it may have changed. */
+  /** Whether the key may have changed. */
   isExpired: boolean
-  /** Whether another writer is known to have changed it. */
+  /** Whether another writer is known to have changed the key. */
   isChanged?: boolean
-  /** When this gateway changed it; epoch ms. */
+  /** When this gateway changed the key, in epoch ms. */
   changedAt?: number
-  /** When to read again from a store that was unavailable; epoch ms. */
+  /** When to read again from an unavailable store, in epoch ms. */
   retryAt: number
   /** Set if the credential is a previous value. */
   previous?: PreviousValue | undefined

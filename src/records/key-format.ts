@@ -7,14 +7,14 @@ const PATTERN = /^sbx_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/
 /** Keys that you choose yourself. `sbx_admin_` is the prefix of admin tokens. */
 const CUSTOM_PATTERN = /^sbx_(?!admin_)[A-Za-z0-9_-]{32,196}$/
 
-/** Creates a client key: `sbx_`, 256 random bits in base64url, and a checksum, which detects typos without a lookup. */
+/** Creates a client key: `sbx_`, 256 random bits in base64url, and a checksum that detects typos without a lookup. */
 export function mintClientKey(): string {
   const random = toBase64Url(randomBytes(32))
   return `sbx_${random}${checksum(random)}`
 }
 
 /**
- * Whether a credential has the format of a client key: a generated one with a correct checksum, or one that you chose. Other credentials need no
+ * Whether a credential has the format of a client key: a generated key with a correct checksum, or a key that you chose. Other credentials need no
  * lookup. The code that keeps secrets out of logs also knows both formats.
  */
 export function isClientKey(credential: string): boolean {
@@ -22,7 +22,7 @@ export function isClientKey(credential: string): boolean {
   return random === undefined ? CUSTOM_PATTERN.test(credential) : checksum(random) === sum
 }
 
-/** Computes the CRC-32 in hex. */
+/** Returns a text's CRC-32 in hex. */
 function checksum(text: string): string {
   let crc = 0xffffffff
   for (const byte of encodeUtf8(text)) {

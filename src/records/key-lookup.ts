@@ -65,7 +65,7 @@ export class KeyLookup {
   async findRejection(digest: string): Promise<GatewayError | undefined> {
     const { records, groups, keyring, cache } = this.#deps
     const found = await records.get(digest)
-    const previous = found ? undefined : await this.#findPrevious(digest) // in-flight requests continue when their key is rotated
+    const previous = found ? undefined : await this.#findPrevious(digest) // also looks up previous values, because in-flight requests continue after a key rotation
     if (previous) cache.addRotation(digest, previous.to)
     const current = previous?.to ?? digest
     const record = previous ? await records.get(current) : found
@@ -123,7 +123,7 @@ export class KeyLookup {
       .catch((error: unknown) => {
         if (isStorageUnavailable(error)) entry.retryAt = clock.now() + RETRY_AFTER_MS
         else if (entry.previous) cache.forgetPrevious(entry.previous.digest)
-        else cache.forget(entry.digest) // the cached key is outdated
+        else cache.forget(entry.digest) // the credential's cached key is outdated
       })
       .finally(() => {
         entry.pendingRead = undefined

@@ -53,7 +53,7 @@ export async function unwrapKeys(
   if (record.wrappedBy === UNENCRYPTED) return readUnencryptedKeys(record)
   for (const secret of secrets) {
     if (secret.version !== record.wrappedBy) continue
-    const keys = await unwrapWithSecret(secret, record).catch(() => undefined) // a wrong secret is reported below
+    const keys = await unwrapWithSecret(secret, record).catch(() => undefined) // the error for a wrong secret is thrown below
     if (keys) return keys
   }
   throw gatewayError('SECRET_MISMATCH', {
@@ -69,7 +69,7 @@ export function readUnencryptedKeys(record: KeyringRecord): Uint8Array<ArrayBuff
   try {
     const keys = fromBase64(record.keys)
     if (keys.length === KEYRING_BYTES) return keys
-  } catch {} // not base64, so also damaged
+  } catch {} // invalid base64 also means damaged
   throw createDamagedError()
 }
 

@@ -18,7 +18,7 @@ export interface Keyring {
   digestBySha256(sha256: string): Promise<string>
   /** Returns the HMAC-SHA-256 of a string with the lookup key, which stays the same when the secret or the data key changes. */
   hashForLookup(text: string): Promise<Uint8Array>
-  /** Encrypts with AES-256-GCM. `context` (collection, id, field) is authenticated, so that encrypted values can't be swapped. */
+  /** Encrypts with AES-256-GCM. `context` (collection, id, field) is authenticated, so encrypted values can't be swapped. */
   encrypt(context: string, plaintext: string): Promise<string>
   /** Decrypts. Rejects with `STORAGE_FAILED` if the value was changed, moved, or encrypted with another key. */
   decrypt(context: string, encrypted: string): Promise<string>
@@ -114,7 +114,7 @@ async function deriveSigningKey(data: Uint8Array<ArrayBuffer>): Promise<Uint8Arr
   return new Uint8Array(await crypto.subtle.deriveBits(hkdf, material, 256))
 }
 
-/** Returns a JSON array, so that different pairs of context and text never have the same bytes. */
+/** Returns a JSON array, so different pairs of context and text never have the same bytes. */
 const getSignedBytes = (context: string, text: string) => encodeUtf8(JSON.stringify([context, text]))
 
 /** Encrypts in a context. The result is a random 12-byte IV in base64, a dot, and the ciphertext with its tag in base64. */

@@ -25,7 +25,7 @@ export function createGroupCache({
   async function read(id: string): Promise<ClientGroup | undefined> {
     const current = code.records
     const record = await records.get(id)
-    if (current !== code.records) return read(id) // a reload came first, so the record may come from either
+    if (current !== code.records) return read(id) // the configuration was reloaded in the meantime, so the record may be outdated
     if (record && !isGroupInCode(code, id) && !(await isSignedGroup(await keyring(), id, record)))
       throw (await loadRejections()).createUnsignedGroupError(record)
     return record && toClientGroup(record)
@@ -43,5 +43,5 @@ export function toClientGroup({ createdAt, mac, source, ...group }: GroupRecord)
   return group
 }
 
-/** Loads the errors of rejected keys and groups, since few requests get one. */
+/** Loads the errors of rejected keys and groups on demand, because few requests get one. */
 export const loadRejections = () => import('./rejections.ts')

@@ -35,7 +35,7 @@ const MAX_AGE_MS = 1_000
 export function withReadAhead(storage: Storage, clock: Clock, maxAgeMs = MAX_AGE_MS): Storage {
   const lookedUp = storage.atomic && maxAgeMs >= MAX_AGE_MS ? LOOKUPS : []
   let ahead: ReturnType<typeof start> | undefined
-  let startedAt: number | undefined // epoch ms
+  let startedAt: number | undefined // in epoch ms
 
   function start() {
     startedAt = clock.now()

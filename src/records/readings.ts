@@ -48,7 +48,7 @@ const isName = (value: unknown): value is string => typeof value === 'string' &&
 const isNumber = (value: unknown) => typeof value === 'number' && Number.isFinite(value)
 const isAmount = (value: unknown): value is number => typeof value === 'number' && value > 0
 
-/** Whether a value has the type of this shape. Limits are ignored, because they may change and only apply to input. */
+/** Whether a value has the type of this shape. Ignores limits, because they only apply to input and may change. */
 function matchesShape(shape: Shape, value: unknown): boolean {
   switch (shape.type) {
     case 'text':
@@ -80,8 +80,8 @@ function matchesShape(shape: Shape, value: unknown): boolean {
 }
 
 /**
- * Whether an entry is valid. An entry with invalid conditions or parameters is invalid as a whole: without them, it would match the wrong requests or
- * cost more.
+ * Whether an entry is valid. Invalid conditions or parameters make the entire entry invalid: without them, it would match the wrong requests or cost
+ * more.
  */
 function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return isName(entry)
@@ -201,7 +201,7 @@ export const recordKinds = {
   keys: { prefix: KEYS, read: createSignedReader<KeyRecord>(keyFields) },
   previousKeys: { prefix: PREVIOUS_KEYS, read: createSignedReader<PreviousKeyRecord>(previousKeyFields) },
   groups: { prefix: GROUPS, read: createSignedReader<GroupRecord>(groupFields) },
-  /** Checked where guards are created, because few requests need them. */
+  /** Guards are checked when they are created, because few requests need that code. */
   guards: {
     prefix: GUARDS,
     read: ((record, name) => ({
@@ -224,7 +224,7 @@ export const recordKinds = {
 
 /** Reads the settings. */
 export const readSettings = (stored: JsonObject): ReadRecord<JsonObject> =>
-  readFields(stored, settingsFields) as ReadRecord<JsonObject> // no field is essential
+  readFields(stored, settingsFields) as ReadRecord<JsonObject> // no field of the settings is essential
 
 /** Reads the rules in a stored record, without invalid values; returns `undefined` if there are none. */
 export function readRules(record: Readonly<{ [Member in keyof RequestRules]?: unknown }>): RequestRules | undefined {

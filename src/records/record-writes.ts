@@ -44,7 +44,7 @@ export function createWritableRecords<T extends object>(records: Records<T>): Wr
     apply: (entries: StoredEntry<T>[], result: R) => boolean,
   ): Promise<R> {
     const result = await change.catch((cause: unknown) => {
-      view.expire() // the write may have succeeded anyway
+      view.expire() // the write may have succeeded anyway, so reread
       throw cause
     })
     view.applyChange((entries) => apply(entries, result) && appliesChanges)
@@ -55,7 +55,7 @@ export function createWritableRecords<T extends object>(records: Records<T>): Wr
     const key = getKey(id)
     if (appliesChanges) await read(id) // by then, `watch` has reported other writers' changes
     const hasOrder = order !== undefined && !appliesChanges
-    const entries = hasOrder ? [] : (await (appliesChanges ? view.current() : view.reread())).entries // another process may have just inserted one
+    const entries = hasOrder ? [] : (await (appliesChanges ? view.current() : view.reread())).entries // another process may have just inserted a record
     lastOrder = Math.max(lastOrder, entries.at(-1)?.order ?? 0) + 1
     const envelope = { order: order ?? lastOrder, record }
     if (appliesChanges) inserting.add(key)

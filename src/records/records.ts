@@ -10,14 +10,13 @@ import {
   type StoredRecords,
 } from './stored-records.ts'
 
-/** The records of one type, one per storage key, all in memory. Unusable ones are skipped. */
+/** The records of one type, one per storage key, all in memory. Unusable records are skipped. */
 export interface Records<T> {
   /** Returns all records in order of creation; the same array until something changes. Rejects with `STORAGE_FAILED`. */
   all(): Promise<readonly T[]>
   /** Returns all records with their ids and order; `fresh` rereads the storage. */
   entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<StoredEntry<T>>>
   get(id: string): Promise<T | undefined>
-  /** Used by `writableRecords` to change the records. */
   readonly source: RecordSource<T>
 }
 
@@ -32,8 +31,8 @@ interface RecordSource<T> {
 }
 
 /**
- * Creates the records of one type. `hasSecretIds`: no other process can change a record while it is inserted, because none knows its id. The records
- * in memory then follow this gateway's changes without a reread, which is most of the cost of a change if there are many records.
+ * Creates the records of one type. `hasSecretIds` means that no other process can change a record while it is inserted, because none knows its ID.
+ * The records in memory then follow this gateway's changes without a reread, which is most of the cost of a change if there are many records.
  */
 export function createRecords<T extends object>(
   kind: RecordKind<T>,

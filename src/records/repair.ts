@@ -24,7 +24,7 @@ interface Repairable {
   records: Pick<Records<object>, 'entries'>
   /** Completes a record before it is written. */
   complete?(key: string, record: JsonObject): Promise<JsonObject>
-  /** Finds a problem that isn't in a single field, as a predicate whose subject is the record. */
+  /** Finds a problem that isn't in a single field. Returns it as a predicate about the record. */
   findProblem?(id: string, record: object): Promise<string | undefined>
 }
 

@@ -39,7 +39,7 @@ export async function setUpKeyring(
   const current = secrets[0]
   if (!found && (await hasSignedRecords(storage))) {
     if (!(await storage.get(KEYRING).catch(handleStorageError('read', KEYRING)))) throw createMissingSettingsError()
-    return false // another gateway has created it since, along with those records
+    return false // another gateway has created it in the meantime, along with the records
   }
   if (found?.record.wrappedBy === UNENCRYPTED && current) {
     await replaceKeys(storage, { ...found, current })

@@ -13,8 +13,8 @@ import {
 /** Settings with write operations, for management only. */
 export interface WritableSettings extends SettingsStore {
   /**
-   * Merges the patch into the stored settings; retries if another write came first. Replaces unsigned settings with their reading and the patch. The
-   * patch must then contain `requireApiKey`; otherwise, rejects with `STORAGE_FAILED`.
+   * Merges the patch into the stored settings; retries if another write came first. If the stored settings are unsigned, replaces them with their
+   * readable values and the patch, which must then contain `requireApiKey`; otherwise, rejects with `STORAGE_FAILED`.
    */
   update(patchFor: (stored: StoredSettings) => SettingsPatch): Promise<StoredSettings>
 }

@@ -47,8 +47,8 @@ function toStorageError(operation: 'read' | 'write' | 'list', key: string, cause
 }
 
 /**
- * Returns the code of the network error behind an error, such as `ECONNREFUSED`, or ''. Clients see it; a driver's message could name machines and
- * users.
+ * Returns the code of the network error behind an error, such as `ECONNREFUSED`, or an empty string. Clients see the code but not the driver's
+ * message, which could name machines and users.
  */
 function findNetworkCode(error: unknown, depth = 0): string {
   if (!(error instanceof Error) || depth > 4) return ''
@@ -133,7 +133,7 @@ export interface StaleFallback {
 }
 
 export function createStaleFallback(clock: Clock): StaleFallback {
-  let skipUntil = 0 // epoch ms
+  let skipUntil = 0 // epoch ms until which callers get `stale` immediately
 
   return {
     readOrUseStale({ work, startedAt, isChanged = false }, stale) {
@@ -152,7 +152,7 @@ export function createStaleFallback(clock: Clock): StaleFallback {
   }
 }
 
-/** Enough attempts for this many concurrent writers. */
+/** Maximum attempts; enough for this many concurrent writers. */
 const MAX_ATTEMPTS = 200
 
 /**

@@ -30,26 +30,26 @@ export type { AliasRecord, ConnectionRecord, KeyRecord, ProviderRecord } from '.
 /** All records of the gateway, for requests. Management uses a `WritableStore`, which adds write operations. */
 export interface Store {
   settings: SettingsStore
-  /** By the digest of the key's value. */
+  /** Keys by the digest of their value. */
   keys: Records<KeyRecord>
   /** Previous values of keys, by their digests. */
   previousKeys: Records<PreviousKeyRecord>
-  /** By id. */
+  /** Groups by ID. */
   groups: Records<GroupRecord>
-  /** By name. */
+  /** Guards by name. */
   guards: Records<StoredGuard>
-  /** By id. */
+  /** Connections by ID. */
   connections: Records<ConnectionRecord>
-  /** By name, which is therefore unique. */
+  /** Combos by name, which is therefore unique. */
   combos: Records<ComboRecord>
-  /** By `getCustomModelId`. */
+  /** Custom models by `getCustomModelId`. */
   customModels: Records<CustomModel>
-  /** By alias. */
+  /** Aliases by name. */
   aliases: Records<AliasRecord>
-  /** By provider id. */
+  /** Provider strategies by provider ID. */
   providers: Records<ProviderRecord>
   keyLookup: KeyLookup
-  /** Is notified of this gateway's changes. */
+  /** The cache of keys, which is notified of this gateway's changes. */
   keyCache: KeyCache
   /** The groups of keys, cached for requests. */
   groupCache: GroupCache
@@ -64,7 +64,7 @@ export interface Store {
   code: CodeLayer
   /** Yields to other work during a long task. */
   nextTurn(): Promise<void>
-  /** Opened on first use; a failure isn't cached. */
+  /** Opens the keyring on first use. A failure isn't cached. */
   keyring(): Promise<Keyring>
   close(): void
 }
@@ -77,7 +77,7 @@ export interface StoreOptions {
   /** How old data from a store without `watch` may be, in ms; default 1,000. */
   maxAgeMs?: number | undefined
   syncCrypto?: SyncCrypto | undefined
-  /** Default: none. */
+  /** The records defined in code; default: none. */
   code?: CodeLayer | undefined
   /** See `KeyringOptions`. */
   digestsSha256?: boolean | undefined
@@ -175,7 +175,7 @@ export async function decryptApiKey(
   return (await store.keyring()).decrypt(getApiKeyContext(connection), connection.sealedApiKey)
 }
 
-/** The maximum number of credentials to decrypt before they are needed. */
+/** Maximum number of credentials to decrypt ahead of use. */
 const MAX_PRELOADED = 50
 
 /**
@@ -205,7 +205,7 @@ export function createCredentialCache(
   }
 
   return (connection) => {
-    if (!credentials.has(connection)) void preloadOthers().catch(() => {}) // a request that needs one gets the error
+    if (!credentials.has(connection)) void preloadOthers().catch(() => {}) // a request that needs one of them gets the error
     return decrypt(connection)
   }
 }

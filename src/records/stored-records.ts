@@ -5,17 +5,17 @@ import { CODE_VERSION } from './code-records.ts'
 import type { Reader } from './readings.ts'
 import { handleStorageError } from './storage-access.ts'
 
-/** A stored record, with its position in the order of creation. */
+/** A stored record and its position in the order of creation. */
 export interface Envelope<T> {
   order: number
   record: T
 }
 
-/** A stored record with its id, and the version that was read or written. */
+/** A stored record with its ID, and with the version that was read or written. */
 export interface StoredEntry<T> extends Envelope<T> {
   id: string
   version: string
-  /** The stored record, if its reading differs. */
+  /** The stored JSON, if it differs from what was read. */
   stored?: JsonObject
 }
 
@@ -33,12 +33,12 @@ export interface StoredRecords<T> {
 }
 
 export interface RecordKind<T> {
-  /** The prefix of their storage keys. It ends with a slash and is followed by the percent-encoded id. */
+  /** The prefix of the records' storage keys. It ends with a slash, and the percent-encoded ID follows. */
   prefix: string
   read: Reader<T>
 }
 
-/** Creates the access to stored records. `nextTurn` yields to other work between pages; `damage` gets each record's problem. */
+/** Creates the access to stored records. `nextTurn` yields to other work between pages. `damage` gets each record's problem. */
 export function createStoredRecords<T extends object>(
   storage: Storage,
   { prefix, read }: RecordKind<T>,
@@ -49,8 +49,8 @@ export function createStoredRecords<T extends object>(
   function toStoredEntry(key: string, { value, version }: Stored): StoredEntry<T> | undefined {
     const { entry, problem } = parseRecord(key, value, { prefix, read })
     const isFromCode = version === CODE_VERSION
-    damage?.report(key, isFromCode ? undefined : problem) // records defined in code were checked at startup, and have no signature
-    if (entry && !isFromCode) Reflect.deleteProperty(entry.record, 'source') // only code can set it
+    damage?.report(key, isFromCode ? undefined : problem) // records defined in code were checked at startup and have no signature
+    if (entry && !isFromCode) Reflect.deleteProperty(entry.record, 'source') // only records defined in code can have it
     return entry && { ...entry, version }
   }
 
@@ -88,7 +88,7 @@ export function createStoredRecords<T extends object>(
     },
 
     toEntry(id, envelope, version) {
-      const { entry } = parseRecord(getKey(id), JSON.stringify(envelope), { prefix, read }) // a copy, because the caller may change its object
+      const { entry } = parseRecord(getKey(id), JSON.stringify(envelope), { prefix, read }) // parsed from a copy, because the caller may change its object
       return { ...envelope, id, ...entry, version }
     },
   }
@@ -100,7 +100,7 @@ export const PAGE = 1_000
 /** The result of parsing. It has no entry if the record is skipped, and no problem if the record is valid. */
 interface ParsedRecord<T> {
   entry?: Omit<StoredEntry<T>, 'version'>
-  /** The predicate of a sentence whose subject is the record. */
+  /** The problem, as a predicate about the record. */
   problem?: string
 }
 

@@ -30,9 +30,8 @@ export interface SettingsStore {
   read(): Promise<StoredSettings>
   /** Whether cloud sync may be on; `read` decides. Reads at most one record, and doesn't open the keyring. Rejects with the same errors as `read`. */
   mayUseCloudSync(): Promise<boolean>
-  /** Reads them from the storage even if they are in memory. Rejects with the same errors as `read`. */
+  /** Reads the settings from the storage even if they are in memory. Rejects with the same errors as `read`. */
   reread(): Promise<StoredSettings>
-  /** Used by `writableSettings` to change the settings. */
   readonly source: SettingsSource
 }
 
@@ -59,7 +58,7 @@ export function createSettingsStore(deps: {
   freshness: FreshnessTracker
   staleFallback: StaleFallback
   damage: DamageLog
-  /** Its settings replace the stored ones. */
+  /** The settings defined in code replace the stored ones. */
   code: CodeLayer
   keyring(): Promise<Keyring>
 }): SettingsStore {
@@ -156,7 +155,7 @@ function buildSettings(members: JsonObject, read: JsonObject): StoredSettings {
     const value = read[name] ?? missingValue
     if (value !== undefined && !Object.hasOwn(ruleShapes, name)) knownFields[name] = value
   }
-  return { ...knownFields, rules: readRules(members) } as StoredSettings // created from these fields
+  return { ...knownFields, rules: readRules(members) } as StoredSettings // has exactly these fields
 }
 
 const SET_AGAIN = 'Set them again: PATCH /api/settings with "requireApiKey".'

@@ -26,13 +26,13 @@ import { parseRecord, type RecordKind } from './stored-records.ts'
 
 /** The store with its write operations. Only management uses it, so requests load none of this. */
 export interface WritableStore extends Store {
-  /** Writes sign the record and update its cached copy for requests. */
+  /** The keys. Writes sign the record, and update its cached copy for requests. */
   keys: WritableRecords<KeyRecord>
-  /** Like `keys`. */
+  /** Previous values of keys, with the same writes as `keys`. */
   previousKeys: WritableRecords<PreviousKeyRecord>
-  /** Like `keys`. */
+  /** The groups, with the same writes as `keys`. */
   groups: WritableRecords<GroupRecord>
-  /** Writes sign the record. */
+  /** The guards. Writes sign the record. */
   guards: WritableRecords<StoredGuard>
   settings: WritableSettings
   connections: WritableRecords<ConnectionRecord>
@@ -102,7 +102,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
   const signedGuards: SignedKind<StoredGuard> = {
     kind: recordKinds.guards,
     sign: async (name, record) => signGuard(await keyring(), name, record),
-    cache: { forget() {}, update() {}, expire() {} }, // requests use the records themselves
+    cache: { forget() {}, update() {}, expire() {} }, // no cache, because requests use the stored records directly
   }
   const repair = createRepair({
     storage,
@@ -115,7 +115,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
         records: keys,
         complete: (key, record) => completeRecord(key, record, signedKeys),
         findProblem: async (digest, record) =>
-          (await isSignedKey(await keyring(), digest, record as KeyRecord)) ? undefined : UNSIGNED_KEY, // the records are keys
+          (await isSignedKey(await keyring(), digest, record as KeyRecord)) ? undefined : UNSIGNED_KEY, // this collection only has keys
       },
       {
         kind: recordKinds.previousKeys,
@@ -127,7 +127,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
         records: groups,
         complete: (key, record) => completeRecord(key, record, signedGroups),
         findProblem: async (id, record) =>
-          (await isTrustedGroup(id, record as GroupRecord)) ? undefined : UNSIGNED_GROUP, // the records are groups
+          (await isTrustedGroup(id, record as GroupRecord)) ? undefined : UNSIGNED_GROUP, // this collection only has groups
       },
       {
         kind: recordKinds.guards,
@@ -266,7 +266,7 @@ function createExclusiveRunner({ storage, clock }: { storage: Storage; clock: Cl
           if (clock.now() - startedAt > READY_WITHIN_MS) throw createUnavailableError('The storage is too slow.')
         })
       } finally {
-        await storage.delete(key, { ifVersion: version }).catch(() => {}) // it expires anyway
+        await storage.delete(key, { ifVersion: version }).catch(() => {}) // the lease expires anyway
       }
     }
   }

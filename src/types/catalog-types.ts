@@ -30,16 +30,16 @@ export type Cloud = 'azure' | 'bedrock' | 'vertex'
 export interface CatalogModel {
   /** The provider's own model id, which may contain slashes. */
   id: string
-  /** Default `llm`. */
+  /** The model's kind; default `llm`. */
   type?: Kind
   /** Maximum input and output tokens combined. */
   contextWindow?: number
   /** Maximum output tokens. */
   maxOutputTokens?: number
   price?: Price
-  /** The date of its price, `YYYY-MM-DD`, if it differs from the provider's `asOf`. */
+  /** The date of the model's price, `YYYY-MM-DD`, if it differs from the provider's `asOf`. */
   asOf?: string
-  /** Whether the source of a refreshed catalog no longer has it. */
+  /** Whether the source of a refreshed catalog no longer has the model. */
   retired?: true
 }
 
@@ -98,31 +98,31 @@ export type PricedUnit = 'search' | 'page' | 'credit' | 'image' | 'second' | 'ch
 
 /** A provider in the catalog. */
 export interface CatalogProvider {
-  /** The prefix of its model names; default: `catalogAlias`, or else the provider id. */
+  /** The prefix of the provider's model names; default: `catalogAlias`, or else the provider ID. */
   alias?: string
-  /** The alias of its models in the catalog; default: `alias`, or else the provider id. */
+  /** The alias of the provider's models in the catalog; default: `alias`, or else the provider ID. */
   catalogAlias?: string
   /** Display name. */
   name?: string
   docsUrl?: string
-  /** Includes the version segment: `https://api.openai.com/v1`. */
+  /** The base URL, including the version segment: `https://api.openai.com/v1`. */
   baseUrl?: string
-  /** The format of its models; default `openai-chat`. */
+  /** The format of the provider's models; default `openai-chat`. */
   format?: ProviderFormat
   /** Formats of models that use a different one, by model id prefix: `{ 'claude-': 'anthropic-messages' }`. */
   formats?: Readonly<Record<string, ProviderFormat>>
   /** Other formats supported at the same `baseUrl`. Requests in these formats are passed through untranslated. */
   alsoSpeaks?: readonly WireFormat[]
-  /** Default: the format's usual header. */
+  /** How to send the credential. Default: the format's usual header. */
   auth?: AuthStyle
   /** The cloud platform that determines URL and credential, instead of `baseUrl` and `auth`. */
   cloud?: Cloud
-  /** Default `['llm']`. */
+  /** The kinds of services that the provider offers; default `['llm']`. */
   serviceKinds?: readonly Kind[]
   models?: readonly CatalogModel[]
-  /** The date of its models and their prices, `YYYY-MM-DD`. */
+  /** The date of the provider's models and their prices, `YYYY-MM-DD`. */
   asOf?: string
-  /** Whether its models are from a refreshed catalog. */
+  /** Whether the provider's models come from a refreshed catalog. */
   isLive?: true
   /**
    * Models to list under the kind `tts` in addition to `models` (src/rules.md, Listing with connections). `embeddingConfig` does the same
@@ -137,7 +137,7 @@ export interface CatalogProvider {
 
 /** A service that a provider offers in addition to its models, such as search. */
 export interface ServiceConfig {
-  /** Its base URL, if different from the provider's. */
+  /** The service's base URL, if different from the provider's. */
   baseUrl?: string
   /** The header for the credential, if different from the provider's. */
   keyHeader?: string

@@ -47,26 +47,27 @@ export type DataTags = Record<string, string | boolean>
 export interface EntryParams {
   /** Maximum output tokens, 1 to 10,000,000. */
   maxTokens?: number
-  /** 0 to 2. */
+  /** The sampling temperature, 0 to 2. */
   temperature?: number
-  /** 0 to 1. */
+  /** The nucleus sampling threshold, 0 to 1. */
   topP?: number
-  /** At least 1. */
+  /** The number of top tokens to sample from, at least 1. */
   topK?: number
-  /** 1 to 16 strings of 1 to 200 characters. */
+  /** Strings that end the response: 1 to 16 strings of 1 to 200 characters. */
   stopSequences?: string[]
   seed?: number
-  /** -2 to 2. */
+  /** The presence penalty, -2 to 2. */
   presencePenalty?: number
-  /** -2 to 2. */
+  /** The frequency penalty, -2 to 2. */
   frequencyPenalty?: number
   /** Reasoning effort: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, or `max`. */
   reasoning?: Effort
 }
 
 /**
- * A response after which the next target is tried, as if it had failed. `content`: a content filter cut it off. `schema`: it isn't JSON that matches
- * the request's schema. `refused`: a guard refuses it. `function`: a function defined in code (docs/src/content/docs/guides/configure-in-code.md) rejects it; it can't be set elsewhere.
+ * A response after which the next target is tried, as after a failure. `content`: a content filter cut it off. `schema`: it isn't JSON that matches
+ * the request's schema. `refused`: a guard rejects it. `function`: a function defined in code (docs/src/content/docs/guides/configure-in-code.md)
+ * rejects it; it can only be set there.
  */
 export type ResponseCondition = 'content' | 'schema' | 'refused' | 'function'
 
@@ -86,9 +87,15 @@ export interface Condition {
   headers?: Record<string, Pattern>
   /** Patterns by field of the body's `metadata`; numbers and booleans are compared as strings. */
   metadata?: Record<string, Pattern>
-  /** The condition is a function defined in code (docs/src/content/docs/guides/configure-in-code.md): its number in the configuration. It can't be set elsewhere. */
+  /**
+   * Set if the condition is a function defined in code (docs/src/content/docs/guides/configure-in-code.md): its number in the configuration. It can
+   * only be set there.
+   */
   function?: number
 }
 
-/** A case-sensitive string in which `*` matches any text, or a list of such strings, one of which must match. `true`: present; `false`: absent. */
+/**
+ * A case-sensitive string in which `*` matches any text, or a list of such strings, one of which must match. `true` means that the value is present,
+ * and `false` that it is absent.
+ */
 export type Pattern = string | string[] | boolean

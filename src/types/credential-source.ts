@@ -4,7 +4,7 @@ export type Credential = (
   | { accessToken: string }
   | { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
 ) & {
-  /** Epoch ms. The function is called again a minute before this time. Default: five minutes after the call. */
+  /** When the credential expires, in epoch ms. The function is called again a minute before this time. Default: five minutes after the call. */
   expiresAt?: number
 }
 
@@ -21,7 +21,7 @@ export interface CredentialRequest {
   region?: string
   /** The model's name at the provider. */
   model: string
-  /** `rejected`: the provider has just rejected the previous credential with a 401 or 403. */
+  /** Why a credential is needed. `rejected`: the provider has just rejected the previous one with a 401 or 403. */
   reason: 'first' | 'expired' | 'rejected'
   /** Aborts after five seconds. */
   signal: AbortSignal

@@ -20,7 +20,7 @@ export interface UsageLimits {
 /** The unit that a limit counts. */
 export type LimitUnit = 'requests' | 'tokens' | 'usd' | 'parallel'
 
-/** The scope of a limit; `run` is a token. */
+/** The scope of a limit; `run` is the scope of a token. */
 export type LimitScope = 'key' | 'account' | 'group' | 'gateway' | 'run'
 
 /** A limit and its remaining amount. Counts are in the limit's unit; `remaining` is never negative. */
@@ -29,14 +29,14 @@ export interface LimitState {
   /** The id of the key, group, or token, or the ref of the account. */
   id?: string
   unit: LimitUnit
-  /** `null` for `parallel`. */
+  /** The window; `null` for `parallel`. */
   window: LimitWindow | null
   limit: number
   /** The settled amount. */
   used: number
   /** The maximum that in-flight requests can still use. */
   reserved: number
-  /** Reserved by instances that are no longer running. Counts as used for tokens and USD. */
+  /** The amount reserved by instances that are no longer running. For tokens and USD, it counts as used. */
   unsettled: number
   remaining: number
   /** When the window ends, in ISO 8601; `null` for `total` and `parallel`. */

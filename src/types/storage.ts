@@ -22,13 +22,11 @@ export interface Storage {
   /** Returns the latest value; `undefined` if the key was never set, was deleted, or has expired. */
   get(key: string): Promise<Stored | undefined>
   /**
-   * Writes the value and resolves to its new version, or changes nothing and resolves to `false` if the stored version isn't `ifVersion`.
-   * `ifVersion: null` means "only if the key does not exist"; without it, the write is unconditional. Every write gets a version the key
-   * has never had, even across deletions.
-   * `ttlMs` counts from this write; without it, the value never expires. Rejects with a RangeError, changing nothing, unless `ttlMs` is
-   * from 1 to 1e12 (32 years).
-   * `durability: 'relaxed'` lets an adapter resolve before the write is on disk, as long as it survives the end of the process; a power
-   * failure may lose the last moments. Adapters may ignore it.
+   * Writes the value and resolves to its new version, or changes nothing and resolves to `false` if the stored version isn't `ifVersion`. `ifVersion:
+   * null` means "only if the key doesn't exist". Without `ifVersion`, the write is unconditional. Every write gets a version that the key has never
+   * had, even across deletions. `ttlMs` counts from this write; without it, the value never expires. Rejects with a RangeError, changing nothing,
+   * unless `ttlMs` is from 1 to 1e12 (32 years). `durability: 'relaxed'` lets an adapter resolve before the write is on disk, if the write survives
+   * the end of the process; a power failure may lose the most recent writes. Adapters may ignore it.
    */
   set(key: string, value: string, options?: SetOptions): Promise<string | false>
   /** Resolves to `true` if a value was removed; `false` if there was none, or if its version isn't `ifVersion`. */
@@ -61,9 +59,10 @@ export interface Storage {
    */
   increment?(key: string, by: number, options?: { ttlMs?: number }): Promise<number>
   /**
-   * Calls `onChange` with each key that another writer changed since this storage was last read or watched, once the new value can be read. Returns a
-   * function that stops it. It may also report this storage's own changes, but must not miss another writer's. Expiry isn't a change. If the storage
-   * lost track for a while and can't name every changed key, it calls `onGap`: any key may have changed. Neither callback throws.
+   * Calls `onChange` with each key that another writer has changed since this storage was last read or watched, once the new value can be read.
+   * Returns a function that stops watching. It may also report this storage's own changes, but must not miss another writer's. Expiry isn't a change.
+   * If the storage has lost track and can't name every changed key, it calls `onGap`, which means that any key may have changed. Neither callback
+   * throws.
    */
   watch?(onChange: (key: string) => void, onGap?: () => void): () => void
   /**

@@ -18,7 +18,7 @@ export const kinds = listMembers<Kind>({
   moderation: true,
 })
 
-/** Every routing strategy. */
+/** Every response condition for a combo's `on`, except functions. */
 export const strategies = listMembers<Strategy>({
   fallback: true,
   'round-robin': true,

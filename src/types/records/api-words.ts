@@ -9,8 +9,8 @@ import type { VisibleNames } from './record-fields.ts'
 import type { settingsFields } from './settings-fields.ts'
 
 /*
- * Descriptions of the fields, for the OpenAPI document and the options of the CLI. They are separate from the fields because requests load the
- * fields. Every visible field needs a line here to compile.
+ * Descriptions of the fields, for the OpenAPI document and the options of the CLI. They are separate from the fields, because requests load the
+ * fields. Without a line here, a visible field doesn't compile.
  */
 
 /** A sentence for each visible field; empty if its name is self-explanatory. */
@@ -157,7 +157,7 @@ export const connectionDescriptions: DescriptionsOf<typeof connectionFields> = {
   updatedAt: '',
 }
 
-/** Members of `providerSpecificData` that are also accepted at the top level. */
+/** Descriptions of the fields of `providerSpecificData` that are also accepted at the top level. */
 export const topLevelDescriptions: Readonly<Record<(typeof topLevelMembers)[number], string>> = {
   baseUrl: "The base URL of the API, including the version; default: the provider's.",
   prefix: "The prefix of its model names; default: the provider's alias.",

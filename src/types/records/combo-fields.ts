@@ -5,13 +5,12 @@ import { ignoredInUpdates, type RecordFields, removable, type ShownOf, settable 
 import { comboRuleShapes } from './rule-fields.ts'
 import { choice, customId, flag, integer, list, type Shape, storedId, text, time } from './shapes.ts'
 
-/** An entry of a combo. */
 export const entry: Shape<ComboModel> = { type: 'entry' }
 
 /** The number of consecutive requests that a target gets. */
 export const stickyLimit = integer(1, 1_000)
 
-/** A provider's connections have equal weight and cost, and no conditions. */
+/** The strategy for connections. `conditional` is excluded, because connections have no conditions. */
 export const connectionStrategy: Shape<Strategy> = choice(
   strategies.filter((strategy) => strategy !== 'conditional'),
   { refused: ['conditional'] },
@@ -27,7 +26,7 @@ export const comboFields = {
     readFrom: 'storageKey',
     inputs: { update: { as: 'same', shape: text() }, put: { as: 'optional', shape: customId } },
   },
-  /** Matches `^[a-zA-Z0-9_.-]+$`; unique among combos. */
+  /** Any string. The value is checked separately, because the specification prescribes the messages. */
   name: {
     shape: text({ max: 512, pattern: /^[a-zA-Z0-9_.-]+$/, form: 'comboName' }),
     isStorageKey: true,
@@ -55,12 +54,12 @@ export const comboFields = {
     isOptional: true,
     inputs: removable,
   },
-  /** With `round-robin`: consecutive requests per model; default 1. */
+  /** With `round-robin`: the number of consecutive requests per model; default 1. */
   stickyLimit: { shape: stickyLimit, isOptional: true, inputs: removable },
   /** The strategy for each provider's connections, any except `conditional`; default: the outer combo's, or else the provider's. */
   connectionStrategy: { shape: connectionStrategy, isOptional: true, inputs: removable },
   /** Names of guards that check requests for models that lead to the combo. */
-  /** If they can't be read, no request is served: "none" can't be a guard's name. */
+  /** Invalid stored names are read as `none`, which can't be a guard's name, so no request is served. */
   guards: { shape: guardNames, isOptional: true, fallback: ['none'], inputs: removable },
   /** Starts a second attempt if the first takes longer than 95% of its target's responses. Default `false`. */
   hedge: { shape: flag, isOptional: true, inputs: removable },
@@ -72,11 +71,11 @@ export const comboFields = {
   /** Maximum attempts per request, across all targets; default 3. */
   maxAttempts: { shape: comboRuleShapes.maxAttempts, isOptional: true, inputs: removable },
   timeouts: { shape: comboRuleShapes.timeouts, isOptional: true, inputs: removable },
-  /** `code`: defined in the gateway's options, so it can't be changed here. Absent: stored. */
+  /** `code` if the combo is defined in the gateway's options, so it can't be changed here; absent if it is stored. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },
   from: { shape: text(), isOptional: true, isShown: false },
   movedTo: { shape: text(), isOptional: true, isShown: false },
-  /** Changes with each write. */
+  /** A value that changes with each write. */
   revision: { shape: text(), isOptional: true, isShown: false },
   /** ISO 8601. */
   createdAt: { shape: time, inputs: ignoredInUpdates },

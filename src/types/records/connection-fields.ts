@@ -104,7 +104,7 @@ export const connectionFields = {
     isOptional: true,
     inputs: removableAnywhere,
   },
-  /** Whether the gateway asks the provider to cache prompts; default: the settings'. */
+  /** Whether the gateway asks the provider to cache prompts. Default: the value in the settings. */
   promptCaching: { ...cachingField, inputs: removableAnywhere },
   /** Facts about how the account handles data, at most 16, such as `{ region: 'eu', zdr: true }`. Nobody verifies them. A change replaces all of them. */
   tags: { shape: dataTags, isOptional: true, inputs: removableAnywhere },
@@ -128,7 +128,7 @@ export const connectionFields = {
    * still made, and the given or stored models are kept. Default `false`.
    */
   discover: { shape: flag, isOptional: true, isStored: false, isShown: false, inputs: settable },
-  /** `code`: defined in the gateway's options, so it can't be changed here. Absent: stored. */
+  /** `code` if the connection is defined in the gateway's options, so it can't be changed here; absent if it is stored. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },
   /** Identifies the last call that set `isActive`; each call writes a new ID. */
   edit: { shape: text(), isOptional: true, isShown: false },
@@ -141,5 +141,5 @@ export const connectionFields = {
 /** Your account with a provider: a credential and a base URL. */
 export interface Connection extends ShownOf<typeof connectionFields> {}
 
-/** Members of `providerSpecificData` that are also accepted at the top level of a connection. */
+/** Fields of `providerSpecificData` that are also accepted at the top level of a connection. */
 export const topLevelMembers = ['prefix', 'sharesPrefix', 'enabledModels', 'baseUrl', 'format'] as const

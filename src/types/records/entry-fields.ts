@@ -10,7 +10,7 @@ const whole = (min: number, max: number) => ({ shape: integer(min, max), isOptio
 
 const literal = text({ isLiteral: true, max: 200 })
 
-/** The parameters that a combo's entry sets in requests. */
+/** The parameters that a combo entry sets in requests. */
 export const entryParams: Shape<EntryParams> = object({
   maxTokens: whole(1, 10_000_000),
   temperature: within(0, 2),

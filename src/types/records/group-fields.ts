@@ -30,23 +30,26 @@ export const groupFields = {
     guard: 1,
     inputs: settable,
   },
-  /** Limits shared by all its keys. A change replaces all of them. */
+  /** Limits shared by all keys of the group. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 1, inputs: removable },
   /** Limits that apply separately to each account with the group as its plan. A change replaces all of them. */
   each: { shape: usageLimits, isOptional: true, guard: 2, isSynced: false, inputs: removable },
-  /** The models that its keys may use. Both the group and the key must allow a request. */
+  /** The models that the group's keys may use. Both the group and the key must allow a request. */
   models: { shape: allowedModels, isOptional: true, guard: 1, inputs: removable },
-  /** The kinds of models that its keys may use. Both the group and the key must allow a request. */
+  /** The kinds of models that the group's keys may use. Both the group and the key must allow a request. */
   kinds: { shape: allowedKinds, isOptional: true, guard: 1, inputs: removable },
-  /** The tags that connections must have to serve requests of its keys, or of accounts with the group as their plan. A change replaces all of them. */
+  /**
+   * The tags that connections must have to serve requests of the group's keys, or of accounts with the group as their plan. A change replaces all of
+   * them.
+   */
   require: { shape: dataTags, isOptional: true, guard: 3, inputs: removable },
-  /** Names of guards that check requests of its keys, or of accounts with the group as their plan. */
+  /** Names of guards that check requests of the group's keys, or of accounts with the group as their plan. */
   guards: { shape: guardNames, isOptional: true, guard: 4, inputs: removable },
-  /** Whether the gateway asks providers to cache the prompts of its keys, or of accounts with the group as their plan. */
+  /** Whether the gateway asks providers to cache the prompts of the group's keys, or of accounts with the group as their plan. */
   promptCaching: { ...cachingField, inputs: removable },
-  /** Your own strings by name, like a key's. Replaced as a whole. */
+  /** Your own strings by name, like a key's. A change replaces all of them. */
   metadata: { shape: ownerTexts, isOptional: true, inputs: removable },
-  /** `code` if it is defined in code, so it can't be changed. */
+  /** `code` if the group is defined in code, so it can't be changed. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },
   /** ISO 8601. */
   createdAt: { shape: time, inputs: ignoredInUpdates },

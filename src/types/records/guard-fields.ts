@@ -91,7 +91,7 @@ export const guardKinds = {
 
 export type GuardKind = keyof typeof guardKinds
 
-/** The options of all kinds. */
+/** The options of all kinds of guards. */
 type KindOptions = Intersection<(typeof guardKinds)[GuardKind]>
 type Intersection<U> = (U extends unknown ? (argument: U) => void : never) extends (all: infer All) => void
   ? All
@@ -105,15 +105,15 @@ type FieldsOf<Options> = {
   }
 }
 
-/** Makes fields of options. Their kind decides which ones a guard needs. */
+/** Converts options to fields. They are all optional, because the kind decides which ones a guard needs. */
 const toFields = <Options extends object>(options: Options) =>
   Object.fromEntries(
     Object.entries(options).map(([field, { shape }]) => [field, { shape, isOptional: true, inputs: removable }]),
-  ) as FieldsOf<Options> // the same fields
+  ) as FieldsOf<Options> // has the same fields
 
 /** The fields of a guard. */
 export const guardFields = {
-  /** Settings, groups, keys, and combos refer to it; it can't change. */
+  /** The guard's name, which can't change, because settings, groups, keys, and combos refer to it. */
   name: {
     shape: guardName,
     isStorageKey: true,
@@ -126,7 +126,7 @@ export const guardFields = {
   },
   ...toFields(sharedGuardFields),
   ...toFields<KindOptions>(Object.assign({}, ...Object.values(guardKinds))),
-  /** `code`: defined in the gateway's options, so it can't be changed here. Absent: stored. */
+  /** `code` if the guard is defined in the gateway's options, so it can't be changed here; absent if it is stored. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },
   /** ISO 8601. */
   createdAt: { shape: time, inputs: ignoredInUpdates },
@@ -136,7 +136,7 @@ export const guardFields = {
   mac: { shape: text(), isOptional: true, isShown: false },
 } as const satisfies RecordFields
 
-/** A built-in guard that is stored or defined in code. Requests use it where a setting, group, key, or combo names it. */
+/** A built-in guard that is stored or defined in code. It checks requests for which a setting, group, key, or combo names it. */
 export interface GuardRecord extends ShownOf<typeof guardFields> {}
 
 /** Input to create a guard. */

@@ -27,7 +27,7 @@ export const keyFields = {
   },
   /** ISO 8601. */
   createdAt: { shape: time },
-  /** Your own strings by name, at most 16: names up to 64 characters, values up to 512. Replaced as a whole. */
+  /** Your own strings by name, at most 16: names up to 64 characters, values up to 512. A change replaces all of them. */
   metadata: {
     shape: ownerTexts,
     isOptional: true,
@@ -35,13 +35,13 @@ export const keyFields = {
   },
   /** When the key expires, in ISO 8601 with a time zone. Later requests get a 401 `key_expired`; in-flight requests continue. */
   expiresAt: { shape: exactTime, isOptional: true, guard: 2, inputs: removable },
-  /** Names of the models, combos, and aliases that it may use; `*` matches any text. Absent: all. */
+  /** Names of the models, combos, and aliases that the key may use; `*` matches any text. If absent, all are allowed. */
   models: { shape: allowedModels, isOptional: true, guard: 2, inputs: removable },
-  /** The kinds of models that it may use. Absent: all. */
+  /** The kinds of models that the key may use. If absent, all are allowed. */
   kinds: { shape: allowedKinds, isOptional: true, guard: 2, inputs: removable },
-  /** The id of its group, whose limits all keys of the group share. */
+  /** The ID of the key's group. All keys of a group share its limits. */
   group: { shape: storedId, isOptional: true, guard: 2, inputs: removable },
-  /** The ref of the account that it belongs to; the account's limits also apply. A key has either a group or an account. Not synced. */
+  /** The ref of the account that the key belongs to, whose limits also apply. A key has either a group or an account. Not synced. */
   account: {
     shape: storedId,
     isOptional: true,
@@ -62,19 +62,19 @@ export const keyFields = {
   },
   /** The tags that connections must have to serve the key's requests. A change replaces all of them. */
   require: { shape: dataTags, isOptional: true, guard: 5, inputs: removable },
-  /** Names of guards that check its requests, in addition to the guards of the settings, its group, and combos. */
+  /** Names of guards that check the key's requests, in addition to the guards of the settings, its group, and combos. */
   guards: { shape: guardNames, isOptional: true, guard: 6, inputs: removable },
-  /** Names of guards that don't check its requests, although the settings, its group, or a combo name them. */
+  /** Names of guards that don't check the key's requests, although the settings, its group, or a combo name them. */
   guardsExcept: { shape: guardNames, isOptional: true, guard: 6, inputs: removable },
   /** Whether the gateway asks providers to cache the key's prompts. Takes precedence over entries, connections, and the settings. */
   promptCaching: { ...cachingField, inputs: removable },
   /** The key's limits. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 2, inputs: removable },
-  /** Empty if the value isn't stored here. */
+  /** The encrypted value of the key; empty if the value isn't stored here. */
   sealedKey: { shape: text(), isShown: false },
   /** The SHA-256 of the value in hex, if the value isn't stored here. A cloud proxy needs nothing else. */
   sha256: { shape: text(), isOptional: true, isShown: false },
-  /** The signature of the guarded fields (records/signatures.ts): only the code in version 1, `<version>:<code>` in later ones. */
+  /** The signature of the guarded fields (records/signatures.ts): only the code in version 1, and `<version>:<code>` in later versions. */
   mac: { shape: text(), isOptional: true, isShown: false },
   /** Identifies the last call that set `isActive`; each call writes a new ID. */
   edit: { shape: text(), isOptional: true, isShown: false },

@@ -4,22 +4,22 @@ import { prices } from './price-fields.ts'
 import type { InputOf, RecordFields, ShownOf } from './record-fields.ts'
 import { choice, name } from './shapes.ts'
 
-/** Required by `create` and `put`; `update` can't set it. */
+/** Required by `create` and `put`. `update` can't set it. */
 const requiredFields = { create: 'required', put: 'required' } as const
 
 /** The fields of a custom model. */
 export const customModelFields = {
   id: { shape: name(512, { isPathPart: true }), isEssential: true, inputs: requiredFields },
-  /** Default `llm`. */
+  /** The model's kind; default `llm`. */
   type: {
     shape: choice(kinds, { isOpen: true }),
     isOptional: true,
     inputs: { create: 'optional', put: 'optional' },
   },
-  /** Its prices; a connection's own prices take precedence. */
+  /** The model's prices. A connection's own prices take precedence. */
   prices: { shape: prices, isOptional: true, inputs: { create: 'optional', put: 'removable' } },
   providerAlias: { shape: name(200, { isPathPart: true }), isEssential: true, inputs: requiredFields },
-  /** `code`: defined in the gateway's options, so it can't be changed here. Absent: stored. */
+  /** `code` if the model is defined in the gateway's options, so it can't be changed here; absent if it is stored. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false },
 } as const satisfies RecordFields
 
@@ -37,7 +37,7 @@ export const aliasFields = {
 export const providerFields = {
   provider: { shape: name(200), isStorageKey: true },
   strategy: { shape: connectionStrategy, isEssential: true, inputs: { update: 'required' } },
-  /** With `round-robin`: consecutive requests per connection; default 1. */
+  /** With `round-robin`: the number of consecutive requests per connection; default 1. */
   stickyLimit: { shape: stickyLimit, isOptional: true, inputs: { update: 'optional' } },
 } as const satisfies RecordFields
 

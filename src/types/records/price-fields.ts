@@ -2,7 +2,7 @@ import type { Price, PricedUnit, PriceTier, ServiceTierPrice } from '../catalog-
 import { listMembers } from '../unions.ts'
 import { integer, list, map, type ObjectOf, object, type Shape, text } from './shapes.ts'
 
-const amount = { shape: { type: 'number', min: 0 } as Shape<number>, isOptional: true } as const // the cast keeps `least` from narrowing the type
+const amount = { shape: { type: 'number', min: 0 } as Shape<number>, isOptional: true } as const // the cast keeps `min` from narrowing the type
 
 const units = listMembers<PricedUnit>({
   search: true,

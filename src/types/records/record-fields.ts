@@ -9,33 +9,33 @@ import type { ObjectOf, Shape, ValueOf } from './shapes.ts'
 /** A field of a record. By default, it is required, stored, shown, synced, and not guarded, and inputs can't set it. */
 export interface RecordField<T = unknown> {
   readonly shape: Shape<T>
-  /** Its name in earlier builds. It is still read, and signatures use it. */
+  /** The field's name in earlier builds. It can still be read, and signatures use it. */
   readonly formerName?: string
   readonly isOptional?: boolean
-  /** The value to read instead of an invalid stored one. Default: none if it is optional, otherwise the empty string or the start of 1970. */
+  /** The value to use in place of an invalid stored one. Default: none if the field is optional, otherwise an empty string or the start of 1970. */
   readonly fallback?: T
-  /** The value that a missing field has, for the signature. */
+  /** The value with which the signature covers a missing field. */
   readonly missingValue?: T
-  /** `false` if it is computed. */
+  /** `false` if the field is computed. */
   readonly isStored?: false
-  /** `false` if results omit it. */
+  /** `false` if results omit the field. */
   readonly isShown?: false
-  /** Whether records without it are skipped. */
+  /** Whether records without the field are skipped. */
   readonly isEssential?: true
-  /** Whether it is the record's storage key. */
+  /** Whether the field is the record's storage key. */
   readonly isStorageKey?: true
-  /** If this field's value is invalid, the required field to copy the value from; `storageKey`: the storage key. */
+  /** The required field to copy the value from if this field's value is invalid; `storageKey` means the storage key. */
   readonly readFrom?: string
   /**
-   * The first version of the signature that covers it. A new field gets the next version: records without the field keep their signature, and earlier
-   * releases reject records that have it.
+   * The first version of the signature that covers the field. A new field gets the next version: records without the field keep their signature, and
+   * earlier releases reject records that have it.
    */
   readonly guard?: number
   /** The field that contains the encrypted value, because this one is a secret. */
   readonly sealedAs?: string
   /** `false` if cloud sync skips it or syncs it separately. Fields that aren't shown aren't synced, either. */
   readonly isSynced?: false
-  /** How inputs set it, by operation. */
+  /** How inputs set the field, by operation. */
   readonly inputs?: FieldInputs
 }
 
@@ -45,13 +45,13 @@ export type RecordFields = Readonly<Record<string, RecordField>>
 export type WriteOperation = 'create' | 'update' | 'put'
 
 /**
- * How an input sets a field. `required`, `optional`; `removable`: optional, and `null` removes it; `merged`: an object that is changed field by
- * field, where `null` removes a field or the object; `same`: can be sent back unchanged; `ignored`: the same, unchecked; `refused`: always
- * rejected.
+ * How an input sets a field. `required`: must be set. `optional`: can be omitted. `removable`: optional, and `null` removes it. `merged`: an object
+ * that is changed field by field, where `null` removes a field or the object. `same`: can be sent back unchanged. `ignored`: can be sent back, and
+ * isn't checked. `refused`: always rejected.
  */
 export type FieldUse = 'required' | 'optional' | 'removable' | 'merged' | 'same' | 'ignored' | 'refused'
 
-/** A use, with its own shape if inputs differ from stored values. */
+/** How an input sets a field, with a separate shape if inputs differ from stored values. */
 type FieldInput = FieldUse | { readonly as: FieldUse; readonly shape: Shape }
 
 export type FieldInputs = Readonly<Partial<Record<WriteOperation, FieldInput>>>

@@ -34,9 +34,9 @@ export interface RequestModels
     Partial<Pick<Combo, 'strategy'>> {}
 
 /**
- * Options of one AI SDK call, as `providerOptions.signalbox` (docs/src/content/docs/reference/ai-sdk-provider.md): the fields of a model list, which can also be set individually for
- * the call's model, and the equivalents of the headers `x-signalbox-timeout-ms`, `x-signalbox-strict`, and `x-signalbox-session`, and of the end user
- * in other formats.
+ * Options for one AI SDK call, as `providerOptions.signalbox` (docs/src/content/docs/reference/ai-sdk-provider.md): the fields of a model list, which
+ * can also be set individually for the call's model; the equivalents of the headers `x-signalbox-timeout-ms`, `x-signalbox-strict`, and
+ * `x-signalbox-session`; and the end user.
  */
 export type SignalboxCallOptions = JsonTypeOf<
   Partial<RequestModels> & {
@@ -57,7 +57,7 @@ export type SignalboxCallOptions = JsonTypeOf<
 /** Maps a type to an equivalent that is assignable to JSON types, which interfaces aren't. */
 type JsonTypeOf<T> = T extends object ? { [Member in keyof T]: JsonTypeOf<T[Member]> } : T
 
-/** Its fields except `params` and `reasoning`, which belong to combo entries. */
+/** The fields of call options, except `params` and `reasoning`, which belong to combo entries. */
 export const callOptionsFields = {
   ...requestModelsFields,
   models: { shape: requestModelsFields.models.shape, inputs: settable },

@@ -2,7 +2,7 @@ import { integer, type NumberShape, type ObjectOf, object, type Shape } from './
 
 const HOUR = 3_600_000
 
-/** Creates a shape whose stored values are used regardless of size. */
+/** Creates a shape whose limits don't apply to stored values. */
 const amountShape = (shape: Shape<number> & NumberShape): Shape<number> => ({ ...shape, isReadAsAmount: true })
 
 const ms = amountShape(integer(1, 24 * HOUR))
@@ -13,22 +13,22 @@ const healthTerms = {
     shape: amountShape({ type: 'number', above: 0, max: 1 }),
     isOptional: true,
   },
-  /** The period in which calls count; default 60,000. */
+  /** The period in which calls count, in ms; default 60,000. */
   windowMs: { shape: amountShape(integer(1_000, HOUR)), isOptional: true },
   /** Calls required before a cooldown can start; default 5. Definitive failures start one immediately. */
   minCalls: { shape: amountShape(integer(1, 10_000)), isOptional: true },
-  /** The first cooldown; it doubles each time a probe fails; default 5,000. */
+  /** The first cooldown, in ms; default 5,000. It doubles each time a probe fails. */
   cooldownMs: { shape: ms, isOptional: true },
-  /** Maximum cooldown; default 300,000. */
+  /** Maximum cooldown, in ms; default 300,000. */
   maxCooldownMs: { shape: ms, isOptional: true },
 } as const
 
 const timeouts = {
-  /** Maximum time until the response headers, or until a stream's first content; default 120,000. */
+  /** Maximum time until the response headers, or until a stream's first content, in ms; default 120,000. */
   headersMs: { shape: ms, isOptional: true },
-  /** Maximum pause between two chunks of the response; default 60,000. */
+  /** Maximum pause between two chunks of the response, in ms; default 60,000. */
   idleMs: { shape: ms, isOptional: true },
-  /** Maximum time until the last byte of a non-streaming response; default 600,000. */
+  /** Maximum time until the last byte of a non-streaming response, in ms; default 600,000. */
   totalMs: { shape: ms, isOptional: true },
 } as const
 
@@ -38,7 +38,6 @@ export interface HealthTerms extends Required<ObjectOf<typeof healthTerms>> {}
 /** Timeouts of one call to a provider, in ms. */
 export interface Timeouts extends Required<ObjectOf<typeof timeouts>> {}
 
-/** The fields of the rules that are objects. */
 export const ruleMembers = { health: healthTerms, timeouts }
 
 /** Routing rules: the settings set them for all requests, and each combo for its own. */
@@ -58,8 +57,8 @@ export const comboRuleShapes = {
 export const storedMaxAttemptsShape = amountShape(ruleShapes.maxAttempts)
 
 /**
- * Routing rules. The settings set them for all requests, a combo for its own. A rule that a combo omits comes from the settings. A rule that the
- * settings omit has its default.
+ * Routing rules. The settings set them for all requests, and a combo for its own. If a combo omits a rule, the rule comes from the settings. If the
+ * settings omit it, it has its default.
  */
 export interface RequestRules {
   health?: Partial<HealthTerms>

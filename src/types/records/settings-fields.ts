@@ -9,9 +9,9 @@ const whenAway = { usd: verdict, tokens: verdict, requests: verdict, parallel: v
 
 const days = integer(1, 36_500)
 const retentionFields = {
-  /** How long to keep request records; default 30. */
+  /** How long to keep request records, in days; default 30. */
   keepRequestsDays: { shape: days, isOptional: true },
-  /** How long to keep hourly totals; default 400. */
+  /** How long to keep hourly totals, in days; default 400. */
   keepTotalsDays: { shape: days, isOptional: true },
 } as const
 

@@ -5,7 +5,7 @@
 
 /** The values that a field can have; `T` is their type. */
 export type Shape<T = unknown> = ShapeData & {
-  /** Never set; carries the type. */
+  /** Never set; only carries the type. */
   readonly holds?: T
 }
 
@@ -24,7 +24,7 @@ type ShapeData =
 /** A string. Lengths are in UTF-16 units. */
 export interface TextShape {
   readonly type: 'text'
-  /** Whether all characters count and are allowed, also blanks: any string of 1 to `max` characters. */
+  /** Whether all characters are allowed and count toward the length, including blanks: any string of 1 to `max` characters. */
   readonly isLiteral?: true
   /** Whether surrounding whitespace is removed and blank strings are rejected. */
   readonly isTrimmed?: boolean
@@ -34,7 +34,7 @@ export interface TextShape {
   readonly pattern?: RegExp
   /** Describes the strings that match the pattern, for the error message. */
   readonly form?: TextForm
-  /** Whether it is a path segment, which can't be `.` or `..`. */
+  /** Whether the string is a path segment, which can't be `.` or `..`. */
   readonly isPathPart?: boolean
   /** Replaces all other rules. */
   readonly rules?: TextRules
@@ -69,7 +69,7 @@ export interface NumberShape {
 /** A time in ISO 8601. */
 export interface TimeShape {
   readonly type: 'time'
-  /** Whether inputs need a time zone and at least minutes, so that they mean the same moment everywhere. */
+  /** Whether inputs need a time zone and at least minutes, so they mean the same moment everywhere. */
   readonly isExact?: boolean
 }
 
@@ -98,7 +98,7 @@ export interface ListShape {
   readonly max: number
   /** Whether empty lists are rejected. */
   readonly isNonEmpty?: boolean
-  /** Whether a stored list with an invalid item is invalid as a whole. */
+  /** Whether an invalid item makes an entire stored list invalid. */
   readonly isReadWhole?: boolean
 }
 
@@ -138,7 +138,6 @@ export type ValueOf<F> = F extends { readonly shape: { readonly holds?: infer T 
 
 type OptionalIn<F> = { [N in keyof F]: F[N] extends { readonly isOptional: true } ? N : never }[keyof F]
 
-/** The type of objects with these fields; `N` selects some of their names. */
 export type ObjectOf<F, N extends keyof F = keyof F> = {
   -readonly [P in Exclude<N, OptionalIn<F>>]: ValueOf<F[P]>
 } & { -readonly [P in Extract<N, OptionalIn<F>>]?: ValueOf<F[P]> }
@@ -172,7 +171,7 @@ export const patternText = (form: TextForm, pattern: RegExp): Shape<string> => t
 /** Any finite number. */
 export const number: Shape<number> = { type: 'number' }
 
-/** Creates the shape of a whole number in an inclusive range. */
+/** Creates the shape of an integer in an inclusive range. */
 export const integer = (min: number, max: number): Shape<number> & NumberShape => ({
   type: 'number',
   isWhole: true,
