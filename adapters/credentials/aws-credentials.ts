@@ -11,7 +11,7 @@ export type AwsCredentialProvider = (options?: { forceRefresh?: boolean; callerC
   expiration?: Date | undefined
 }>
 
-/** The options of `awsCredentials`; all are optional. */
+/** Options for `awsCredentials`; all are optional. */
 export interface AwsCredentialsOptions {
   /** A profile in the shared config files. Default: `AWS_PROFILE`, or else `default`. */
   profile?: string
@@ -40,7 +40,7 @@ export function awsCredentials(options: AwsCredentialsOptions = {}): SharedCrede
     ...(!provider && { advice: ADVICE }),
     async resolve(request) {
       const resolveKeys = await getProvider(request)
-      // The chain returns keys that expire within five minutes, and refreshes them in the background, unless asked to refresh them now.
+      // The chain returns keys that expire within five minutes, and refreshes them only in the background, unless asked to refresh them now.
       const { accessKeyId, secretAccessKey, sessionToken, expiration } = await resolveKeys({
         forceRefresh: request.reason !== 'first',
       })
@@ -56,7 +56,7 @@ export function awsCredentials(options: AwsCredentialsOptions = {}): SharedCrede
   async function createChain(): Promise<AwsCredentialProvider> {
     const { fromNodeProviderChain } = await loadPackage<CredentialProviders>(
       '@aws-sdk/credential-providers',
-      () => import('@aws-sdk/credential-providers' as string), // the type hides the package from the compiler: apps may lack it
+      () => import('@aws-sdk/credential-providers' as string), // the type hides the package from the compiler, because apps may lack it
     )
     return fromNodeProviderChain({ ignoreCache: true, ...(profile !== undefined && { profile }) })
   }

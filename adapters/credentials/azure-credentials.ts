@@ -11,7 +11,7 @@ export interface AzureTokenCredential {
   ): Promise<{ token: string; expiresOnTimestamp: number } | null>
 }
 
-/** The options of `azureCredentials`; all are optional. */
+/** Options for `azureCredentials`; all are optional. */
 export interface AzureCredentialsOptions {
   /** The scope of the tokens. Default: `https://cognitiveservices.azure.com/.default`. */
   scope?: string
@@ -48,7 +48,7 @@ export function azureCredentials(options: AzureCredentialsOptions = {}): SharedC
   async function createCredential(): Promise<AzureTokenCredential> {
     const { DefaultAzureCredential } = await loadPackage<AzureIdentity>(
       '@azure/identity',
-      () => import('@azure/identity' as string), // the type hides the package from the compiler: apps may lack it
+      () => import('@azure/identity' as string), // the type hides the package from the compiler, because apps may lack it
     )
     return new DefaultAzureCredential(clientId === undefined ? {} : { managedIdentityClientId: clientId })
   }

@@ -7,12 +7,12 @@ import { loadPackage } from './lib/load-package.ts'
 export interface GoogleAuthClient {
   getClient(): Promise<{
     getAccessToken(): Promise<{ token?: string | null }>
-    /** `expiry_date`: epoch ms. */
+    /** The credentials in use; `expiry_date` is in epoch ms. */
     credentials: { expiry_date?: number | null }
   }>
 }
 
-/** The options of `googleCredentials`; all are optional. */
+/** Options for `googleCredentials`; all are optional. */
 export interface GoogleCredentialsOptions {
   /** OAuth scopes. Default: `https://www.googleapis.com/auth/cloud-platform`. */
   scopes?: string | string[]
@@ -50,8 +50,8 @@ export function googleCredentials(options: GoogleCredentialsOptions = {}): Share
   async function createAuth(): Promise<GoogleAuthClient> {
     const { GoogleAuth } = await loadPackage<GoogleAuthLibrary>(
       'google-auth-library',
-      () => import('google-auth-library' as string), // the type hides the package from the compiler: apps may lack it
+      () => import('google-auth-library' as string), // the type hides the package from the compiler, because apps may lack it
     )
-    return new GoogleAuth({ scopes, projectId: 'unused' }) // otherwise, it looks for the project first, which takes seconds outside Google Cloud
+    return new GoogleAuth({ scopes, projectId: 'unused' }) // without this, it first looks for the project, which takes seconds outside Google Cloud
   }
 }

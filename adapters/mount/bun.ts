@@ -47,7 +47,7 @@ export function serveBun(gateway: FetchGateway, options: ServeBunOptions = {}): 
   checkGateway('serveBun', gateway, 'fetch')
   checkOptions(options, { port: true, hostname: true, allowedHosts: true })
   const { port = 0, hostname = '127.0.0.1', allowedHosts } = options
-  const { Bun } = globalThis as { Bun?: BunRuntime } // the runtime's global, typed here so users don't need to install its types
+  const { Bun } = globalThis as { Bun?: BunRuntime } // only Bun has this global; typed here, so users don't need to install its types
   if (!Bun) throw new TypeError('serveBun only runs in Bun.')
   const server = Bun.serve({
     port,

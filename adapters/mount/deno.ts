@@ -33,7 +33,7 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
   checkGateway('serveDeno', gateway, 'exchange')
   checkOptions(options, { port: true, hostname: true, allowedHosts: true })
   const { port = 0, hostname = '127.0.0.1', allowedHosts } = options
-  const { Deno } = globalThis as { Deno?: DenoRuntime } // the runtime's global, typed here so users don't need to install its types
+  const { Deno } = globalThis as { Deno?: DenoRuntime } // only Deno has this global; typed here, so users don't need to install its types
   if (!Deno) throw new TypeError('serveDeno only runs in Deno.')
   const inFlight = new Set<Promise<void>>()
   let closing: Promise<void> | undefined
@@ -41,7 +41,7 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
   const server = createGatewayServer(gateway, {
     hostname,
     allowedHosts,
-    upstream: false, // Deno's own fetch
+    upstream: false, // uses Deno's own `fetch`
     before(req, res) {
       if (closing !== undefined) {
         res.setHeader('connection', 'close')
@@ -84,7 +84,7 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
   }
 }
 
-/** `_listen2` is `listen` without the DNS lookup, which costs a turn of the event loop. Node keeps `_listen2` for older code. */
+/** `_listen2` is `listen` without the DNS lookup, which costs a turn of the event loop. Node keeps it for older code. */
 type InternalServer = Server & { _listen2?: (address: string, port: number, family: 4 | 6, backlog: number) => void }
 
 const BACKLOG = 511

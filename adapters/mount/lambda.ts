@@ -27,14 +27,14 @@ const TIMEOUT_MESSAGE = 'The function ran out of time.'
  */
 export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
   checkGateway('toLambdaHandler', gateway, 'fetch')
-  const { awslambda } = globalThis as { awslambda?: LambdaRuntime } // the runtime's global
+  const { awslambda } = globalThis as { awslambda?: LambdaRuntime } // only Lambda has this global
   if (!awslambda) throw new TypeError('toLambdaHandler only runs in the Node runtimes of AWS Lambda.')
 
   return awslambda.streamifyResponse(async (event, stream, context) => {
     const call = new AbortController()
     const background: Promise<unknown>[] = []
     const waitUntil = (work: Promise<unknown>) => void background.push(work)
-    stream.on('error', () => {}) // handled in `close`, which always follows
+    stream.on('error', () => {}) // `close` always follows and handles the error
     stream.on('close', () => call.abort(new Error('Lambda stopped accepting the response.')))
     const time = startTimer(context.getRemainingTimeInMillis() - RESERVE_MS)
     void time.over.then(() => call.abort(new Error(TIMEOUT_MESSAGE)))
@@ -52,7 +52,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
       out.write('') // sends the headers without waiting for the body
       await pump(response, out, isLate ? undefined : call.signal)
       out.end()
-      await Promise.race([Promise.allSettled(background), time.over]) // Lambda freezes the process afterwards
+      await Promise.race([Promise.allSettled(background), time.over]) // Lambda freezes the process afterward
     } catch (error) {
       const cut = startTimer(CUT_MS)
       await Promise.race([Promise.allSettled(background), cut.over])

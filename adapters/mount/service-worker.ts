@@ -35,7 +35,7 @@ const isForm = ({ mode, method }: Request) => mode === 'navigate' && method !== 
  */
 function callProvider(url: string, init?: RequestInit): Promise<Response> {
   const headers = new Headers(init?.headers)
-  headers.delete('user-agent') // the browser sets its own
+  headers.delete('user-agent') // the browser sets its own user agent
   if (headers.has('anthropic-version')) headers.set('anthropic-dangerous-direct-browser-access', 'true')
   return fetch(url, { ...init, headers })
 }

@@ -11,7 +11,7 @@ import { checkWrite } from './lib/value-limits.ts'
 
 export type { DenoKv } from './deno-kv/kv-database.ts'
 
-/** Options for `denoKvStorage`, all optional. */
+/** Options for `denoKvStorage`; all are optional. */
 export interface DenoKvStorageOptions {
   /** The first part of all keys, at most 100 bytes; default `signalbox`. */
   prefix?: string

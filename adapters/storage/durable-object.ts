@@ -35,7 +35,7 @@ export function durableObjectStorage<Id>(
   async function ask<T>(call: StorageCall): Promise<T> {
     if (isClosed) throw createStorageError('STORAGE_CLOSED', `The store in the Durable Object "${name}" was closed.`)
     const asking = namespace
-      .get(namespace.idFromName(name)) // a new stub each time, because a stub that has failed keeps failing
+      .get(namespace.idFromName(name)) // a new stub each time, because a failed stub keeps failing
       .fetch('https://store/', { method: 'POST', body: JSON.stringify(call) })
       .then(async (response): Promise<StorageReply> => response.json())
     const settled: Promise<unknown> = asking.catch(() => {}).finally(() => running.delete(settled))
@@ -87,7 +87,7 @@ interface StorageReply {
 
 const LIMITS = { store: 'A Durable Object', largestValueBytes: 1_900_000, longestKeyBytes: 1_024 }
 
-/** The parts of the object's own storage that are used. */
+/** The methods of the object's own storage that are used. */
 interface ObjectStorage {
   get(key: string): Promise<unknown>
   put(key: string, value: unknown): Promise<void>
@@ -105,7 +105,7 @@ export class SignalboxStore {
   readonly #storage: ObjectStorage
 
   constructor(state: { storage: object }) {
-    this.#storage = state.storage as ObjectStorage // the platform always passes such a storage
+    this.#storage = state.storage as ObjectStorage // the platform always passes a storage with these methods
   }
 
   async fetch(request: Request): Promise<Response> {
@@ -170,7 +170,7 @@ export class SignalboxStore {
     if (last !== undefined && last < start) last = undefined
     while (listed.length < limit) {
       const range = last === undefined ? { start } : { startAfter: last }
-      // either `start` or `startAfter` is set
+      // exactly one of `start` and `startAfter` is set
       const page = await this.#storage.list({ ...(range as { start: string }), end: getUpperBound(start), limit: PAGE })
       for (const [name, row] of page) {
         last = name

@@ -162,9 +162,9 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
   }
 }
 
-/** Watchers are notified within 100 ms. */
+/** Maximum interval between polls, in ms, so watchers are notified within 100 ms. */
 const LONGEST_POLL_MS = 50
-/** Every runtime with SQLite has this function; the ES2022 types don't. */
+/** A function that every runtime with SQLite has, but that the ES2022 types lack. */
 const { isWellFormed: wellFormed }: { isWellFormed(): boolean } = Object(String.prototype)
 const isWellFormed = (text: string): boolean => Reflect.apply(wellFormed, text, [])
 

@@ -11,7 +11,7 @@ import { checkWrite } from './lib/value-limits.ts'
 
 /** Options for `indexeddbStorage`; all are optional. */
 export interface IndexeddbStorageOptions {
-  /** The name of the database, which every page and worker of the site may open; default `signalbox`. */
+  /** The name of the database, which every page and worker of the site can open; default `signalbox`. */
   name?: string
   /** The clock that `ttlMs` is measured with; default: the platform's. */
   clock?: Pick<Clock, 'now'>
@@ -40,7 +40,10 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
       }),
     )
 
-  /** Reads a row and writes the next one in one transaction: null removes it, undefined leaves it unchanged. Resolves to the result of `next`. */
+  /**
+   * Reads a row and writes the next one in one transaction. If `next` returns `null`, the row is removed; `undefined` leaves it unchanged. Resolves
+   * to the result of `next`.
+   */
   const change = (key: string, next: (row: Row | undefined, now: number) => Row | null | undefined) =>
     operations.run(async () => {
       const now = clock.now()

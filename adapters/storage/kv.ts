@@ -121,10 +121,10 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
   }
 }
 
-/** The longest key that KV accepts, in bytes. */
+/** Maximum length of a key in KV, in bytes. */
 const LONGEST_NAME = 512
 const LARGEST_VALUE = 25 * 1024 * 1024
-/** The shortest expiry that KV accepts, in seconds. For shorter ones, the metadata shows whether a value has expired. */
+/** Minimum expiry in KV, in seconds. For a shorter one, the metadata shows whether a value has expired. */
 const SHORTEST_TTL_S = 60
 /** How many values to read concurrently. */
 const MAX_CONCURRENT_READS = 6

@@ -62,7 +62,7 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
       secret ??= randomSecret()
       return secret
     },
-    close: async () => {}, // other gateways may use the same object
+    close: async () => {}, // does nothing, because other gateways may use the same object
   }
 }
 

@@ -18,8 +18,8 @@ export interface PostgresStorageOptions {
   /** Creates a missing table. Default `true`; `false` if you run `postgresMigration()` yourself. */
   migrate?: boolean
   /**
-   * The pool whose connection listens for changes; default: the same pool, if it has more than one connection. `false` if no connection can listen,
-   * as behind a pooler in transaction mode: then only polling finds other processes' changes.
+   * The pool whose connection listens for changes. Default: the same pool, if it has more than one connection. `false` if no connection can listen,
+   * as behind a pooler in transaction mode; only polling then finds other processes' changes.
    */
   listen?: Pick<PostgresPool, 'connect'> | false
   /** How often to poll the table for changes, in ms; default 1,000, or 750 with `listen: false`. */
@@ -40,7 +40,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   const { migrate = true, logger = console, watch = true } = options
   const isSingle = pool.options?.max === 1 && (options.listen ?? pool) === pool
   const listen = !isSingle && (options.listen ?? pool)
-  const { pollMs = listen ? 1_000 : 750 } = options // together with the time of a query, it stays below a second
+  const { pollMs = listen ? 1_000 : 750 } = options // plus the time of a query, this stays below a second
   const { table, channel } = createNames(options.table)
   const limits = { ...LIMITS, store: `The table ${table}`, lacksNul: true }
   const onLost = () => {} // the pool opens another connection for the next query
@@ -171,13 +171,13 @@ export function postgresMigration({ table: name }: Pick<PostgresStorageOptions, 
 END $$`
 }
 
-/** The longest key that fits into an index entry, including its escapes. */
+/** The limits of a row. Including its escapes, the longest key fits into an index entry. */
 const LIMITS = { largestValueBytes: 64 * 1024 * 1024, longestKeyBytes: 1_024 }
 /** The SQLSTATE of a table that doesn't exist. */
 const MISSING_TABLE = '42P01'
 /** The number of writes between two removals of rows that were deleted or expired an hour ago, if nothing polls. */
 const SWEEP_AFTER_WRITES = 1_000
-/** More versions than can be written between two polls. */
+/** Maximum number of own versions to remember; more than can be written between two polls. */
 const MAX_OWN_VERSIONS = 10_000
 
 /** Returns the table's name in SQL, and a name for its channel and index. Throws a TypeError for a name that would need quotes. */
@@ -204,7 +204,7 @@ const ADVICE: Record<string, string> = {
 
 function failure(cause: unknown, table: string): Error {
   const { code = '' }: { code?: string } = Object(cause)
-  const isAnswer = /^(?!08|E)[0-9A-Z]{5}$/.test(code) // EPIPE is an error code of Node
+  const isAnswer = /^(?!08|E)[0-9A-Z]{5}$/.test(code) // EPIPE is Node's own error code
   const subject = `the table ${table}${code && ` (${code})`}. `
   return createStorageError(
     isAnswer && !TRANSIENT_STATES.test(code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNREACHABLE',

@@ -13,7 +13,7 @@ export type { IoredisClient, NodeRedisClient } from './redis/redis-client.ts'
 export interface RedisStorageOptions {
   /** The prefix of all key names, in braces, so a cluster keeps them together; default `signalbox`. */
   prefix?: string
-  /** A connected client that `watch` may block, and that nothing else uses. Default: `watch` creates and closes one with `client.duplicate()`. */
+  /** A connected client that `watch` may block and that nothing else uses. Default: `watch` creates and closes one with `client.duplicate()`. */
   subscriber?: NodeRedisClient | IoredisClient
 }
 

@@ -45,7 +45,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
     store: `The table ${table}`,
     largestValueBytes: LARGEST_VALUE,
     longestKeyBytes: LONGEST_KEY,
-    lacksNul: true, // node:sqlite in Node 22 and Deno reads a string only up to its first NUL
+    lacksNul: true, // in Node 22 and Deno, `node:sqlite` reads a string only up to its first NUL
   }
   const tableOptions: TableOptions = {
     table,
@@ -58,7 +58,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
   return { ...storage, largestValueBytes: LARGEST_VALUE, longestKeyBytes: LONGEST_KEY }
 }
 
-/** Just under the 2 MB that D1 accepts for a row. */
+/** Maximum size of a value, in bytes; just under the 2 MB that D1 accepts for a row. */
 const LARGEST_VALUE = 1_900_000
 const LONGEST_KEY = 1_024
 const BUSY_MS = 5_000
@@ -108,7 +108,7 @@ function localStorage(
     try {
       if (!isClosed) openNow().table.skipChanges()
     } catch {
-      // the first poll tries again
+      // ignored, because the first poll tries again
     }
     return poll(async () => (await opened()).table.changes().keys.forEach(watchers.notify), pollMs)
   })
@@ -141,7 +141,7 @@ function findDatabase(database: SqliteDatabase): { local: LocalDatabase } | Pick
               .all()
           ).results,
       }
-    if ('prepare' in database && typeof database.prepare === 'function') return { local: database as LocalDatabase } // D1 has `batch`
+    if ('prepare' in database && typeof database.prepare === 'function') return { local: database as LocalDatabase } // D1 databases have `batch`
   }
   throw new TypeError(
     'sqliteStorage takes a database from node:sqlite (new DatabaseSync(path)), bun:sqlite, Cloudflare D1, or @libsql/client.',

@@ -18,9 +18,9 @@ export interface UnstorageStorageOptions {
   base?: string
   /** The clock that `ttlMs` is measured with; default: the platform's. */
   clock?: Pick<Clock, 'now'>
-  /** The longest value that the driver accepts, in bytes; default 1 MiB. */
+  /** Maximum size of a value that the driver accepts, in bytes; default 1 MiB. */
   largestValueBytes?: number
-  /** The longest key to accept, in bytes; the name that the driver gets is up to three times as long. Default 512. */
+  /** Maximum length of a key, in bytes; default 512. The name that the driver gets is up to three times as long. */
   longestKeyBytes?: number
 }
 
@@ -42,7 +42,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
   const lastOperations = new Map<string, Promise<unknown>>()
   let isClosed = false
 
-  /** Runs operations on the same key one at a time, so that no file is read while it is being written, or written twice at the same time. */
+  /** Runs operations on the same key one at a time, so no file is read while it is being written, or written twice at the same time. */
   async function runSequentially<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (isClosed) throw createStorageError('STORAGE_CLOSED', 'The storage was closed.')
     const result = lastOperations.has(name) ? Promise.resolve(lastOperations.get(name)).then(work) : work()
@@ -126,7 +126,7 @@ const MAX_READS = 5
 const PAUSE_MS = 10
 /** The version of an entry that is damaged or from another program. Such an entry doesn't hide others and can be replaced. */
 const DAMAGED = 'damaged'
-/** A driver operation that takes longer than this stops blocking the others. */
+/** How long a driver operation blocks the others, in ms. */
 const OPERATION_TIMEOUT_MS = 4_000
 
 /** Calls the driver and keeps only an error's message, because some drivers' errors contain the arguments of the call, including values. */

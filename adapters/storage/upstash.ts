@@ -12,7 +12,7 @@ export interface UpstashStorageOptions {
   token?: string
   /** The prefix of all key names; default `signalbox`. */
   prefix?: string
-  /** The largest value in bytes; default 900,000, because a free database accepts requests of 1 MB. */
+  /** Maximum size of a value, in bytes; default 900,000, because a free database accepts requests of up to 1 MB. */
   largestValueBytes?: number
   /** Sends the requests; default: the global `fetch`. */
   fetch?: typeof fetch
@@ -44,7 +44,7 @@ export function upstashStorage(options: UpstashStorageOptions = {}): Storage {
   })
 }
 
-/** Returns the first of these environment variables that is set, where there is an environment. */
+/** Returns the first of these environment variables that is set, if the platform has environment variables. */
 function readVariable(...names: string[]): string | undefined {
   const { process }: { process?: { env?: Record<string, string | undefined> } } = Object(globalThis)
   return names.map((name) => process?.env?.[name]).find((value) => value)

@@ -2,7 +2,7 @@ import type { Gateway } from '../../src/index.ts'
 
 /** The part of a gateway that adapters based on exchanges need. */
 export interface ExchangeGateway extends Pick<Gateway, 'basePath' | 'matches' | 'exchange' | 'notFound'> {
-  /** Whether all its requests run as one account. */
+  /** Whether all of the gateway's requests run as one account. */
   readonly isForAccount?: boolean
 }
 

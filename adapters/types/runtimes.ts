@@ -11,7 +11,7 @@ export interface BunRuntime {
   serve(options: {
     port: number
     hostname: string
-    /** Seconds; 0: no timeout. */
+    /** The idle timeout in seconds; 0 means none. */
     idleTimeout: number
     development: boolean
     reusePort: boolean

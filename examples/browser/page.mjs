@@ -51,7 +51,7 @@ async function connect() {
     await call('POST', '/api/connections', { body })
     kept = await find()
     apiKey.value = ''
-    await navigator.storage.persist() // otherwise the browser may remove the data when storage is short
+    await navigator.storage.persist() // without this, the browser may remove the data when storage is short
   }
   await call('PUT', '/api/models/aliases', { body: { alias: 'chat', model: `${provider.value}/${model.value}` } })
   onProvider()

@@ -1,4 +1,4 @@
-// A gateway for the pages of one origin, which keeps its data in the browser. README.md says how to bundle and serve it.
+// A gateway for the pages of one origin, which keeps its data in the browser. README.md explains how to bundle and serve it.
 import { createGateway } from 'signalbox'
 import { toServiceWorkerHandler } from 'signalbox/service-worker'
 import { indexeddbStorage } from 'signalbox/storage/indexeddb'

@@ -12,7 +12,7 @@ export async function openGateway(storage, { SIGNALBOX_SECRET, SIGNALBOX_ADMIN_T
     secret: SIGNALBOX_SECRET, // encrypts keys and credentials in the storage
     management: { token: SIGNALBOX_ADMIN_TOKEN }, // turns on the management API at /api
   })
-  // Nothing is written when nothing has changed, so every isolate may run this.
+  // Writes nothing if nothing has changed, so every isolate can run it.
   await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: OPENAI_API_KEY })
   await gateway.api.keys.put({ name: 'app', key: APP_KEY })
   await gateway.api.settings.update({ requireApiKey: true })

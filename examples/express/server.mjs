@@ -21,7 +21,7 @@ const gateway = createGateway({
 })
 
 try {
-  // Nothing is written when nothing has changed, so this may run at every start.
+  // Writes nothing if nothing has changed, so it can run at every start.
   await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: OPENAI_API_KEY })
   await gateway.api.combos.put({ name: 'fast', models: ['openai/gpt-5-mini', 'openai/gpt-5-nano'] }) // tried in order
   await gateway.api.keys.put({ name: 'app', key: APP_KEY }) // for clients that aren't users
@@ -32,7 +32,7 @@ try {
 }
 
 const app = express()
-app.use('/ai', toExpressHandler(gateway, { identify: (req) => req.user && { account: `${req.user.id}` } })) // after your sessions
+app.use('/ai', toExpressHandler(gateway, { identify: (req) => req.user && { account: `${req.user.id}` } })) // after your session middleware
 app.get('/', (_request, response) => response.send('the app itself'))
 
 const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {

@@ -19,7 +19,7 @@ const gateway = createGateway({
 })
 
 try {
-  // Nothing is written when nothing has changed, so this may run at every start.
+  // Writes nothing if nothing has changed, so it can run at every start.
   await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: OPENAI_API_KEY })
   await gateway.api.keys.put({ name: 'app', key: APP_KEY })
   await gateway.api.settings.update({ requireApiKey: true })

@@ -12,12 +12,12 @@ export async function openApp({ storage, fetch }) {
   const { key } = await gateway.api.keys.put({ name: 'app' })
   await gateway.api.settings.update({ requireApiKey: true })
 
-  // In the same process a client needs no port.
+  // A client in the same process doesn't need a port.
   const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: key.key, fetch: gateway.fetch, maxRetries: 0 })
 
   return {
     gateway,
-    /** A summary of a text, in the pieces in which the model writes it. */
+    /** Summarizes a text, in the pieces in which the model writes the summary. */
     async *summarise(text) {
       const messages = [{ role: 'user', content: `Summarise in one sentence: ${text}` }]
       const stream = await client.chat.completions.create({ model: 'writer', stream: true, messages })

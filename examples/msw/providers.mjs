@@ -11,7 +11,7 @@ export const fetchFrom = (...handlers) =>
 
 const stream = (lines) => new HttpResponse(lines.join(''), { headers: { 'content-type': 'text/event-stream' } })
 
-/** A handler for OpenAI that streams these words. It adds the requests it gets to `seen`. */
+/** Creates a handler for OpenAI that streams these words. It adds the requests it gets to `seen`. */
 export const openai = (words, seen = []) =>
   http.post('https://api.openai.com/v1/chat/completions', async ({ request }) => {
     const { model } = await request.json()
@@ -23,13 +23,13 @@ export const openai = (words, seen = []) =>
     return stream([...words.map((content) => chunk({ content })), chunk({}, 'stop'), 'data: [DONE]\n\n'])
   })
 
-/** A handler for a provider that is overloaded. */
+/** Creates a handler for an overloaded provider. */
 export const overloaded = (address) =>
   http.post(`${address}/*`, () =>
     HttpResponse.json({ error: { message: 'Overloaded', type: 'server_error' } }, { status: 503 }),
   )
 
-/** A handler for Anthropic that streams these words. */
+/** Creates a handler for Anthropic that streams these words. */
 export const anthropic = (words) =>
   http.post('https://api.anthropic.com/v1/messages', async ({ request }) => {
     const { model } = await request.json()

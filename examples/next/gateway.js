@@ -1,7 +1,7 @@
 import { createGateway } from 'signalbox'
 import { fileStorage } from 'signalbox/storage/file'
 
-/** Opens one gateway for all routes. `next build`, which loads the routes as well, does not call it. */
+/** Opens one gateway for all routes. `next build` also loads the routes, but doesn't call this. */
 export function openGateway() {
   globalThis.openingGateway ??= open()
   return globalThis.openingGateway
@@ -23,7 +23,7 @@ async function open() {
     management: { token: SIGNALBOX_ADMIN_TOKEN }, // turns on the management API at /ai/api
   })
   try {
-    // Nothing is written when nothing has changed, so this may run at every start.
+    // Writes nothing if nothing has changed, so it can run at every start.
     await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: OPENAI_API_KEY })
     await gateway.api.keys.put({ name: 'app', key: APP_KEY })
     await gateway.api.settings.update({ requireApiKey: true })

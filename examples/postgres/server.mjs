@@ -18,13 +18,13 @@ const pool = new pg.Pool({ connectionString: DATABASE_URL, connectionTimeoutMill
 pool.on('error', (error) => console.error(`Postgres: ${error.message}`)) // an idle connection was lost
 
 const gateway = createGateway({
-  storage: postgresStorage(pool), // makes its table at first use
+  storage: postgresStorage(pool), // creates its table on first use
   secret: SIGNALBOX_SECRET, // encrypts keys and credentials in the table
   management: { token: SIGNALBOX_ADMIN_TOKEN }, // turns on the management API at /api
 })
 
 try {
-  // Nothing is written when nothing has changed, so this may run at every start.
+  // Writes nothing if nothing has changed, so it can run at every start.
   await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: OPENAI_API_KEY })
   await gateway.api.keys.put({ name: 'app', key: APP_KEY })
   await gateway.api.settings.update({ requireApiKey: true })

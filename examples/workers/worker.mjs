@@ -1,4 +1,4 @@
-// wrangler deploy examples/workers/worker.mjs, with a secret SIGNALBOX_ADMIN_TOKEN and compatibility flag "enable_request_signal"
+// Deploy with `wrangler deploy examples/workers/worker.mjs`, the secret SIGNALBOX_ADMIN_TOKEN, and the compatibility flag "enable_request_signal".
 import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 import { toWorkersHandler } from 'signalbox/workers'

@@ -1,8 +1,8 @@
 import type { CredentialRequest } from '../../../src/index.ts'
 
 /**
- * Creates a vendor's client with the first request, and another one after the provider has rejected a credential, since a client may return the same
- * credential until its expiry. If that fails, the next request tries again.
+ * Creates a vendor's client with the first request, and a new one after the provider has rejected a credential, because a client may return the same
+ * credential until it expires. If that fails, the next request tries again.
  */
 export function keepUntilRejected<Client>(
   create: () => Client | Promise<Client>,

@@ -4,6 +4,6 @@ export async function loadPackage<Exports>(name: string, load: () => Promise<Exp
     return await load()
   } catch (cause) {
     const error = new Error(`The package "${name}" could not be loaded. Install it: npm install ${name}`, { cause })
-    throw Object.assign(error, { code: 'PACKAGE_NOT_FOUND' }) // in the log, which doesn't show the message
+    throw Object.assign(error, { code: 'PACKAGE_NOT_FOUND' }) // the log shows the code instead of the message
   }
 }

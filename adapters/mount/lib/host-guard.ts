@@ -10,7 +10,7 @@ export function createHostGuard(hostname: string, allowedHosts?: readonly string
   if (allowedHosts !== undefined && !isList) throw new TypeError('allowedHosts must be an array of host names.')
   if (!isLoopback(hostname.toLowerCase()) && !allowedHosts) return () => true
   const allowed = new Set(allowedHosts?.map((host) => host.toLowerCase()))
-  let lastAllowed: string | undefined // most requests name the same host
+  let lastAllowed: string | undefined // cached, because most requests name the same host
   return (host) => {
     if (host === lastAllowed) return true
     const name = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')

@@ -45,7 +45,7 @@ export class ChunkQueue implements ByteStream {
       this.#isPaused = true
       this.#source.pause()
     }
-    if (this.#chunks.length === 1 && this.#waiter) void resolved.then(this.#settle) // after the whole socket read has been parsed
+    if (this.#chunks.length === 1 && this.#waiter) void resolved.then(this.#settle) // resolves after the entire socket read has been parsed
   }
 
   /** Ends the body, with `error` if it was cut off. Chunks that have already arrived can still be read. */

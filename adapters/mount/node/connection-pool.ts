@@ -9,8 +9,8 @@ interface Throttle {
 }
 
 /**
- * Creates a throttle for a socket's reader. While paused, `read()` returns nothing, and the socket stops its peer once its buffer is full. undici 7
- * pauses its parser instead, and then a peer that closes the connection crashes the process (nodejs/undici#5360).
+ * Creates a throttle for a socket's reader. While it is paused, `read()` returns nothing, and the socket stops its peer once its buffer is full.
+ * undici 7 pauses its parser instead, in which case a peer that closes the connection crashes the process (nodejs/undici#5360).
  */
 function createThrottle(socket: Socket): Throttle {
   const read = socket.read
@@ -28,7 +28,7 @@ function createThrottle(socket: Socket): Throttle {
   }
 }
 
-/** How long to keep an idle connection. */
+/** How long to keep an idle connection, in ms. */
 const KEEP_ALIVE_MS = 60_000
 
 /** One connection to an origin, used by one call at a time. */

@@ -4,7 +4,7 @@ import type { ByteStream } from '../../../src/index.ts'
 
 type DecoderFactory = (first: Uint8Array) => Transform
 
-const FLUSH = { flush: zlib.constants.Z_SYNC_FLUSH } // each compressed chunk is decompressed immediately
+const FLUSH = { flush: zlib.constants.Z_SYNC_FLUSH } // decompresses each chunk immediately
 const DEFLATE_HEADER = 8
 
 const decoders: Record<string, DecoderFactory | undefined> = {
@@ -14,7 +14,7 @@ const decoders: Record<string, DecoderFactory | undefined> = {
   deflate: ([first = 0]) =>
     (first & 0x0f) === DEFLATE_HEADER ? zlib.createInflate(FLUSH) : zlib.createInflateRaw(FLUSH),
   br: () => zlib.createBrotliDecompress({ flush: zlib.constants.BROTLI_OPERATION_FLUSH }),
-  zstd: zlib.createZstdDecompress // from Node 22.15 on
+  zstd: zlib.createZstdDecompress // available since Node 22.15
     ? () => zlib.createZstdDecompress({ flush: zlib.constants.ZSTD_e_flush })
     : undefined,
 }

@@ -28,7 +28,7 @@ function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResp
       sendWhole(req, res, isStream(body) || body === undefined ? { status, headers } : { status, headers, body })
   } catch (error) {
     if (isStream(body)) body.cancel(error)
-    sendWhole(req, res, { status: 500, headers: {} }) // a header that HTTP can't transmit
+    sendWhole(req, res, { status: 500, headers: {} }) // the reply has a header that HTTP can't transmit
   }
 }
 

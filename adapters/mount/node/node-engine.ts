@@ -9,7 +9,7 @@ import { InFlightCall } from './upstream-call.ts'
 /** The parts of a URL that a call needs. */
 interface ParsedUrl {
   origin: string
-  /** Includes the query. */
+  /** The path, including the query. */
   path: string
 }
 
@@ -21,7 +21,7 @@ function parseUrl(url: string): ParsedUrl | Error {
     return new TypeError('The upstream URL is not an http or https URL.')
   const { origin, pathname, search } = new URL(url)
   const parsedUrl = { origin, path: pathname + search }
-  if (parsedUrls.size >= MAX_PARSED_URLS) parsedUrls.clear() // paths can contain model names, which clients choose
+  if (parsedUrls.size >= MAX_PARSED_URLS) parsedUrls.clear() // limited, because paths can contain model names, which clients choose
   parsedUrls.set(url, parsedUrl)
   return parsedUrl
 }
@@ -59,7 +59,7 @@ const READ_AHEAD = 8 * 1024
 const onread = {
   buffer: Buffer.allocUnsafeSlow(READ_AHEAD),
   callback(this: Socket, size: number, buffer: Uint8Array): boolean {
-    const copy = Buffer.allocUnsafeSlow(size) // not from Node's pool, because the copy would keep an entire block alive
+    const copy = Buffer.allocUnsafeSlow(size) // not from Node's pool, because the copy would keep an entire block of it alive
     copy.set(buffer.subarray(0, size))
     return this.push(copy)
   },

@@ -7,7 +7,7 @@ import type { RequestTarget } from './request-target.ts'
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
 /**
- * Calls `listener` when the socket closes; returns the function that removes it. Needed for pipelining: while a request waits behind another one on
+ * Calls `listener` when the socket closes. Returns the function that removes it. Needed for pipelining: while a request waits behind another one on
  * the same connection, its response emits no `close`. Each socket has only one listener, regardless of how many requests wait.
  */
 function onSocketClose(socket: Socket, listener: () => void): () => void {
@@ -25,7 +25,7 @@ function watch(socket: Socket): Set<() => void> {
   return listeners
 }
 
-/** A Node request as an exchange. It creates Fetch objects only if your functions need one. It is a class because one object is created per request. */
+/** A Node request as an exchange. It creates Fetch objects only if your functions need one. It is a class, because one is created per request. */
 export class NodeExchange implements Exchange {
   readonly method: string
   readonly path: string

@@ -8,13 +8,14 @@ export type NodeFetchOptions = EngineOptions
 /** Node's `fetch`, plus `raw`, which creates no Fetch objects. */
 export interface NodeFetch extends UpstreamFetch {
   raw(call: UpstreamCall): PendingResponse
-  /** Closes the connections that it created, idle or not; a `dispatcher` that you passed stays open. */
+  /** Closes the connections that it created, idle or not. A `dispatcher` that you passed stays open. */
   close(): void
 }
 
 /**
  * Creates a function that calls providers with undici. Called directly, it is Node's `fetch` over the same kind of connections. The gateway uses
- * `raw`, which creates no Fetch objects, has no timeouts, doesn't follow redirects, and decompresses bodies. Reading a body that is cut off rejects.
+ * `raw`, which creates no Fetch objects, has no timeouts, doesn't follow redirects, and decompresses bodies. Reading a body rejects if the body is
+ * cut off.
  */
 export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   checkOptions(options, { dispatcher: true, connect: true })

@@ -3,7 +3,7 @@ import type { ByteStream } from '../../../src/index.ts'
 import type { NodeExchange } from './node-exchange.ts'
 import { waitForTurnEnd } from './turn-end.ts'
 
-/** How long to wait until written bytes are sent before closing the connection. */
+/** How long to wait for written bytes to be sent before closing the connection, in ms. */
 const FLUSH_MS = 1_000
 
 /** Cuts off a response that can't be completed: sends what was written, then closes the connection. */

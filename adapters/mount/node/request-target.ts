@@ -1,8 +1,8 @@
 /** The two parts of a request target that the gateway reads. */
 export interface RequestTarget {
-  /** As normalized by the URL parser, still percent-encoded. */
+  /** The path as normalized by the URL parser, still percent-encoded. */
   path: string
-  /** With its leading `?`; empty if there is none. */
+  /** The query with its leading `?`; empty if there is none. */
   query: string
 }
 

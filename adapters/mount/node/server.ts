@@ -7,10 +7,13 @@ import { hasTwoHosts } from './node-host.ts'
 import { WRITE_AHEAD } from './pump.ts'
 import { rejectRequest } from './reject-request.ts'
 
-/** Longer than the minute after which load balancers close idle connections, so the server never closes one while a request is on its way. */
+/**
+ * How long to keep an idle connection, in ms. Load balancers close theirs after a minute, so the server never closes one while a request is on its
+ * way.
+ */
 const KEEP_ALIVE_MS = 65_000
 
-/** The options of a gateway's server, and the functions it calls before the gateway. */
+/** The options for a gateway's server, and the functions that it calls before the gateway. */
 export interface GatewayServerOptions extends NodeHandlerOptions {
   hostname: string
   allowedHosts?: readonly string[] | undefined
@@ -35,8 +38,8 @@ export function createGatewayServer(
       rejectRequest(req, res, 403, getHostRejection(host, hostAdvice))
     else handle(req, res)
   }
-  const { createServer } = process.getBuiltinModule('node:http') // an import would also load Node's own `fetch`, which takes 50 ms
-  // Responses have no time limit, because streams are long. `requestTimeout` and `headersTimeout` limit the request.
+  const { createServer } = process.getBuiltinModule('node:http') // importing it would also load Node's own `fetch`, which takes 50 ms
+  // Responses have no time limit, because streams can be long. `requestTimeout` and `headersTimeout` limit the request.
   const server = createServer(
     { noDelay: true, keepAlive: true, keepAliveTimeout: KEEP_ALIVE_MS, highWaterMark: WRITE_AHEAD },
     onRequest,

@@ -86,7 +86,7 @@ export class InFlightCall implements Dispatcher.DispatchHandler, PendingResponse
   }
 
   onResponseStart(_: Controller, status: number, headers: RawHeaders): void {
-    if (status < 200) return // an informational response, such as 103
+    if (status < 200) return // informational, such as 103
     try {
       const decoded = decodeBody(this.#body, headers['content-encoding'])
       this.#resolve(new NodeResponse(status, headers, decoded ?? this.#body, decoded !== undefined))

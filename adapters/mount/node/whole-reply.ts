@@ -11,8 +11,8 @@ export interface WholeReply {
 /** Request bodies up to this size are read to the end, so the connection can be reused. */
 const SMALL_BODY = 64 * 1024
 /**
- * How long a client may keep sending its request after the response was sent. If the connection were closed immediately, the client would get a
- * reset instead of the response.
+ * How long a client may keep sending its request after the response was sent, in ms. If the connection were closed immediately, the client would get
+ * a reset instead of the response.
  */
 const LINGER_MS = 500
 

@@ -2,11 +2,11 @@ import { sleep, withTimeout } from '../lib/wait.ts'
 import { createWatchers } from '../lib/watchers.ts'
 import type { Atomic, DenoKv, Key } from './kv-database.ts'
 
-/** How long to keep the names of changed keys, and how far the clocks of two writers may differ before a watcher reports all keys. */
+/** How long to keep the names of changed keys, and how far the clocks of two writers may differ before a watcher reports all keys, in ms. */
 const LOG_MS = 300_000
 const SKEW_MS = 10_000
 const PAUSE_MS = 100
-/** A watcher restarts if it gets no response for this long. */
+/** How long a watcher waits for a response before it restarts, in ms. */
 const WATCH_TIMEOUT_MS = 5_000
 
 /**

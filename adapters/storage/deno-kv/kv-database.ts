@@ -1,7 +1,6 @@
-/** A key of Deno KV. */
 export type Key = Array<string | number>
 
-/** An entry, or the absence of one under its key. */
+/** An entry, or the absence of an entry under this key. */
 export interface Entry {
   key: readonly unknown[]
   value: unknown

@@ -6,9 +6,9 @@ import { sleep } from '../lib/wait.ts'
 import type { KvChangeLog } from './kv-change-log.ts'
 import type { DenoKv, Entry, Key } from './kv-database.ts'
 
-/** How long to retry a write that conflicts with other writers. */
+/** How long to retry a write that conflicts with other writers, in ms. */
 const RETRY_MS = 4_000
-/** How much later than `clock` Deno KV removes expired entries by its own clock, so `clock` decides what has expired. */
+/** How much later than `clock` Deno KV removes expired entries by its own clock, in ms, so `clock` decides what has expired. */
 const EXPIRY_MARGIN_MS = 60_000
 
 /** The row that a write stores. */
@@ -19,7 +19,7 @@ interface NewRow {
 
 type KvRow = NewRow & Stored
 
-/** The surroundings of the rows of one store; `store` is its name at the start of messages. */
+/** Dependencies of a store's rows. `store` is its name at the start of messages. */
 interface KvRowsOptions {
   prefix: string
   store: string

@@ -14,7 +14,7 @@ export async function removeAbandonedLocks({ path, lock }: Folder): Promise<void
   for (const { token, at } of [...heldTokens, ...staged]) {
     if (isGone(token) || (await isAbandoned(at))) await removeHolder(at)
   }
-  await rmdir(lock).catch(() => {}) // fails when there is no lock, or when it is held
+  await rmdir(lock).catch(() => {}) // fails if there is no lock, or if it is held
 }
 
 const names = (path: string) => readdir(path).catch(() => [])

@@ -40,7 +40,7 @@ export class ChangeLog {
 
   /** Adds the keys that a transaction has changed, before it is committed. */
   add(keys: readonly string[]): void {
-    const [change] = this.#insert.all(this.#writer, JSON.stringify(keys)) as Array<{ seq: number }> // RETURNING seq
+    const [change] = this.#insert.all(this.#writer, JSON.stringify(keys)) as Array<{ seq: number }> // the statement returns `seq`
     this.#own = change?.seq ?? this.#own
     if (this.#own % TRIM_EVERY === 0) this.#trim.all(this.#own - KEPT_CHANGES)
   }
@@ -61,7 +61,7 @@ export class ChangeLog {
     const version = this.#readVersion()
     const keys: string[] = []
     if (version === this.#seenVersion) {
-      this.#seen = Math.max(this.#seen, this.#own) // only this connection has written
+      this.#seen = Math.max(this.#seen, this.#own) // only this connection has written in the meantime
       return { keys, isGap: false }
     }
     this.#seenVersion = version

@@ -17,12 +17,12 @@ export interface Checkpoints {
 
 /** The log size at which a checkpoint starts. */
 const LARGEST_LOG_BYTES = 8 * 1024 * 1024
-/** The shortest time between two checkpoints: a checkpoint can't move pages that a reader in another process still needs. */
+/** Minimum time between two checkpoints, in ms, because a checkpoint can't move pages that a reader in another process still needs. */
 const PAUSE_MS = 500
 /** How long to keep an idle thread, in ms. */
 const IDLE_MS = 10_000
 
-/** `busy_timeout` makes the checkpoint wait for the writers of other connections, whose commits take microseconds. */
+/** `busy_timeout` makes the checkpoint wait for writers on other connections, whose commits take microseconds. */
 const PROGRAM = `
 const { parentPort, workerData } = require('node:worker_threads')
 process.emitWarning = () => {}
@@ -67,7 +67,7 @@ export function createCheckpoints(database: LocalDatabase, path: string): Checkp
     return started
   }
 
-  /** Lets SQLite make checkpoints in commits, without a thread. */
+  /** Lets SQLite run checkpoints during commits, without a thread. */
   function giveUp(): void {
     isStopped = true
     try {

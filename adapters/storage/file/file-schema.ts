@@ -53,7 +53,7 @@ export function verifySchema(database: LocalDatabase, path: string): void {
   if (!isOurs) throw createCorruptError(path, 'its tables were not created by Signalbox')
 }
 
-/** All pages of a database up to this size are checked, which takes a few milliseconds. */
+/** Maximum number of pages of a database whose pages are all checked, which takes a few milliseconds. */
 const CHECKED_PAGES = 2_000
 
 /** Throws `STORAGE_CORRUPT` if the pages of a small database are inconsistent. The pages of larger ones are checked when they are read. */

@@ -7,7 +7,7 @@ import { createStorageError, type StorageErrorCode } from '../lib/storage-error.
 /** The paths in a file store's folder. */
 export interface Folder {
   readonly path: string
-  /** The database; SQLite adds `-wal` and `-shm` files while it is open. */
+  /** The database. SQLite adds `-wal` and `-shm` files while it is open. */
   readonly database: string
   /** A complete database that still has to be moved into place. */
   readonly staged: string
@@ -67,7 +67,7 @@ export async function prepareFolder({ path }: Folder): Promise<void> {
   })
 }
 
-/** Creates one level at a time: with `recursive`, Node 20 never returns for a path where no folder can be created, such as `/proc/x`. */
+/** Creates one level at a time. With `recursive`, Node 20 never returns for a path where no folder can be created, such as `/proc/x`. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 })

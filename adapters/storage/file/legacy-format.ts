@@ -13,7 +13,7 @@ export type LegacyFile =
   | { kind: 'missing' }
   | { kind: 'corrupt'; reason: string }
   | { kind: 'newer'; schema: number }
-  /** The data is in the database. */
+  /** A file whose data has been moved to the database. */
   | { kind: 'moved' }
   | { kind: 'data'; revision: number; secretMark: string | undefined; rows: Map<string, Row> }
 

@@ -7,7 +7,12 @@ import { explainSqliteError, isSqliteError } from '../sqlite/sqlite-errors.ts'
 import { createFolderError, type Folder, hasCode } from './folder.ts'
 import { createToken, getProcessId, isGone } from './owner.ts'
 
-/* The package `proper-lockfile` isn't used: with it, a holder that was paused for longer than the lock lasts, or whose event loop was blocked, still renames its file over that of its successor, and only learns afterward that it had lost the lock. Here, the temporary file is inside the lock, in a folder with a unique name, and breaking the lock removes that folder. So the rename that commits only succeeds for the process that holds the lock. */
+/*
+ * Unlike `proper-lockfile`, this lock can't be lost unnoticed. With that package, a holder that was paused for longer than the lock lasts, or whose
+ * event loop was blocked, still renames its file over its successor's, and only learns afterward that it had lost the lock. Here, the temporary file
+ * is inside the lock, in a folder with a unique name, and breaking the lock removes that folder. The rename that commits therefore only succeeds for
+ * the process that holds the lock.
+ */
 
 /** The right to write, until `release`. */
 export interface Lock {
@@ -20,13 +25,13 @@ export interface Lock {
 /** When to take over a lock, and when to stop waiting for it; times in ms. */
 export interface LockOptions {
   logger: Logger
-  /** A holder that hasn't renewed the lock for this long has lost it. */
+  /** How long a holder may fail to renew the lock before it loses it. */
   staleMs: number
   /** How long to wait for the lock before throwing `STORAGE_LOCKED`. */
   timeoutMs: number
 }
 
-/** Waits for the lock. A holder loses it when its process has ended, or when it no longer renews it. */
+/** Waits for the lock. A holder loses it when its process has ended or no longer renews the lock. */
 export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: LockOptions): Promise<Lock> {
   const token = createToken()
   const staging = join(folder.path, `lock.${token}`)
@@ -48,7 +53,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
       await removeHolder(join(folder.lock, holder))
     } else await sleep(2 + Math.random() * 8)
   }
-  const heartbeat = setInterval(() => void utimes(tokenPath, new Date(), new Date()).catch(() => {}), staleMs / 5) // if the lock is lost, the commit fails
+  const heartbeat = setInterval(() => void utimes(tokenPath, new Date(), new Date()).catch(() => {}), staleMs / 5) // ignored, because the commit fails if the lock is lost
   heartbeat.unref()
 
   return {
@@ -61,7 +66,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
     },
   }
 
-  /** Moving a folder onto a nonempty one fails, so the process that moves its folder in first holds the lock. */
+  /** Moves this process's folder onto the lock's path. Moving a folder onto a nonempty one fails, so the first process to do this holds the lock. */
   async function placeFolder(): Promise<boolean> {
     try {
       if (!isStaged) await mkdir(join(staging, token), { recursive: true, mode: 0o700 })
@@ -72,7 +77,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
       isStaged = !hasCode(error, 'ENOENT') // another process has removed the folder, as if this process had ended
       if (!isStaged || hasCode(error, 'ENOTEMPTY', 'EEXIST')) return false
       if (hasCode(error, 'EPERM') && (await exists(folder.lock))) {
-        await rmdir(folder.lock).catch(() => {}) // Windows doesn't move a folder onto an empty one; a lock that is held isn't empty
+        await rmdir(folder.lock).catch(() => {}) // Windows can't move a folder onto an empty one; a held lock isn't empty
         return false
       }
       await removeHolder(staging)
@@ -90,7 +95,7 @@ export async function withLock<T>(folder: Folder, options: LockOptions, work: (l
     } catch (error) {
       const isFileError = error instanceof Error && 'syscall' in error
       if (!isFileError && !isSqliteError(error)) throw error
-      const mayBeLost = hasCode(error, 'ENOENT') || !isFileError // the database is built inside the lock's folder
+      const mayBeLost = hasCode(error, 'ENOENT') || !isFileError // the database is built inside the lock's folder, so the error may mean that the lock was lost
       if (!mayBeLost || (await lock.isHeld()))
         throw isFileError ? createFolderError('STORAGE_UNWRITABLE', folder.path, error) : buildError(folder, error)
       if (attempt === MAX_ATTEMPTS) throw createLostLockError(folder)

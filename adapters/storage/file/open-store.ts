@@ -49,7 +49,7 @@ export async function openStore(options: OpenOptions): Promise<OpenedStore> {
       runOnce(database, 'PRAGMA cell_size_check = ON')
       verifySchema(database, folder.database) // first, because it changes nothing
       setPragmas(database)
-      runOnce(database, 'PRAGMA busy_timeout = 0') // the engine waits, without blocking the event loop
+      runOnce(database, 'PRAGMA busy_timeout = 0') // the engine waits instead, without blocking the event loop
       verifyPages(database, folder.database)
       return new Tables(database, folder.database)
     }, wait)
@@ -115,7 +115,7 @@ function watchFiles(folder: Folder, identity: FileIdentity | undefined) {
   return {
     check,
 
-    /** Checks the files unless they were checked recently; returns whether it checked them. */
+    /** Checks the files unless they were checked recently. Returns whether it checked them. */
     checkSometimes(): boolean {
       const isDue = performance.now() - checkedAt >= CHECK_EVERY_MS
       if (isDue) check()

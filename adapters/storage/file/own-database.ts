@@ -32,7 +32,7 @@ function findSqlite(): DatabaseClass | undefined {
     process.versions.bun === undefined
       ? Object(process.getBuiltinModule('node:sqlite'))
       : Object(process.getBuiltinModule('bun:sqlite'))
-  return (found.DatabaseSync ?? found.Database) as DatabaseClass | undefined // both have these methods
+  return (found.DatabaseSync ?? found.Database) as DatabaseClass | undefined // both classes have these methods
 }
 
 const unsupported = () =>

@@ -35,10 +35,10 @@ export async function isSetUp(folder: Folder): Promise<boolean> {
 }
 
 /**
- * Creates the database while holding the lock: an empty one in a new folder, or one with the data of an earlier release, whose file is kept.
- * Replacing `store` is the step that commits: it fails if the lock was lost, and from then on, processes of the earlier release reject the folder.
- * A process that is killed before or after it leaves everything the next start needs. Throws `STORAGE_CORRUPT`, `STORAGE_MISSING`, or
- * `STORAGE_NEWER_VERSION` without changing anything.
+ * Creates the database while holding the lock: an empty database in a new folder, or a database with the data of an earlier release, whose file is
+ * kept. Replacing `store` is the step that commits: it fails if the lock was lost, and from then on, processes of the earlier release reject the
+ * folder. If the process is killed before or after that step, the next start finds everything it needs. Throws `STORAGE_CORRUPT`, `STORAGE_MISSING`,
+ * or `STORAGE_NEWER_VERSION` without changing anything.
  */
 export async function setUp(folder: Folder, lock: Lock, logger: Logger): Promise<void> {
   const legacy = rejectNewer(folder.store, await readLegacyFile(folder.store))
@@ -88,7 +88,7 @@ const ROWS_PER_BATCH = 500
 
 /** Builds a complete database in its own file, and flushes it to the disk. */
 async function build(path: string, { secretMark, rows }: Contents): Promise<void> {
-  await writeDurably(path, new Uint8Array()) // with mode 0600, which SQLite also gives to `-wal` and `-shm`
+  await writeDurably(path, new Uint8Array()) // created with mode 0600, which SQLite also gives to `-wal` and `-shm`
   const database = openDatabase(path)
   try {
     runOnce(database, 'PRAGMA journal_mode = MEMORY')
@@ -106,7 +106,7 @@ async function build(path: string, { secretMark, rows }: Contents): Promise<void
       await setImmediate()
     }
     database.exec('DELETE FROM changes WHERE seq < (SELECT max(seq) FROM changes)')
-    runOnce(database, 'PRAGMA journal_mode = WAL') // stored in the file
+    runOnce(database, 'PRAGMA journal_mode = WAL') // this mode is stored in the file
   } finally {
     database.close()
   }
@@ -130,7 +130,7 @@ async function markAsMoved(folder: Folder, lock: Lock, revision: number): Promis
 }
 
 async function moveToPlace(folder: Folder): Promise<void> {
-  await move(folder.staged, folder.database).catch(ignoreMissing) // another process may have moved it already
+  await move(folder.staged, folder.database).catch(ignoreMissing) // another process may already have moved the file
   await syncFolder(folder)
 }
 

@@ -13,7 +13,7 @@ const ROWS_PER_CHECK = 1_000
 
 interface FoundRecord {
   key: string
-  /** 1 if it is in `records`, 0 if in `entries`. */
+  /** 1 if the row is in `records`, 0 if it is in `entries`. */
   lasts: 0 | 1
   expires_at: number | null
   version: string

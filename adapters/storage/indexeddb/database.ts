@@ -7,7 +7,7 @@ export interface Stores {
   records: IDBObjectStore
   /** The change log. Entries are numbered consecutively. */
   changes: IDBObjectStore
-  /** The secret, and the identity of the database. */
+  /** The secret and the identity of the database. */
   own: IDBObjectStore
 }
 
@@ -15,7 +15,7 @@ export interface Stores {
 export interface Database {
   /** Runs the work in one transaction, which ends as soon as the work waits for anything other than its own requests. */
   read<T>(work: (stores: Stores) => Promise<T>): Promise<T>
-  /** Like `read`, for changes; resolves once they are on disk. If it rejects, nothing was changed. */
+  /** Like `read`, for changes. Resolves once they are on disk. If it rejects, nothing was changed. */
   write<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   close(): void
 }
@@ -23,7 +23,7 @@ export interface Database {
 const SCHEMA = 1
 const STORES = ['records', 'changes', 'own'] as const
 const IDENTITY = 'identity'
-/** How long other contexts may block the database. A gateway waits a second longer than this for its storage. */
+/** How long other contexts may block the database, in ms. A gateway waits a second longer than this for its storage. */
 const BLOCKED_TIMEOUT_MS = 4_000
 
 /**
@@ -32,7 +32,7 @@ const BLOCKED_TIMEOUT_MS = 4_000
  */
 export function openDatabase(name: string, onLost: () => void): Database {
   let connection: Promise<IDBDatabase> | undefined
-  /** The identity of the database that was opened first. Later, a different database may have the same name. */
+  /** The identity of the database when it was first opened. A different database may have the same name later. */
   let identity: unknown
 
   function connect(): Promise<IDBDatabase> {
@@ -47,7 +47,7 @@ export function openDatabase(name: string, onLost: () => void): Database {
     if (typeof indexedDB === 'undefined') throw failure(name, UNSUPPORTED)
     const request = indexedDB.open(name, SCHEMA)
     request.onupgradeneeded = () => {
-      if (identity !== undefined) return request.transaction?.abort() // the database was deleted
+      if (identity !== undefined) return request.transaction?.abort() // the original database was deleted
       request.result.createObjectStore('records').createIndex('expiresAt', 'expiresAt')
       request.result.createObjectStore('changes', { autoIncrement: true })
       request.result.createObjectStore('own').put(crypto.randomUUID(), IDENTITY)
@@ -83,7 +83,7 @@ export function openDatabase(name: string, onLost: () => void): Database {
       const database = await Promise.race([connect(), late])
       transaction = database.transaction(STORES, mode, { durability: 'strict' })
       const committed = promisifyRequest(transaction)
-      const [records, changes, identity] = STORES.map((store) => transaction?.objectStore(store)) as StoreList // one store for each name
+      const [records, changes, identity] = STORES.map((store) => transaction?.objectStore(store)) as StoreList // there is one object store for each name
       const done = Promise.all([work({ records, changes, own: identity }), committed])
       return (await Promise.race([done, late]))[0]
     } catch (cause) {
@@ -113,7 +113,7 @@ type StoreList = [IDBObjectStore, IDBObjectStore, IDBObjectStore]
 function abort(transaction: IDBTransaction | undefined): void {
   try {
     transaction?.abort()
-  } catch {} // the transaction is over
+  } catch {} // the transaction has already ended
 }
 
 const getErrorName = (cause: unknown) => (cause instanceof Error ? cause.name : '')

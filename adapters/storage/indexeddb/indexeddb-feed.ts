@@ -16,7 +16,7 @@ export interface Feed {
   close(): void
 }
 
-/** How often to check for changes without a notification, in ms, because a writer that was killed sends none. */
+/** How often to check for changes without a notification, in ms, because a writer that is killed sends none. */
 const POLL_MS = 2_000
 /** The number of log entries to keep. */
 const MAX_LOG_ENTRIES = 10_000

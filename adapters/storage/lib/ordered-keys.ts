@@ -4,7 +4,7 @@ export interface OrderedKeys {
   add(key: string): void
   /** Removes a key, which must exist. */
   remove(key: string): void
-  /** Returns the keys from `start` on, including `start`. */
+  /** Returns the keys from `start` on, inclusive. */
   from(start: string): Iterable<string>
 }
 

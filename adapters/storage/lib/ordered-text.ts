@@ -14,7 +14,7 @@ export const toOrdered = (key: string): string =>
     return char === '\u{10FFFF}' ? '\u{10FFFE}b' : `\u{10FFFF}${char}`
   })
 
-/** Returns the key of an escaped string. */
+/** Returns the key for an escaped string. */
 export const fromOrdered = (text: string): string =>
   text.replace(WRITTEN, (_, last?: string, above?: string) => above ?? (last === 'a' ? '\u{10FFFE}' : '\u{10FFFF}'))
 

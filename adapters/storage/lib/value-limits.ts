@@ -19,7 +19,7 @@ export function checkWrite(
 ): void {
   const name = key.slice(0, 100)
   const check = (part: string, text: string, limit: number) => {
-    const isNear = text.length * 3 > limit // a code unit takes at most three bytes
+    const isNear = text.length * 3 > limit // a code unit takes at most three bytes, so this check can skip short strings
     if (isNear && new TextEncoder().encode(text).length > limit)
       throw createStorageError('STORAGE_TOO_LARGE', `${store} limits a ${part} to ${limit} bytes: "${name}".`)
     if (HALF_PAIR.test(text) || (lacksNul && text.includes('\u0000')))

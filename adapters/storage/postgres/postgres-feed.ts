@@ -88,7 +88,7 @@ function listenForChanges({ query, pool, channel, pollMs, notify, warn }: Watche
     })
     try {
       await client.query(`LISTEN "${channel}"`)
-      await query(`SELECT pg_notify('${channel}', '')`) // an empty string is never a key
+      await query(`SELECT pg_notify('${channel}', '')`) // notifies with an empty string, which is never a key
       for (let tries = 0; !hasArrived && tries < 50; tries++) await pause(20)
     } catch {
       return dropListener()
@@ -113,9 +113,9 @@ function listenForChanges({ query, pool, channel, pollMs, notify, warn }: Watche
   }
 }
 
-/** A poll that takes longer than this may have silently lost its connection, so the next one starts anyway. */
+/** How long to wait for a poll, in ms. A slower one may have silently lost its connection, so the next one starts anyway. */
 const POLL_TIMEOUT_MS = 2_000
-/** How long to wait before retrying a pool that received no notification, because the server may have been slow. */
+/** How long to wait before retrying a pool that received no notification, in ms, because the server may have been slow. */
 const NO_NOTIFICATIONS_MS = 60_000
 /** The number of polls between two removals of rows that were deleted or expired an hour ago. */
 const SWEEP_EVERY = 300

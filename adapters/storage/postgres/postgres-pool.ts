@@ -1,7 +1,7 @@
 /** The part of a `pg` pool that the storage needs, or anything with such a `query`, such as PGlite or Neon's `neon()`. */
 export interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] } | unknown[]>
-  /** For `LISTEN`; without it, `watch` polls. */
+  /** Opens a connection for `LISTEN`. Without it, `watch` polls. */
   connect?(): Promise<PostgresClient>
   /** A `pg` pool emits `error` when it loses an idle connection; without a listener, that crashes the process. */
   on?(event: 'error', listener: () => void): unknown

@@ -3,10 +3,10 @@ const MAX = '9007199254740991'
 const LIVE = 'r.value IS NOT NULL AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())'
 const EXPIRY = `clock_timestamp() + $4::float8 * interval '1 millisecond'`
 const SUM = `CASE WHEN r.value ~ '^-?[0-9]{1,16}$' THEN r.value::bigint + $2::bigint END`
-/** The network may deliver a write twice; the second time, the row has its version. */
+/** The condition for a repeated write. The network may deliver a write twice; the second time, the row has its version. */
 const REPEATED = 'r.version = excluded.version'
 const ADDED = `value = CASE WHEN ${REPEATED} THEN r.value WHEN ${LIVE} THEN ${SUM}::text ELSE excluded.value END, expires_at = CASE WHEN ${REPEATED} OR ${LIVE} THEN r.expires_at ELSE excluded.expires_at END`
-const TEXT = "'=' || value" // PGlite drops a byte order mark at the start of a string
+const TEXT = "'=' || value" // the prefix protects a byte order mark, which PGlite drops at the start of a string
 
 /** Creates the statements for a table. Statements that change it also notify the listeners of the channel. */
 export function createStatements(table: string, channel: string) {

@@ -30,12 +30,12 @@ interface AnyClient {
   duplicate(...args: unknown[]): AnyClient
   on(event: 'connect' | 'error', listener: () => void): AnyClient
   connect(): Promise<unknown>
-  /** Only in a client of `redis`. */
+  /** Only set for a client of `redis`. */
   destroy?(): void
   disconnect(): void
-  /** Only on a cluster of `ioredis`. */
+  /** Only set for a cluster of `ioredis`. */
   isCluster?: boolean
-  /** Only on a cluster of `redis`. */
+  /** Only set for a cluster of `redis`. */
   nodeClient?: unknown
 }
 
@@ -50,7 +50,7 @@ function connectClient(client: AnyClient): Link {
   return {
     async send(args, key) {
       if (client.call) return client.call(...args)
-      const options = { typeMapping: {} } // returns replies as strings, whatever types your client is configured for
+      const options = { typeMapping: {} } // returns replies as strings, regardless of how your client is configured
       return client.nodeClient ? client.sendCommand(key, false, args, options) : client.sendCommand(args, options)
     },
     duplicate() {

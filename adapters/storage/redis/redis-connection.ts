@@ -17,7 +17,7 @@ export interface RedisConnection {
 const COMMAND_TIMEOUT_MS = 4_000
 const SHORT_TIMEOUT_MS = 250
 const PAUSE_MS = 50
-/** How long to wait for a new connection before trying another one. */
+/** How long to wait for a new connection before trying another one, in ms. */
 const OPENING_MS = 1_000
 
 /**

@@ -19,11 +19,11 @@ export interface FeedOptions {
 const BLOCK_MS = 1_000
 const REPLY_TIMEOUT_MS = 1_500
 const CONNECT_MS = 1_000
-/** The pause before reconnecting. */
+/** The pause before reconnecting, in ms. */
 const PAUSE_MS = 100
-/** The time between two calls of `onGap` while the feed is disconnected although the store responds on its other connection. */
+/** The time between two calls of `onGap`, in ms, while the feed is disconnected although the store responds on its other connection. */
 const GAP_INTERVAL_MS = 1_000
-/** A feed that can't connect for this long after its start assumes that every key has changed. */
+/** How long to wait for the first connection, in ms. After that, the feed assumes that every key has changed. */
 const START_TIMEOUT_MS = 5_000
 
 /**

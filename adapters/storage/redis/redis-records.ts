@@ -4,10 +4,10 @@ import type { Command } from './redis-client.ts'
 import type { RedisConnection } from './redis-connection.ts'
 import { LIST, WRITE } from './scripts.ts'
 
-/** Entries per page of a list. */
+/** Maximum entries per page of a list. */
 const PAGE = 500
 
-/** An entry: its version, a space, and the value. */
+/** Matches an entry: its version, a space, and the value. */
 const ENTRY = /^([\da-f-]{36}) ([\s\S]*)$/
 
 /** Reads and writes the entries of a store, the index of their names, and the stream of changes. The names of all keys start with `root`. */
@@ -30,7 +30,7 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
   return {
     index,
     stream,
-    /** The ID of this store's own changes in the stream. */
+    /** identifies this store's own changes in the stream */
     writer,
 
     get: async (key: string) => parseEntry(await read('GET', getEntryKey(toOrdered(key)))),
@@ -44,7 +44,7 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
         const count = Math.min(PAGE, limit - found.length)
         const range = [from, `(${getUpperBound(start)}`, String(count)] as const
         const page = await read('EVAL', LIST, '2', index, getEntryKey(''), ...range)
-        const [serverTime, names, texts] = page as [string, string[], unknown[]] // the script returns these three
+        const [serverTime, names, texts] = page as [string, string[], unknown[]] // the script returns these three values
         learnTime(serverTime)
         for (const [index, name] of names.entries()) {
           const stored = parseEntry(texts[index])
@@ -80,7 +80,7 @@ export function createRedisRecords({ send, getDeadline }: Pick<RedisConnection, 
           const latest = String(until + clockOffsetMs)
           return ['EVAL', WRITE, '5', ...touched, operation, name, id, expected, value, ttl, writer, latest] as const
         }
-        const [serverTime, result] = (await send(args, until)) as [string, string] // the script returns these two
+        const [serverTime, result] = (await send(args, until)) as [string, string] // the script returns these two values
         learnTime(serverTime)
         if (result !== 'late') return { result, id } // a late write is retried until the timeout
       }
@@ -96,6 +96,6 @@ type RangeOptions = NonNullable<Parameters<Storage['list']>[1]>
 function parseEntry(reply: unknown): Stored | undefined {
   if (reply === null) return undefined
   const text = String(reply)
-  const [, version = text.slice(0, 36), value = text] = ENTRY.exec(text) ?? [] // an entry from another program is read as one damaged record
+  const [, version = text.slice(0, 36), value = text] = ENTRY.exec(text) ?? [] // reads an entry from another program as one damaged record
   return { value, version }
 }

@@ -13,9 +13,9 @@ export interface RestOptions {
 /** The time limit of a command, including retries. After a failure, the shorter limit applies until a command succeeds. */
 const COMMAND_TIMEOUT_MS = 4_000
 const SHORT_TIMEOUT_MS = 1_000
-/** A request that takes longer than this has probably lost its connection, so it is sent again. */
+/** How long to wait for a request, in ms. A slower one has probably lost its connection, so it is sent again. */
 const REQUEST_TIMEOUT_MS = 2_500
-/** The pause before the first retry; it doubles with each one. */
+/** The pause before the first retry, in ms; it doubles with each one. */
 const PAUSE_MS = 50
 
 /** Sends each command as one HTTP request; `store` is the store's name in messages. */
@@ -75,7 +75,7 @@ export function createRestConnection(
   }
 }
 
-/** A response's body: `result`, or `error` as Redis words it. */
+/** Parses a response's body: `result`, or `error` as Redis words it. */
 function parseReply(text: string): { result?: unknown; error?: string } {
   try {
     return Object(JSON.parse(text))

@@ -12,7 +12,7 @@ export interface OpenedTable {
 
 /** Options for `createLocalOperations`. */
 export interface LocalStorageOptions {
-  /** Returns the database, which is opened on first use; throws once the storage is closed. */
+  /** Returns the database, which is opened on first use. Throws once the storage is closed. */
   opened(): OpenedTable | Promise<OpenedTable>
   /** Throws if the store can't hold the key or the value. */
   checkWrite(key: string, value: string): void
@@ -66,7 +66,7 @@ const FIRST_SLICE = 64
 const SLICE_MS = 3
 const LARGEST_SLICE = 2_000
 
-/** Lists a range in slices, between which other work runs. */
+/** Lists a range in slices, so other work can run in between. */
 async function listSlices({ engine, table }: OpenedTable, range: KeyRange, limit: number) {
   const found: Array<Stored & { key: string }> = []
   let { after } = range

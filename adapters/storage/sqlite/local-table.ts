@@ -4,7 +4,7 @@ import type { Row } from '../lib/row-operations.ts'
 /** The keys that a listing reads, in the order of the table. */
 export interface KeyRange {
   prefix: string
-  /** Only greater keys. */
+  /** Lists only keys after this one. */
   after?: string | undefined
 }
 

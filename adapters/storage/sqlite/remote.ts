@@ -20,7 +20,7 @@ export interface LibsqlClient {
 /** The largest safe integer. */
 const MAX = '9007199254740991'
 const BUSY_MS = 5_000
-/** The number of writes between two removals of rows that were deleted or expired long ago. */
+/** How many writes to make between two removals of rows that were deleted or expired long ago. */
 const SWEEP_EVERY = 1_000
 
 /** Options for `remoteStorage`. */
@@ -66,7 +66,7 @@ export function remoteStorage({ all, table, clock, checkWrite, failure }: Remote
   const OVERWRITTEN =
     'value = excluded.value, version = excluded.version, expires_at = excluded.expires_at, seq = excluded.seq'
   const SET = `INSERT INTO ${table} (key, value, version, expires_at, seq) VALUES (?1, ?2, ?3, ?4, ${NEXT}) ON CONFLICT (key) DO UPDATE SET ${OVERWRITTEN}`
-  /** The network may deliver a write twice; the second time, the row has its version. */
+  /** The condition for a repeated write. The network may deliver a write twice; the second time, the row has its version. */
   const REPEATED = 'version = ?3'
   const CREATE = `${SET} WHERE ${REPEATED} OR NOT (${isLive('?5')}) RETURNING version`
   const REPLACE = `UPDATE ${table} SET value = ?2, version = ?3, expires_at = ?4, seq = ${NEXT} WHERE key = ?1 AND (${REPEATED} OR version = ?6 AND ${isLive('?5')}) RETURNING version`

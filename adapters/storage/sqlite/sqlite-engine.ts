@@ -11,7 +11,7 @@ export type RowWork<T> = (rows: Rows, stamp: Stamp) => T
 export interface LocalEngineOptions {
   database: LocalDatabase
   table: LocalTable
-  /** Epoch ms, for `ttlMs`. */
+  /** Returns the current time in epoch ms, for `ttlMs`. */
   now(): number
   /** The name of the store in messages. */
   name: string
@@ -19,7 +19,7 @@ export interface LocalEngineOptions {
   busyMs: number
   /** Converts an SQLite error to one with a code. */
   failure(cause: unknown): Error
-  /** These functions throw if the file was replaced after it was opened. */
+  /** Checks that throw if the file was replaced after it was opened. */
   check?: { beforeWrite(): void; beforeRead(): void }
   /** Flushes all earlier commits to disk. Throws if the file was replaced after it was opened. */
   flush?(): Promise<void>
@@ -57,7 +57,7 @@ const RELAXED = '~'
 export const isRelaxedVersion = (version: string): boolean => version.startsWith(RELAXED)
 
 const setImmediate: unknown = Reflect.get(globalThis, 'setImmediate')
-/** Runs `work` after pending input is handled: Node, Bun, and Deno have `setImmediate`. */
+/** Runs `work` after pending input has been handled. Node, Bun, and Deno have `setImmediate` for that. */
 const defer: (work: () => void) => void =
   typeof setImmediate === 'function' ? (work) => void setImmediate(work) : queueMicrotask
 
@@ -99,7 +99,7 @@ export class LocalEngine {
    */
   write<T>(operation: RowWork<T>, isRelaxed = false): Promise<T> {
     return new Promise<T>(
-      (resolve, reject) => this.#enqueue({ operation, isRelaxed, resolve: (value) => resolve(value as T), reject }), // the result of this operation
+      (resolve, reject) => this.#enqueue({ operation, isRelaxed, resolve: (value) => resolve(value as T), reject }), // only `resolve` knows the type of the operation's result
     )
   }
 
@@ -228,7 +228,7 @@ export class LocalEngine {
     try {
       this.#options.setFlushing?.(false)
     } catch {
-      // commits stay flushed, which is only slower
+      // if this fails, commits stay flushed, which is only slower
     }
   }
 

@@ -41,7 +41,7 @@ export function isBusy(cause: unknown): boolean {
   )
 }
 
-/** Whether SQLite can't make sense of a statement or the file. Since our statements are valid, the file is damaged. */
+/** Whether SQLite can't make sense of a statement or the file. Our statements are valid, so the file must be damaged. */
 export const isRejected = (cause: unknown): boolean => getResultCode(cause) === CODES.error && !isBusy(cause)
 
 /** Returns the storage code for an SQLite error, with a short reason. */
@@ -62,7 +62,7 @@ export function explainSqliteError(cause: unknown): { code: StorageErrorCode; re
   return { code: 'STORAGE_UNREADABLE', reason: text }
 }
 
-/** The longest pause between two attempts to acquire a lock, in ms. */
+/** Maximum pause between two attempts to acquire a lock, in ms. */
 export const LONGEST_PAUSE_MS = 5
 
 /** How long an operation waits for another process's lock. */

@@ -11,6 +11,6 @@ export const auth = betterAuth({
   database: { dialect: new NeonDialect({ neon: sql }), type: 'postgres' },
   emailAndPassword: { enabled: true },
   user: { additionalFields: { isAdmin: { type: 'boolean', defaultValue: false, input: false } } },
-  rateLimit: { storage: 'database' }, // of sign-ins, over all instances
-  advanced: { database: { joins: true, validateSchema: false } }, // one query for a session: the build has created the tables
+  rateLimit: { storage: 'database' }, // limits sign-ins across all instances
+  advanced: { database: { joins: true, validateSchema: false } }, // reads a session with one query; the build has already created the tables
 })

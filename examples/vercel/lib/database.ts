@@ -4,7 +4,7 @@ import { neon } from '@neondatabase/serverless'
 const { DATABASE_URL, APP_SECRET } = process.env
 if (!DATABASE_URL) throw new Error('Set DATABASE_URL to the connection string of a Neon database.')
 
-/** Sends each query as one HTTP request, so that nothing stays open between requests. */
+/** Sends each query as one HTTP request, so nothing stays open between requests. */
 export const sql = neon(DATABASE_URL)
 
 /** Returns a secret for one purpose. It is derived from APP_SECRET or, by default, from the password of the database. */

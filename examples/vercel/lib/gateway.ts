@@ -14,7 +14,7 @@ export const gateway = createGateway({
     openai: OPENAI_API_KEY ? { apiKey: OPENAI_API_KEY } : undefined,
     anthropic: ANTHROPIC_API_KEY ? { apiKey: ANTHROPIC_API_KEY } : undefined,
   },
-  combos: { chat: ['openai/gpt-5.4-mini', 'anthropic/claude-haiku-4-5'] }, // the second one if the first one fails
+  combos: { chat: ['openai/gpt-5.4-mini', 'anthropic/claude-haiku-4-5'] }, // uses the second model if the first one fails
   plans: {
     free: {
       models: ['chat'],
