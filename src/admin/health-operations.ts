@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import { type CatalogAge, getCatalogAge } from '../pricing/catalog-age.ts'
+import { createKeyAccess } from '../records/key-access.ts'
 import { GROUPS, KEYS } from '../records/record-collections.ts'
 import type { DamagedRecord } from '../records/stored-records.ts'
 import type { WritableStore } from '../records/writable-store.ts'
@@ -91,7 +92,8 @@ export interface ShownDamage extends DamagedRecord {
 export const damagedRecordInputs = { put: closedObject({ record: anyObject('must be an object') }) }
 
 export function createDamagedRecordOperations({ store }: { store: WritableStore }): DamagedRecordOperations<unknown> {
-  const { repair, keyCache, groupCache } = store
+  const { repair } = store
+  const { cache, groups } = store.openKeyAccess(createKeyAccess)
 
   const find = async (key: string) =>
     requirePresent(
@@ -101,8 +103,8 @@ export function createDamagedRecordOperations({ store }: { store: WritableStore 
 
   /** Rereads the record with the next request, if it is a key or a group. */
   function forget(key: string) {
-    if (key.startsWith(KEYS)) keyCache.forget(key.slice(KEYS.length))
-    else if (key.startsWith(GROUPS)) groupCache.forget(decodeURIComponent(key.slice(GROUPS.length)))
+    if (key.startsWith(KEYS)) cache.forget(key.slice(KEYS.length))
+    else if (key.startsWith(GROUPS)) groups.forget(decodeURIComponent(key.slice(GROUPS.length)))
   }
 
   return {

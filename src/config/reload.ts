@@ -4,6 +4,7 @@ import { createMutex } from '../lib/promises.ts'
 import { isPlainObject } from '../lib/shape-problem.ts'
 import { CODE_VERSION, type CodeRecords, type CodeSecret, codeSecretId } from '../records/code-records.ts'
 import { isDefinedInCode } from '../records/defined-in-code.ts'
+import { createKeyAccess } from '../records/key-access.ts'
 import { CONNECTIONS, type ConnectionRecord, GROUPS } from '../records/record-collections.ts'
 import type { Records } from '../records/records.ts'
 import type { Store } from '../records/store.ts'
@@ -81,7 +82,7 @@ export function createReload(dependencies: ReloadDependencies): (config: CodeCon
       replaceEntries(records as Records<object>, next) // the type of the records doesn't matter here
     for (const key of new Set([...previous.values.keys(), ...next.values.keys()]))
       if (key.startsWith(GROUPS) && previous.values.get(key) !== next.values.get(key))
-        store.groupCache.forget(decodeURIComponent(key.slice(GROUPS.length)))
+        store.openKeyAccess(createKeyAccess).groups.forget(decodeURIComponent(key.slice(GROUPS.length)))
     if (settings) store.settings.source.replace(settings)
     else store.settings.source.expire()
     if (removed.length > 0) forgetLater(removed)

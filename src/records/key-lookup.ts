@@ -16,7 +16,7 @@ export interface ClientKey extends KeyParts {
   group?: ClientGroup
 }
 
-interface KeyLookupDependencies {
+export interface KeyLookupDependencies {
   records: Records<KeyRecord>
   previousKeys: Records<PreviousKeyRecord>
   groups: GroupCache

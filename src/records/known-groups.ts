@@ -11,17 +11,15 @@ export type ClientGroup = Omit<KeyGroup, 'createdAt' | 'source'>
 /** The cache of client key groups for requests. */
 export type GroupCache = RecordCache<ClientGroup>
 
-/** Creates the cache of client key groups. */
-export function createGroupCache({
-  records,
-  keyring,
-  code,
-  ...deps
-}: {
+export interface GroupCacheDependencies
+  extends Omit<ConstructorParameters<typeof RecordCache<ClientGroup>>[0], 'prefix' | 'read'> {
   records: Records<GroupRecord>
   keyring(): Promise<Keyring>
   code: CodeLayer
-} & Omit<ConstructorParameters<typeof RecordCache<ClientGroup>>[0], 'prefix' | 'read'>): GroupCache {
+}
+
+/** Creates the cache of client key groups. */
+export function createGroupCache({ records, keyring, code, ...deps }: GroupCacheDependencies): GroupCache {
   async function read(id: string): Promise<ClientGroup | undefined> {
     const current = code.records
     const record = await records.get(id)

@@ -2,10 +2,8 @@ import { cacheDerived, once, trackValue } from '../lib/promises.ts'
 import type { Clock, CustomModel, Logger, Storage } from '../types.ts'
 import { createFreshnessTracker, type FreshnessTracker } from './cached.ts'
 import { type CodeLayer, codeSecretId, createCodeLayer, withCodeRecords } from './code-records.ts'
-import { KeyCache } from './key-cache.ts'
-import { KeyLookup } from './key-lookup.ts'
+import type { createKeyAccess, KeyAccess } from './key-access.ts'
 import { getApiKeyContext, type Keyring, type SyncCrypto } from './keyring.ts'
-import { createGroupCache, type GroupCache } from './known-groups.ts'
 import { openKeyring, type Secret } from './open-keyring.ts'
 import { withReadAhead } from './read-ahead.ts'
 import { recordKinds } from './readings.ts'
@@ -48,11 +46,12 @@ export interface Store {
   aliases: Records<AliasRecord>
   /** Provider strategies by provider ID. */
   providers: Records<ProviderRecord>
-  keyLookup: KeyLookup
-  /** The cache of keys, which is notified of this gateway's changes. */
-  keyCache: KeyCache
-  /** The groups of keys, cached for requests. */
-  groupCache: GroupCache
+  /** Loads the access to keys, since not every gateway gets requests with one. */
+  loadKeyAccess(): Promise<KeyAccess>
+  /** Opens the access to keys, for code that imports it. */
+  openKeyAccess(create: typeof createKeyAccess): KeyAccess
+  /** Resolves once the access to keys is open. */
+  keyAccessOpened: Promise<KeyAccess>
   /** The storage, with a timeout for each operation. */
   storage: Storage
   /** The log of damaged records. */
@@ -108,16 +107,16 @@ export function createStore(options: StoreOptions): Store {
   const customModels = createRecords<CustomModel>(recordKinds.customModels, deps)
   const aliases = createRecords<AliasRecord>(recordKinds.aliases, deps)
   const providers = createRecords<ProviderRecord>(recordKinds.providers, deps)
-  const groupCache = createGroupCache({ ...deps, records: groups, keyring, code })
-  const keyCache = new KeyCache(freshness, clock)
-  const keyLookup = new KeyLookup({
-    ...deps,
-    records: keys,
-    previousKeys,
-    groups: groupCache,
-    keyring,
-    cache: keyCache,
+  let keyAccess: KeyAccess | undefined
+  let reportOpened: (opened: KeyAccess) => void = () => {}
+  const keyAccessOpened = new Promise<KeyAccess>((resolve) => {
+    reportOpened = resolve
   })
+  function openKeyAccess(create: typeof createKeyAccess): KeyAccess {
+    keyAccess ??= create({ ...deps, records: keys, previousKeys, groups, keyring, code })
+    reportOpened(keyAccess)
+    return keyAccess
+  }
 
   return {
     settings,
@@ -130,9 +129,9 @@ export function createStore(options: StoreOptions): Store {
     customModels,
     aliases,
     providers,
-    keyLookup,
-    keyCache,
-    groupCache,
+    loadKeyAccess: once(async () => openKeyAccess((await import('./key-access.ts')).createKeyAccess)),
+    openKeyAccess,
+    keyAccessOpened,
     storage,
     damage,
     code,

@@ -4,6 +4,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { createMutex, type Mutex } from '../lib/promises.ts'
 import type { Clock, CustomModel, Storage } from '../types.ts'
 import { isTrustedGuard, signGuard } from './guard-records.ts'
+import { createKeyAccess } from './key-access.ts'
 import { isSignedGroup, isSignedKey, signGroup, signKey, signPreviousKey } from './keyring.ts'
 import { isGroupInCode, toClientGroup } from './known-groups.ts'
 import { recordKinds } from './readings.ts'
@@ -76,7 +77,7 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
     providers,
     keyring,
   } = store
-  const { keyCache, groupCache } = store
+  const { cache: keyCache, groups: groupCache } = store.openKeyAccess(createKeyAccess)
   const isTrustedGroup = async (id: string, record: GroupRecord) =>
     isGroupInCode(store.code, id) || isSignedGroup(await keyring(), id, record)
   const forgetPrevious = (digest: string) => keyCache.forgetPrevious(digest)

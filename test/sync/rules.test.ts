@@ -212,8 +212,8 @@ test('the value of a key created in the cloud is synced to the gateway', async (
   const { id, key } = await cloud.api.keys.create({ name: 'made there' })
   await sync()
   assert.is((await home.api.keys.get(id)).key.key, key)
-  assert.equal(await home.store.keyLookup.find(key).then((found) => found?.id), id)
-  assert.equal(await cloud.store.keyLookup.find(key).then((found) => found?.id), id)
+  assert.equal(await (await home.store.loadKeyAccess()).lookup.find(key).then((found) => found?.id), id)
+  assert.equal(await (await cloud.store.loadKeyAccess()).lookup.find(key).then((found) => found?.id), id)
   const shown = (await cloud.api.keys.get(id)).key
   assert.equal([shown.key, shown.error], ['', undefined])
   assert.equal(

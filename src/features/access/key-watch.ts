@@ -2,13 +2,13 @@ import type { BuiltInFeature } from '../../feature.ts'
 import { type CancelDeadline, startDeadline } from '../../lib/deadline.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import type { InFlight } from '../../lib/in-flight.ts'
-import type { KeyLookup } from '../../records/key-lookup.ts'
+import type { KeyAccess } from '../../records/key-access.ts'
 import type { RouteRequest } from '../../request/route-request.ts'
 import type { Clock } from '../../types.ts'
 
 interface KeyWatchDependencies {
   store: {
-    keyLookup: Pick<KeyLookup, 'findRejection' | 'onChange' | 'onGroupChange'>
+    keyAccessOpened: Promise<Pick<KeyAccess, 'lookup'>>
     /** Whether the storage reports changes made by other instances. */
     isWatched: boolean
   }
@@ -22,7 +22,7 @@ interface KeyWatchDependencies {
  * immediately. With any other storage, the gateway rereads the keys every `maxAgeMs`. While the storage can't be read, the requests continue.
  */
 export function createKeyWatch({ store, inFlight, clock, limits }: KeyWatchDependencies): BuiltInFeature {
-  const { keyLookup, isWatched } = store
+  const { keyAccessOpened, isWatched } = store
   const maxAgeMs = limits.storeMaxAgeMs
   let isClosed = false
   let cancelScheduledCheck: CancelDeadline | undefined
@@ -31,7 +31,8 @@ export function createKeyWatch({ store, inFlight, clock, limits }: KeyWatchDepen
 
   async function checkKey(digest: string): Promise<void> {
     if (listRequests(digest).length === 0) return
-    const rejection = await keyLookup.findRejection(digest).catch(() => undefined) // the last known state applies while the storage is unavailable
+    const { lookup } = await keyAccessOpened
+    const rejection = await lookup.findRejection(digest).catch(() => undefined) // the last known state applies while the storage is unavailable
     if (rejection) for (const request of listRequests(digest)) request.cancel(rejection)
   }
 
@@ -44,10 +45,13 @@ export function createKeyWatch({ store, inFlight, clock, limits }: KeyWatchDepen
     })
   }
 
-  keyLookup.onChange((digest) => void checkKey(digest))
-  keyLookup.onGroupChange((id) => {
-    const groupRequests = inFlight.values().filter(({ caller }) => caller.key?.group?.id === id)
-    for (const digest of new Set(groupRequests.flatMap(({ caller }) => caller.key?.digest ?? []))) void checkKey(digest)
+  void keyAccessOpened.then(({ lookup }) => {
+    lookup.onChange((digest) => void checkKey(digest))
+    lookup.onGroupChange((id) => {
+      const groupRequests = inFlight.values().filter(({ caller }) => caller.key?.group?.id === id)
+      for (const digest of new Set(groupRequests.flatMap(({ caller }) => caller.key?.digest ?? [])))
+        void checkKey(digest)
+    })
   })
 
   return {

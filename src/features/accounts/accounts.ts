@@ -2,6 +2,7 @@ import { type GatewayError, gatewayError } from '../../errors.ts'
 import { isAccountId } from '../../lib/account-ids.ts'
 import { createExpiringMap } from '../../lib/maps.ts'
 import { getSettledValue } from '../../lib/promises.ts'
+import { createKeyAccess } from '../../records/key-access.ts'
 import type { ClientKey } from '../../records/key-lookup.ts'
 import { ACCOUNTS } from '../../records/record-collections.ts'
 import type { Store } from '../../records/store.ts'
@@ -70,16 +71,17 @@ export function createAccounts({
   prepareLimits,
   onError,
 }: {
-  store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'groupCache'>
+  store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'openKeyAccess'>
   clock: Clock
   options?: AccountOptions | undefined
   prepareLimits?: PrepareLimits | undefined
   onError(error: unknown): void
 }): Accounts {
-  const { storage, keyring, freshness, groupCache } = store
+  const { storage, keyring, freshness, groups } = store
+  const { groups: groupCache } = store.openKeyAccess(createKeyAccess)
   const refs = createAccountRefs(keyring)
   const cache = createAccountCache({ ...store, clock })
-  const findPlan = createPlans(store)
+  const findPlan = createPlans({ groups, groupCache })
   const combineLimits = createLimitInterning()
   const checkNewAccountLimit = createNewAccountLimit({ clock, newPerMinute, onError })
   const identities = new WeakMap<CallerAccount, Identity>()

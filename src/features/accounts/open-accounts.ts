@@ -2,6 +2,7 @@ import { type CancelDeadline, startDeadline } from '../../lib/deadline.ts'
 import type { InFlight } from '../../lib/in-flight.ts'
 import { getEndUser } from '../../protocols/formats/end-user.ts'
 import { withEndUser } from '../../protocols/formats/with-end-user.ts'
+import { createKeyAccess } from '../../records/key-access.ts'
 import type { Store } from '../../records/store.ts'
 import type { CallRequest } from '../../request/call-steps.ts'
 import type { CallChange } from '../../request/steps.ts'
@@ -9,7 +10,7 @@ import type { Clock } from '../../types.ts'
 import { type AccountOptions, type Accounts, createAccounts, type PrepareLimits } from './accounts.ts'
 
 export interface OpenDependencies {
-  store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'groupCache' | 'isWatched'>
+  store: Pick<Store, 'storage' | 'keyring' | 'freshness' | 'groups' | 'openKeyAccess' | 'isWatched'>
   clock: Clock
   options?: AccountOptions | undefined
   prepareLimits?: PrepareLimits | undefined
@@ -31,7 +32,7 @@ export function openAccounts(dependencies: OpenDependencies): OpenAccounts {
   let cancelScheduledCheck: CancelDeadline | undefined
   const accounts = createAccounts(dependencies)
   accounts.onChange((ref) => void checkRequests((account) => account.ref === ref))
-  store.groupCache.onChange((id) => void checkRequests((account) => account.plan?.id === id))
+  store.openKeyAccess(createKeyAccess).groups.onChange((id) => void checkRequests((account) => account.plan?.id === id))
 
   /** Ends the in-flight requests of matching accounts that have been paused. While the storage can't be read, the requests continue. */
   async function checkRequests(isMatch: (account: AccountInFlight) => boolean): Promise<void> {

@@ -72,7 +72,7 @@ export function createExplain(dependencies: ExplainDependencies) {
   async function findCaller({ keyId, account: idOrRef }: Pick<ExplainedRequest, 'keyId' | 'account'>): Promise<Caller> {
     if (keyId !== undefined) {
       const { id: digest } = await findRecord(store.keys, 'Key', ({ id }) => id === keyId)
-      const key = requirePresent(await store.keyLookup.read(digest), 'Key')
+      const key = requirePresent(await (await store.loadKeyAccess()).lookup.read(digest), 'Key')
       const rejection = getKeyRejection(key, clock.now())
       if (rejection) throw rejection
       if (key.account === undefined) return getKeyCaller(key)

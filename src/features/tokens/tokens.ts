@@ -1,3 +1,4 @@
+import { createKeyAccess } from '../../records/key-access.ts'
 import type { Secret } from '../../records/open-keyring.ts'
 import type { Store } from '../../records/store.ts'
 import type { CallerAccount } from '../../request/caller.ts'
@@ -32,7 +33,7 @@ export interface TokenService {
 
 export interface TokenDependencies extends Pick<MintDependencies, 'publicOrigin'> {
   accounts: { getAccount(identity: Identity): Promise<CallerAccount>; refs: { find(id: string): Promise<string> } }
-  store: Pick<Store, 'storage' | 'freshness' | 'groups' | 'groupCache'>
+  store: Pick<Store, 'storage' | 'freshness' | 'groups' | 'openKeyAccess'>
   clock: Clock
   basePath: string
   options: {
@@ -54,8 +55,9 @@ export function createTokens({
   const findRef = accounts.refs.find
   const keys = createTokenKeys({ secret, storage: store.storage })
   const revocations = createRevocations({ ...store, clock })
+  const { groups } = store.openKeyAccess(createKeyAccess)
   const findPlan = async (idOrName: string) =>
-    (await store.groupCache.find(idOrName)) ?? (await store.groups.all()).find(({ name }) => name === idOrName)
+    (await groups.find(idOrName)) ?? (await store.groups.all()).find(({ name }) => name === idOrName)
   return {
     addToken: createAddToken(createVerify({ keys, audience, clock, revocations, findRef }), accounts.getAccount),
     async mint(input) {

@@ -13,8 +13,8 @@ import type { Client } from '../request-client.ts'
 export interface KeyStore {
   clock: Pick<Clock, 'now'>
   settings: Pick<SettingsStore, 'read'>
-  /** Finds keys. `read` is for requests that act as a key. */
-  keyLookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>>
+  /** Loads the lookup of keys. `read` is for requests that act as a key. */
+  loadKeyAccess(): Promise<{ lookup: Pick<KeyLookup, 'find'> & Partial<Pick<KeyLookup, 'read'>> }>
   /** Finds the account of a key that has one, or the account with the id `requestedAccount` for a key that acts for accounts. */
   findKeyAccount?(key: ClientKey, requestedAccount: string | undefined): Promise<CallerAccount>
   /** Adds a token to a caller; absent if tokens aren't accepted. */
@@ -81,10 +81,12 @@ const ACCOUNT_HEADER = 'x-signalbox-account'
  * Finds the first of a request's credentials that is a client key, even if it is paused or has expired. `addToken` adds the request's token to its
  * caller; `undefined` without a token. Rejects with `IDENTITY_CONFLICT` if the request has keys of two accounts, or two tokens.
  */
-export async function findKey(exchange: Exchange, { settings, keyLookup, addToken: add }: KeyStore) {
+export async function findKey(exchange: Exchange, { settings, loadKeyAccess, addToken: add }: KeyStore) {
   const credentials = listPresentedCredentials(exchange)
+  const loading = credentials.length > 0 ? loadKeyAccess() : undefined
   const reading = settings.read()
   const { requireApiKey: isRequired } = getSettledValue(reading) ?? (await reading)
+  const access = loading && (getSettledValue(loading) ?? (await loading))
   let token: string | undefined
   let key: ClientKey | undefined
   for (const credential of credentials) {
@@ -93,8 +95,8 @@ export async function findKey(exchange: Exchange, { settings, keyLookup, addToke
       isConflict = token !== undefined
       token = credential
     } else if (!key || credential.startsWith('sbx_')) {
-      const finding = keyLookup.find(credential)
-      const found = getSettledValue(finding) ?? (await finding)
+      const finding = access?.lookup.find(credential)
+      const found = finding && (getSettledValue(finding) ?? (await finding))
       isConflict = key !== undefined && found !== undefined && key.account !== found.account
       key ??= found
     }
@@ -105,8 +107,8 @@ export async function findKey(exchange: Exchange, { settings, keyLookup, addToke
 }
 
 /** Finds the key that a request from this process acts as. If the key was deleted in the meantime, it is treated as unknown. */
-async function findActingKey({ keyDigest }: InternalCaller, { keyLookup }: KeyStore) {
-  const key = keyDigest === undefined ? undefined : await keyLookup.read?.(keyDigest)
+async function findActingKey({ keyDigest }: InternalCaller, { loadKeyAccess }: KeyStore) {
+  const key = keyDigest === undefined ? undefined : await (await loadKeyAccess()).lookup.read?.(keyDigest)
   return { key, isRequired: keyDigest !== undefined, credentials: [], addToken: undefined }
 }
 

@@ -1,5 +1,6 @@
 import { gatewayError } from '../../../errors.ts'
 import type { Exchange, Reply } from '../../../lib/exchange.ts'
+import { once } from '../../../lib/promises.ts'
 import type { ClientKey } from '../../../records/key-lookup.ts'
 import type { StoredSettings } from '../../../records/stored-settings.ts'
 import { type App, createApp } from '../../../request/door/app.ts'
@@ -106,7 +107,11 @@ export function createProxyApp(deps: {
 
   const isUnknownKey = ({ status, headers }: Reply) => status === 401 && headers['www-authenticate'] === 'Bearer'
 
-  const keyStore: KeyStore = { clock, settings: { read: async () => KEY_REQUIRED }, keyLookup: { find } }
+  const keyStore: KeyStore = {
+    clock,
+    settings: { read: async () => KEY_REQUIRED },
+    loadKeyAccess: once(async () => ({ lookup: { find } })),
+  }
   const serveTenant = serveWithKeys(
     [
       ...otherRoutes.map(({ method, path }) => ({ method, path, run: rejectPlaceholder })),
