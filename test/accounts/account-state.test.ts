@@ -15,16 +15,23 @@ const storage = memoryStorage()
 /** An app whose requests for `pool` stay on one of three targets. `down` are the providers that fail. */
 async function open() {
   const down = new Set<string>()
-  const up = fakeUpstream(({ provider }) =>
+  const upstream = fakeUpstream(({ provider }) =>
     down.has(provider) ? json({ error: { message: 'down' } }, 500) : json(chatAnswer()),
   )
-  const gateway = createGateway({ storage, secret: SECRET, fetch: up, catalog, logger: false, identify: byCookie })
+  const gateway = createGateway({
+    storage,
+    secret: SECRET,
+    fetch: upstream,
+    catalog,
+    logger: false,
+    identify: byCookie,
+  })
   const { api } = gateway
   if ((await api.combos.list()).combos.length === 0) {
     for (const provider of ['one', 'two', 'three']) await api.connections.create({ provider, apiKey: `of-${provider}` })
     await api.combos.create({ name: 'pool', models: ['one/m', 'two/m', 'three/m'], strategy: 'sticky' })
   }
-  return { gateway, api, up, down }
+  return { gateway, api, upstream, down }
 }
 
 type Send = (path: string, body: JsonObject) => Promise<Response>
@@ -52,11 +59,11 @@ async function openCallers(gateway: Gateway) {
 }
 
 test('check 51 (bug B8): a session belongs to one account, even if another account uses the same session name', async () => {
-  const { gateway, up, down } = await open()
+  const { gateway, upstream, down } = await open()
   const { alice, ...others } = await openCallers(gateway)
-  const pick = async (ask: Send) => {
-    await (await ask('/v1/chat/completions', { model: 'pool', messages: [] })).text()
-    return up.providers.at(-1) ?? ''
+  const pick = async (send: Send) => {
+    await (await send('/v1/chat/completions', { model: 'pool', messages: [] })).text()
+    return upstream.providers.at(-1) ?? ''
   }
   const home = await pick(alice)
   down.add(home)
@@ -72,16 +79,16 @@ test('check 51 (bug B8): a session belongs to one account, even if another accou
   const { alice: elsewhere, bob } = await openCallers(second.gateway)
   await elsewhere('/v1/chat/completions', { model: 'pool', messages: [] })
   await bob('/v1/chat/completions', { model: 'pool', messages: [] })
-  assert.equal(second.up.providers, [moved, home])
+  assert.equal(second.upstream.providers, [moved, home])
 })
 
 test("check 80: an account can't reference an item from another account's response", async () => {
   const { gateway } = await open()
   const { alice, ...others } = await openCallers(gateway)
-  const question = { role: 'user', content: 'Hi' }
-  const response = await alice('/v1/responses', { model: 'one/m', input: [question] })
+  const request = { role: 'user', content: 'Hi' }
+  const response = await alice('/v1/responses', { model: 'one/m', input: [request] })
   const { output } = (await response.json()) as { output: Array<{ id: string }> }
-  const input = [question, ...output.map(({ id }) => ({ type: 'item_reference', id })), question]
+  const input = [request, ...output.map(({ id }) => ({ type: 'item_reference', id })), request]
   for (const [name, other] of Object.entries(others)) {
     const rejected = await other('/v1/responses', { model: 'one/m', input })
     assert.is(rejected.status, 400, name)

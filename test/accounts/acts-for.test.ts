@@ -16,7 +16,7 @@ async function open(options: Partial<GatewayOptions> = {}) {
   const fetch = fakeUpstream(() => json(chatAnswer()))
   const { api, fetch: send } = createGateway({ storage, clock, fetch, catalog, logger: false, ...options })
   await api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
-  const ask = async (key: string, account?: string, body: object = {}) =>
+  const sendRequest = async (key: string, account?: string, body: object = {}) =>
     outcomeOf(
       await send('http://app.test/v1/chat/completions', {
         method: 'POST',
@@ -28,34 +28,34 @@ async function open(options: Partial<GatewayOptions> = {}) {
         body: JSON.stringify({ model: 'one/m', messages: [], ...body }),
       }),
     )
-  return { api, ask, fetch }
+  return { api, send: sendRequest, fetch }
 }
 
 const naming = (quotaEntityId: string) => ({ providerOptions: { gateway: { quotaEntityId } } })
 
 test("check 4: a key that acts for accounts selects the account with a header, and each account gets the plan's limits", async () => {
-  const { api, ask } = await open()
+  const { api, send } = await open()
   const { id: plan } = await api.groups.create({ name: 'pro', each: { requests: { day: 1 } } })
   const { key } = await api.keys.create({ name: 'host', actsFor: { plan } })
-  assert.equal([await ask(key, 'bob'), await ask(key, 'alice')], ['200', '200'])
-  assert.is(await ask(key, 'bob'), '429 rate_limit_exceeded')
-  assert.is(await ask(key), '200')
+  assert.equal([await send(key, 'bob'), await send(key, 'alice')], ['200', '200'])
+  assert.is(await send(key, 'bob'), '429 rate_limit_exceeded')
+  assert.is(await send(key), '200')
   const { requests } = await api.usage.requests({ account: 'bob' })
   assert.is(requests.length, 2)
 })
 
 test("the key's plan applies only to accounts without their own plan", async () => {
-  const { api, ask } = await open()
+  const { api, send } = await open()
   const [free, pro] = [
     await api.groups.create({ name: 'free', each: { requests: { day: 1 } } }),
     await api.groups.create({ name: 'pro', each: { requests: { day: 2 } } }),
   ]
   const { key, id } = await api.keys.create({ name: 'host', actsFor: { plan: free.id } })
   await api.accounts.put({ id: 'alice', plan: pro.id })
-  assert.equal([await ask(key, 'alice'), await ask(key, 'alice')], ['200', '200'])
-  assert.equal([await ask(key, 'bob'), await ask(key, 'bob')], ['200', '429 rate_limit_exceeded'])
+  assert.equal([await send(key, 'alice'), await send(key, 'alice')], ['200', '200'])
+  assert.equal([await send(key, 'bob'), await send(key, 'bob')], ['200', '429 rate_limit_exceeded'])
   await api.keys.update(id, { actsFor: { plan: pro.id } })
-  assert.is(await ask(key, 'bob'), '200', 'the plan was not stored')
+  assert.is(await send(key, 'bob'), '200', 'the plan was not stored')
 })
 
 test("the plan of a key that acts for accounts can't be deleted", async () => {
@@ -69,35 +69,35 @@ test("the plan of a key that acts for accounts can't be deleted", async () => {
 })
 
 test('check 4 (bug B3): any other key with a header for another account is rejected', async () => {
-  const { api, ask, fetch } = await open()
+  const { api, send, fetch } = await open()
   const { key } = await api.keys.create({ name: 'app' })
   const own = await api.keys.create({ name: 'of alice', account: 'alice' })
   assert.equal(
-    [await ask(key, 'bob'), await ask(own.key, 'bob')],
+    [await send(key, 'bob'), await send(own.key, 'bob')],
     ['403 account_not_allowed', '403 account_not_allowed'],
   )
   assert.is(fetch.calls.length, 0)
-  assert.is(await ask(own.key, 'alice'), '200')
+  assert.is(await send(own.key, 'alice'), '200')
 })
 
 test("check 3: AI SDK options can only contain the request's own account", async () => {
-  const { api, ask } = await open()
+  const { api, send } = await open()
   const { key } = await api.keys.create({ name: 'host', actsFor: {} })
-  assert.is(await ask(key, 'bob', naming('alice')), '403 account_not_allowed')
-  assert.is(await ask(key, undefined, naming('alice')), '403 account_not_allowed')
-  assert.is(await ask(key, 'bob', naming('bob')), '200')
+  assert.is(await send(key, 'bob', naming('alice')), '403 account_not_allowed')
+  assert.is(await send(key, undefined, naming('alice')), '403 account_not_allowed')
+  assert.is(await send(key, 'bob', naming('bob')), '200')
 })
 
 test('an invalid account id returns a 400', async () => {
-  const { api, ask } = await open()
+  const { api, send } = await open()
   const { key } = await api.keys.create({ name: 'host', actsFor: {} })
-  for (const id of ['x'.repeat(201), 'a_aaaaaaaaaaaaaaaaaaaaaaaaaa']) assert.match(await ask(key, id), /^400/)
+  for (const id of ['x'.repeat(201), 'a_aaaaaaaaaaaaaaaaaaaaaaaaaa']) assert.match(await send(key, id), /^400/)
 })
 
 test('a key also acts for accounts when "identify" returns nothing', async () => {
-  const { api, ask } = await open({ identify: () => undefined })
+  const { api, send } = await open({ identify: () => undefined })
   const { key } = await api.keys.create({ name: 'host', actsFor: {} })
-  assert.is(await ask(key, 'bob'), '200')
+  assert.is(await send(key, 'bob'), '200')
   assert.is((await api.usage.requests({ account: 'bob' })).requests.length, 1)
 })
 

@@ -43,7 +43,7 @@ test("check 21: requests from other sites' pages are rejected before identify is
       assert.is(await outcomeOf(response), '403 cross_site', JSON.stringify(headers))
     }
   }
-  assert.equal([app.asked.length, app.up.calls.length], [0, 0])
+  assert.equal([app.requests.length, app.upstream.calls.length], [0, 0])
 })
 
 test("check 22: the app's own pages and clients other than browsers are served", async () => {
@@ -64,12 +64,12 @@ test("check 22: the app's own pages and clients other than browsers are served",
 test('check 22: behind a proxy, publicOrigin replaces Host in the origin check', async () => {
   const app = await openApp({ publicOrigin: 'https://shop.example' })
   const host = 'internal:8080'
-  const ask = (headers: Record<string, string>) => app.chat({ as: 'alice', headers: { host, ...headers } })
-  assert.is((await ask({ origin: 'https://shop.example' })).status, 200)
+  const send = (headers: Record<string, string>) => app.chat({ as: 'alice', headers: { host, ...headers } })
+  assert.is((await send({ origin: 'https://shop.example' })).status, 200)
   for (const origin of ['http://shop.example', 'https://shop.example:444', 'http://internal:8080', 'null'])
-    assert.is(await outcomeOf(await ask({ origin })), '403 cross_site', origin)
+    assert.is(await outcomeOf(await send({ origin })), '403 cross_site', origin)
   assert.is(
-    await outcomeOf(await ask({ 'sec-fetch-site': 'same-site', origin: 'https://shop.example' })),
+    await outcomeOf(await send({ 'sec-fetch-site': 'same-site', origin: 'https://shop.example' })),
     '403 cross_site',
   )
 })
@@ -79,15 +79,15 @@ test('check 23: cookies are removed from requests from an allowed origin unless 
     allowedOrigins: [PARTNER, { origin: SIBLING, credentials: true }],
     identify: ({ headers }) => ({ account: headers.get('cookie') ?? 'nobody' }),
   })
-  const ask = async (origin: string, path = '/v1/chat/completions') => {
-    app.asked.length = 0
+  const send = async (origin: string, path = '/v1/chat/completions') => {
+    app.requests.length = 0
     const response = await app.send(path, {
       as: 'alice',
       headers: { origin, 'sec-fetch-site': 'cross-site', authorization: 'Bearer jwt' },
       ...(path.includes('chat') && { body: chatBody }),
     })
     assert.is(response.status, 200)
-    const [request] = app.asked
+    const [request] = app.requests
     const { headers } = response
     return {
       cookie: request?.headers.get('cookie') ?? null,
@@ -101,8 +101,8 @@ test('check 23: cookies are removed from requests from an allowed origin unless 
   const shared = { authorization: 'Bearer jwt', vary: 'Cookie, Authorization, Origin' }
   for (const path of ['/v1/chat/completions', '/v1/models']) {
     const partner = { ...shared, cookie: null, origin: PARTNER, credentials: null, exposed: '*' }
-    assert.equal(await ask(PARTNER, path), partner)
-    const { exposed, ...sibling } = await ask(SIBLING, path)
+    assert.equal(await send(PARTNER, path), partner)
+    const { exposed, ...sibling } = await send(SIBLING, path)
     assert.equal(sibling, { ...shared, cookie: 's=alice', origin: SIBLING, credentials: 'true' })
     assert.match(exposed ?? '', /content-type/)
   }
@@ -143,15 +143,15 @@ test("check 23: identify doesn't receive the platform's request, which contains 
 test('check 23: as() rejects a cookie from an allowed origin without credentials', async () => {
   const app = await openApp({ allowedOrigins: [PARTNER] })
   const { fetch } = app.as({ account: 'alice' })
-  const ask = (cookie?: string) =>
+  const send = (cookie?: string) =>
     fetch(
       app.toRequest('/v1/chat/completions', {
         body: chatBody,
         headers: { origin: PARTNER, 'sec-fetch-site': 'cross-site', ...(cookie && { cookie }) },
       }),
     )
-  assert.is(await outcomeOf(await ask('s=alice')), '403 cross_site')
-  assert.is((await ask()).status, 200)
+  assert.is(await outcomeOf(await send('s=alice')), '403 cross_site')
+  assert.is((await send()).status, 200)
 })
 
 test("the app's own origin keeps its cookies even if it is listed", async () => {

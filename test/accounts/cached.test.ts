@@ -25,7 +25,7 @@ test('check 18: an identity is resolved again after its TTL', async () => {
   let isSignedIn = true
   const app = await open((request, about) => (isSignedIn ? byCookie(request, about) : null))
   for (let times = 0; times < 3; times++) assert.is((await app.chat({ as: 'alice' })).status, 200)
-  assert.is(app.asked.length, 1)
+  assert.is(app.requests.length, 1)
   isSignedIn = false
   await app.clock.advance(29_999)
   assert.is((await app.chat({ as: 'alice' })).status, 200)
@@ -44,7 +44,7 @@ test('check 18: changing an account drops its cached identity, even if the ident
   app.change('alice')
   await app.chat({ as: 'alice' })
   await app.chat({ as: 'bob' })
-  assert.is(app.asked.length, 3, 'only alice is asked for again')
+  assert.is(app.requests.length, 3, 'only alice is asked for again')
   hangs = true
   app.change('alice')
   const responding = app.chat({ as: 'alice' })
@@ -54,7 +54,7 @@ test('check 18: changing an account drops its cached identity, even if the ident
   assert.is((await responding).status, 200)
   hangs = false
   await app.chat({ as: 'alice' })
-  assert.is(app.asked.length, 5, 'an answer from before the change is not kept')
+  assert.is(app.requests.length, 5, 'an answer from before the change is not kept')
 })
 
 test('a paused account is rejected even if its identity is cached', async () => {
@@ -65,16 +65,16 @@ test('a paused account is rejected even if its identity is cached', async () => 
 })
 
 test("rejections and failures aren't cached", async () => {
-  for (const answer of [null, undefined, { refuse: 'No.' }, {}, 'fail'] as const) {
+  for (const response of [null, undefined, { refuse: 'No.' }, {}, 'fail'] as const) {
     let isOk = false
     const app = await open((request, about) => {
       if (isOk) return byCookie(request, about)
-      if (answer === 'fail') throw new Error('away')
-      return answer as null
+      if (response === 'fail') throw new Error('away')
+      return response as null
     })
     assert.ok((await app.chat({ as: 'alice' })).status >= 400)
     isOk = true
-    assert.is((await app.chat({ as: 'alice' })).status, 200, JSON.stringify(answer))
+    assert.is((await app.chat({ as: 'alice' })).status, 200, JSON.stringify(response))
   }
 })
 
@@ -85,7 +85,7 @@ test('requests without a cache key are identified every time', async () => {
     })
     await app.chat()
     await app.chat()
-    assert.is(app.asked.length, 2, JSON.stringify(text))
+    assert.is(app.requests.length, 2, JSON.stringify(text))
   }
 })
 
@@ -135,11 +135,11 @@ test('check 20: concurrent requests with different cookies never share an identi
         },
       ],
     })
-    const ask = async (id: string) => (await (await app.send('/who', { as: id })).text()) === id
+    const send = async (id: string) => (await (await app.send('/who', { as: id })).text()) === id
     for (let begun = 0; begun < many; begun += 500) {
       const ids = Array.from({ length: 500 }, () => `u${Math.floor(Math.random() * many)}`)
       assert.equal(
-        await Promise.all(ids.map(ask)),
+        await Promise.all(ids.map(send)),
         ids.map(() => true),
       )
     }

@@ -15,7 +15,7 @@ function open(storage: Storage) {
     accounts: { defaultPlan: 'free' },
     fetch: async () => Response.json(chatAnswer()),
   })
-  const ask = async (account: string) => {
+  const send = async (account: string) => {
     const response = await gateway.as({ account }).fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -24,13 +24,13 @@ function open(storage: Storage) {
     await response.text()
     return response.status
   }
-  return { gateway, ask }
+  return { gateway, send }
 }
 
 test('the gateway reads the counters once, at the same time as the account record', async () => {
   const inner = memoryStorage()
   const first = open(inner)
-  assert.is(await first.ask('ann'), 200)
+  assert.is(await first.send('ann'), 200)
   await first.gateway.close()
 
   const reads: string[] = []
@@ -45,10 +45,10 @@ test('the gateway reads the counters once, at the same time as the account recor
     },
   }
   const second = open(storage)
-  assert.is(await second.ask('ann'), 200)
+  assert.is(await second.send('ann'), 200)
   for (const prefix of ['accounts/', 'limits/account/', 'limits/group/'])
     assert.is(reads.filter((read) => read === prefix).length, 1, prefix)
-  assert.equal([await second.ask('ann'), await second.ask('bob')], [429, 200])
+  assert.equal([await second.send('ann'), await second.send('bob')], [429, 200])
   await second.gateway.close()
 })
 
@@ -58,14 +58,14 @@ test("an account's own limits apply", async () => {
   await first.gateway.api.accounts.put({ id: 'ann', limits: { requests: { day: 1 } } })
   await first.gateway.close()
   const second = open(storage)
-  assert.equal([await second.ask('ann'), await second.ask('ann')], [200, 429])
+  assert.equal([await second.send('ann'), await second.send('ann')], [200, 429])
   await second.gateway.close()
 })
 
 test("the gateway reads the counters again if it couldn't prefetch them", async () => {
   const inner = memoryStorage()
   const first = open(inner)
-  assert.equal([await first.ask('ann'), await first.ask('ann')], [200, 200])
+  assert.equal([await first.send('ann'), await first.send('ann')], [200, 200])
   await first.gateway.close()
   let failures = 0
   const failing: Storage = {
@@ -74,7 +74,7 @@ test("the gateway reads the counters again if it couldn't prefetch them", async 
       key.startsWith('limits/') && failures++ < 2 ? Promise.reject(new Error('the network failed')) : inner.get(key),
   }
   const second = open(failing)
-  assert.is(await second.ask('ann'), 429)
+  assert.is(await second.send('ann'), 429)
   assert.ok(failures > 2)
   await second.gateway.close()
 })

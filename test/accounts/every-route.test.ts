@@ -62,7 +62,7 @@ for (const [method, path] of routes)
   test(`check 12: ${method} ${path} calls identify once, before reading the body, and rejects unidentified callers`, async () => {
     const app = await openApp({ extend: [hello] })
     for (const as of [undefined, 'alice']) {
-      app.asked.length = 0
+      app.requests.length = 0
       const { stream, wasRead } = watchedBody()
       const reads: boolean[] = []
       const request = app.toRequest(path, { method, ...(as && { as }) })
@@ -74,20 +74,20 @@ for (const [method, path] of routes)
               duplex: 'half',
             } as RequestInit)
           : request
-      const look = app.asked.push.bind(app.asked)
-      app.asked.push = (...requested) => {
+      const look = app.requests.push.bind(app.requests)
+      app.requests.push = (...requested) => {
         reads.push(wasRead())
         return look(...requested)
       }
       const response = await app.gateway.fetch(sent)
-      app.asked.push = look
+      app.requests.push = look
       await response.body?.cancel()
       assert.equal(reads, [false], 'asked once, before the body')
       assert.is(response.headers.get('cache-control'), 'private, no-store')
       assert.is(response.headers.get('vary'), 'Cookie, Authorization, Origin')
       if (as === undefined) assert.is(response.status, 401)
       else assert.not.ok([401, 403, 500, 503].includes(response.status), `${response.status}`)
-      assert.is(app.asked[0]?.body ?? null, null, 'the app gets no body')
+      assert.is(app.requests[0]?.body ?? null, null, 'the app gets no body')
     }
   })
 
@@ -96,14 +96,14 @@ test("OPTIONS and the health check don't call identify", async () => {
   for (const path of ['/v1/models', '/v1/chat/completions'])
     await app.gateway.fetch(app.toRequest(path, { method: 'OPTIONS' }))
   assert.is((await app.send('/health')).status, 200)
-  assert.is(app.asked.length, 0)
+  assert.is(app.requests.length, 0)
 })
 
 test('an account has no access to the management API', async () => {
   const app = await openApp()
   assert.is((await app.send('/api/keys', { as: 'alice' })).status, 401)
   assert.is((await app.as({ account: 'alice' }).fetch(app.toRequest('/api/keys'))).status, 401)
-  assert.is(app.asked.length, 0)
+  assert.is(app.requests.length, 0)
 })
 
 test("identify receives the request's details", async () => {

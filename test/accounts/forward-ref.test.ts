@@ -10,10 +10,10 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite("an account's ref as the end user")
 
 test("providers get an account's ref instead of the user that the client sends", async () => {
-  const up = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatAnswer()))
   const gateway = createGateway({
     storage: memoryStorage(),
-    fetch: up,
+    fetch: upstream,
     catalog,
     logger: false,
     accounts: { forwardRef: true },
@@ -21,19 +21,19 @@ test("providers get an account's ref instead of the user that the client sends",
   const { api } = gateway
   await api.settings.update({ requireApiKey: false })
   await api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
-  const ask = async ({ fetch }: Pick<ReturnType<typeof gateway.as>, 'fetch'>, body: object) => {
+  const send = async ({ fetch }: Pick<ReturnType<typeof gateway.as>, 'fetch'>, body: object) => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
     const request = { ...init, body: JSON.stringify({ model: 'one/m', messages: [], ...body }) }
     await (await fetch('http://app.test/v1/chat/completions', request)).text()
-    const { user, safety_identifier } = JSON.parse(up.calls.at(-1)?.body ?? '{}')
+    const { user, safety_identifier } = JSON.parse(upstream.calls.at(-1)?.body ?? '{}')
     return { user, safety_identifier }
   }
   const alice = gateway.as({ account: 'alice@example.com' })
   const { ref } = await api.accounts.put({ id: 'alice@example.com' })
-  assert.equal(await ask(alice, {}), { user: ref, safety_identifier: undefined })
-  assert.equal(await ask(alice, { user: 'alice@example.com' }), { user: ref, safety_identifier: undefined })
-  assert.equal(await ask(alice, { safety_identifier: 'x' }), { user: undefined, safety_identifier: ref })
-  assert.equal(await ask(gateway, { user: 'x' }), { user: 'x', safety_identifier: undefined })
+  assert.equal(await send(alice, {}), { user: ref, safety_identifier: undefined })
+  assert.equal(await send(alice, { user: 'alice@example.com' }), { user: ref, safety_identifier: undefined })
+  assert.equal(await send(alice, { safety_identifier: 'x' }), { user: undefined, safety_identifier: ref })
+  assert.equal(await send(gateway, { user: 'x' }), { user: 'x', safety_identifier: undefined })
 })
 
 test("every format except Gemini's has a field for the ref", () => {

@@ -62,7 +62,7 @@ test("check 6: a key that belongs to no account, or to another one, doesn't work
   const { key } = await app.api.keys.create({ name: 'plain' })
   const response = await app.chat({ as: 'alice', headers: { 'x-api-key': key } })
   assert.is(await outcomeOf(response), '400 identity_conflict')
-  assert.is(app.up.calls.length, 0)
+  assert.is(app.upstream.calls.length, 0)
   assert.is(app.records.at(-1)?.keyId, undefined, 'the request is not one of the key')
   assert.is(
     (await app.chat({ as: 'alice', headers: { 'x-api-key': 'not-a-key' } })).status,
@@ -86,7 +86,7 @@ test("check 8: without an identity, a request needs a known key even if keys are
   })
   assert.is(response.status, 401)
   assert.is(await outcomeOf(await app.chat({ headers: { authorization: 'Bearer unknown' } })), '401 invalid_api_key')
-  assert.is(app.up.calls.length, 0)
+  assert.is(app.upstream.calls.length, 0)
   const { key } = await app.api.keys.create({ name: 'plain' })
   assert.is((await app.chat({ headers: { authorization: `Bearer ${key}` } })).status, 200)
 })
@@ -96,7 +96,7 @@ test('check 9: returning null rejects a request, even with a valid key', async (
   const { key } = await app.api.keys.create({ name: 'plain' })
   const response = await app.chat({ headers: { authorization: `Bearer ${key}` } })
   assert.is(await outcomeOf(response), '401 identity_required')
-  assert.is(app.up.calls.length, 0)
+  assert.is(app.upstream.calls.length, 0)
 })
 
 test("a refusal rejects a request with the refusal's status and message, in the client's format", async () => {
@@ -107,17 +107,17 @@ test("a refusal rejects a request with the refusal's status and message, in the 
   }
   const app = await openApp({ identify: ({ headers }) => refusals[headers.get('x-case') ?? ''] })
   const body = { model: 'claude/c', max_tokens: 9, messages: [] }
-  const ask = async (path: string, status: string) => {
+  const send = async (path: string, status: string) => {
     const response = await app.send(path, { body, headers: { 'x-case': `/${status}` } })
     assert.is(response.status, Number(status))
     return { response, json: (await response.json()) as { error: { message: string; type?: string; status?: string } } }
   }
-  const paid = await ask('/v1/messages', '402')
+  const paid = await send('/v1/messages', '402')
   assert.equal([paid.json.error.type, paid.json.error.message], ['billing_error', 'Your trial has ended.'])
   assert.is(paid.response.headers.get('x-should-retry'), 'false')
-  const google = await ask('/v1beta/models/m:generateContent', '403')
+  const google = await send('/v1beta/models/m:generateContent', '403')
   assert.equal([google.json.error.status, google.json.error.message], ['PERMISSION_DENIED', 'Your team has no access.'])
-  const slow = await ask('/v1/chat/completions', '429')
+  const slow = await send('/v1/chat/completions', '429')
   assert.equal([slow.response.headers.get('retry-after'), slow.response.headers.get('x-should-retry')], ['7', null])
 })
 
@@ -146,7 +146,7 @@ test('check 10: an identify that throws, rejects, or hangs causes a 503, and onl
     const [error] = app.errors
     assert.ok(app.errors.length === 1 && isGatewayError(error, 'IDENTITY_UNAVAILABLE'), what)
     if (what !== 'throws nothing') assert.is(error.cause, secret)
-    assert.is(app.up.calls.length, 0)
+    assert.is(app.upstream.calls.length, 0)
   }
 })
 
@@ -193,12 +193,12 @@ test('check 11: an invalid identity returns a bare 500, and onError gets the fie
     [{ account: 'a', plan: 'unheard-of' }, /plan/],
     [[{ account: 'a' }], /array/],
   ]
-  for (const [answer, named] of wrong) {
-    const app = await openApp({ identify: () => answer as ReturnType<Identify> })
+  for (const [reply, named] of wrong) {
+    const app = await openApp({ identify: () => reply as ReturnType<Identify> })
     const response = await app.chat()
     assert.equal([response.status, response.headers.get('x-should-retry')], [500, 'false'])
     assert.equal(await response.json(), { error: { message: 'Internal server error', type: 'server_error' } })
-    assert.is(app.up.calls.length, 0)
+    assert.is(app.upstream.calls.length, 0)
     const [error] = app.errors
     assert.ok(isGatewayError(error, 'IDENTITY_INVALID'))
     assert.match(error.message, named)

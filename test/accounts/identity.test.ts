@@ -26,8 +26,8 @@ test('an empty result is neither an identity nor a rejection', () =>
   assert.is(readIdentifyResult(undefined), undefined))
 
 test('null and a refusal reject the request, and clients retry only if the refusal sets a retry time', () => {
-  const read = (answer: unknown) => {
-    const found = readIdentifyResult(answer)
+  const read = (response: unknown) => {
+    const found = readIdentifyResult(response)
     assert.ok(found && 'refusal' in found)
     const { code, status, message, headers } = found.refusal
     return { code, status, message, headers }
@@ -85,10 +85,10 @@ const INVALID: ReadonlyArray<[answer: unknown, member: string]> = [
   [{ refuse: 'No.', status: 429, retryAfterS: -1 }, 'retryAfterS'],
 ]
 
-for (const [answer, member] of INVALID)
-  test(`rejects ${JSON.stringify(answer)?.slice(0, 60)} with an error that names the invalid field, not its value`, () => {
+for (const [response, member] of INVALID)
+  test(`rejects ${JSON.stringify(response)?.slice(0, 60)} with an error that names the invalid field, not its value`, () => {
     assert.throws(
-      () => readIdentifyResult(answer),
+      () => readIdentifyResult(response),
       (error: unknown) => {
         assert.ok(isGatewayError(error, 'IDENTITY_INVALID'))
         assert.is(error.status, 500)
@@ -107,14 +107,14 @@ test('rejects class instances and identities with hidden fields, because fields 
     }
   }
   const limits = { value: { requests: { total: 1 } } }
-  for (const [answer, problem] of [
+  for (const [response, problem] of [
     [new User(), /class/],
     [Object.assign(Object.create({ limits: limits.value }), { account: 'a' }), /class/],
     [{ account: 'a', limits: Object.assign(Object.create({ usd: { month: 1 } }), limits.value) }, /"limits"/],
     [Object.defineProperty({ account: 'a' }, 'limit', limits), /"limit"/],
     [{ account: 'a', [Symbol('limits')]: limits.value }, /Symbol\(limits\)/],
   ] as const)
-    assert.throws(() => readIdentifyResult(answer), problem)
+    assert.throws(() => readIdentifyResult(response), problem)
   const hidden = Object.defineProperty({ account: 'a' }, 'limits', limits)
   assert.equal(readIdentifyResult(hidden), { identity: { account: 'a', limits: limits.value } })
   const bare = Object.assign(Object.create(null), { account: 'a' })
@@ -123,8 +123,8 @@ test('rejects class instances and identities with hidden fields, because fields 
 
 test('every list item is checked, even if the list is sparse or overrides its methods', () => {
   const tags = Object.assign([{}], { every: () => true })
-  for (const answer of [{ tags }, { tags: new Array(2) }, { models: new Array(2) }])
-    assert.throws(() => readIdentifyResult({ account: 'a', ...answer }), /"(?:tags|models)" is not valid/)
+  for (const response of [{ tags }, { tags: new Array(2) }, { models: new Array(2) }])
+    assert.throws(() => readIdentifyResult({ account: 'a', ...response }), /"(?:tags|models)" is not valid/)
 })
 
 test('check 14: account ids must consist of 1 to 200 visible characters in composed form', () => {

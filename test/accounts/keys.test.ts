@@ -8,9 +8,9 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('account API keys')
 
 async function open(options: Parameters<typeof openWorld>[0] = {}) {
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ fetch: up, connections: ['one'], ...options })
-  return { ...world, up, ask: askWith(world) }
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: upstream, connections: ['one'], ...options })
+  return { ...world, up: upstream, send: askWith(world) }
 }
 
 const askWith =
@@ -23,26 +23,29 @@ const usedOf = async ({ api }: World, resource: 'keys' | 'accounts', id: string)
 
 test("check 35: a key's requests count for the key, its account, and the plan", async () => {
   const world = await open()
-  const { api, ask } = world
+  const { api, send } = world
   await api.groups.put({ id: 'pro', name: 'Pro', limits: { requests: { day: 100 } }, each: { requests: { day: 3 } } })
   await api.accounts.put({ id: 'alice', plan: 'pro' })
   const limits = { requests: { day: 9 } }
   const one = await api.keys.create({ name: 'one', account: 'alice', limits })
   const two = await api.keys.create({ name: 'two', account: 'alice' })
-  assert.equal([await ask(one.key), await ask(two.key), await ask(one.key), await ask(two.key)], [200, 200, 200, 429])
+  assert.equal(
+    [await send(one.key), await send(two.key), await send(one.key), await send(two.key)],
+    [200, 200, 200, 429],
+  )
   assert.equal(await usedOf(world, 'keys', one.id), ['key 2', 'account 3', 'group 3'])
   assert.equal(await usedOf(world, 'accounts', 'alice'), ['account 3', 'group 3'])
 })
 
 test('the lower limit of the plan and the account applies', async () => {
-  const { api, ask } = await open()
+  const { api, send } = await open()
   await api.groups.put({ id: 'pro', name: 'Pro', each: { requests: { day: 2 } } })
   await api.accounts.put({ id: 'alice', plan: 'pro', limits: { requests: { day: 1 } } })
   await api.accounts.put({ id: 'bob', plan: 'pro', limits: { requests: { day: 9 } } })
   const { key } = await api.keys.create({ name: 'a', account: 'alice' })
   const { key: other } = await api.keys.create({ name: 'b', account: 'bob' })
-  assert.equal([await ask(key), await ask(key)], [200, 429])
-  assert.equal([await ask(other), await ask(other), await ask(other)], [200, 200, 429])
+  assert.equal([await send(key), await send(key)], [200, 429])
+  assert.equal([await send(other), await send(other), await send(other)], [200, 200, 429])
 })
 
 test('check 26 (bug B1): concurrent first requests of an account never exceed its limit, on any instance', async () => {
@@ -54,14 +57,14 @@ test('check 26 (bug B1): concurrent first requests of an account never exceed it
   const { key } = await first.api.keys.create({ name: 'a', account: 'alice' })
   const others = await Promise.all([1, 2].map(() => open({ storage, clock, connections: [] })))
   const statuses = await Promise.all(
-    Array.from({ length: 60 }, (_, at) => [first, ...others][at % 3]?.ask(key) ?? Promise.resolve(0)),
+    Array.from({ length: 60 }, (_, at) => [first, ...others][at % 3]?.send(key) ?? Promise.resolve(0)),
   )
   assert.is(statuses.filter((status) => status === 200).length, 5)
 })
 
 test('check 19: a paused account rejects its keys and ends its streams', async () => {
-  const up = fakeUpstream(() => sse([chatChunk({ content: 'Once' })], 'hang'))
-  const { api, chat } = await openWorld({ fetch: up, connections: ['one'] })
+  const upstream = fakeUpstream(() => sse([chatChunk({ content: 'Once' })], 'hang'))
+  const { api, chat } = await openWorld({ fetch: upstream, connections: ['one'] })
   await api.accounts.put({ id: 'alice' })
   const { key } = await api.keys.create({ name: 'a', account: 'alice' })
   const headers = { 'x-api-key': key }
@@ -75,32 +78,32 @@ test('check 19: a paused account rejects its keys and ends its streams', async (
 })
 
 test('accounts on a paused plan are rejected', async () => {
-  const { api, ask } = await open()
+  const { api, send } = await open()
   await api.groups.put({ id: 'pro', name: 'Pro' })
   await api.accounts.put({ id: 'alice', plan: 'pro' })
   const { key } = await api.keys.create({ name: 'a', account: 'alice' })
-  assert.is(await ask(key), 200)
+  assert.is(await send(key), 200)
   await api.groups.update('pro', { isActive: false })
-  assert.is(await ask(key), 403)
+  assert.is(await send(key), 403)
 })
 
 test('models must be allowed by the key, the account, and the plan', async () => {
-  const { api, ask } = await open()
+  const { api, send } = await open()
   await api.groups.put({ id: 'pro', name: 'Pro', models: ['one/*'] })
   await api.accounts.put({ id: 'alice', plan: 'pro', models: ['*/m'] })
   const { key } = await api.keys.create({ name: 'a', account: 'alice' })
-  assert.equal([await ask(key, { model: 'one/m' }), await ask(key, { model: 'one/other' })], [200, 403])
+  assert.equal([await send(key, { model: 'one/m' }), await send(key, { model: 'one/other' })], [200, 403])
 })
 
 test("check 5 (bug B4): user labels in a body create no accounts, and all of them share the key's budget", async () => {
-  const { api, ask, gateway } = await open()
+  const { api, send, gateway } = await open()
   const { key } = await api.keys.create({ name: 'claude-code', limits: { requests: { day: 100 } } })
   for (let at = 0; at < 100; at++)
     assert.is(
-      await ask(key, { user: `user-${at}`, metadata: { user_id: `session_${at}` } }, { 'x-user-id': 'bob' }),
+      await send(key, { user: `user-${at}`, metadata: { user_id: `session_${at}` } }, { 'x-user-id': 'bob' }),
       200,
     )
-  assert.is(await ask(key), 429)
+  assert.is(await send(key), 429)
   assert.equal(await gateway.api.accounts.list(), { accounts: [] })
 })
 
@@ -130,10 +133,10 @@ test('check 34: while the storage is unavailable, keys of cached accounts work, 
     if (isAway) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
     return storage.get(key)
   }
-  const { api, ask } = await open({ clock, storage: { ...storage, get } })
+  const { api, send } = await open({ clock, storage: { ...storage, get } })
   const { key } = await api.keys.create({ name: 'a', account: 'alice' })
   const { key: other } = await api.keys.create({ name: 'b', account: 'bob' })
-  assert.is(await ask(key), 200)
+  assert.is(await send(key), 200)
   isAway = true
-  assert.equal([await ask(key), await ask(other)], [200, 503])
+  assert.equal([await send(key), await send(other)], [200, 503])
 })

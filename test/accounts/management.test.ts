@@ -20,9 +20,9 @@ const message = async (work: Promise<unknown>) =>
 
 test("operations accept an account's id or ref", async () => {
   const { api } = await open()
-  const { ref, isManaged, ...made } = await api.accounts.put({ id: 'a/b', name: 'Alice', metadata: { tier: 'x' } })
+  const { ref, isManaged, ...created } = await api.accounts.put({ id: 'a/b', name: 'Alice', metadata: { tier: 'x' } })
   assert.equal(
-    [isManaged, made.id, made.name, made.metadata, made.isActive],
+    [isManaged, created.id, created.name, created.metadata, created.isActive],
     [true, 'a/b', 'Alice', { tier: 'x' }, true],
   )
   assert.equal(await api.accounts.get(ref), await api.accounts.get('a/b'))
@@ -120,9 +120,9 @@ test('an account record changed by another program shows an error, and pausing t
 })
 
 test("an account's required tags apply to its requests, keys, and tokens, which can require more", async () => {
-  const up = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatAnswer()))
   const { api, gateway } = await openWorld({
-    fetch: up,
+    fetch: upstream,
     secret: 'a-secret-of-at-least-32-characters',
     connections: [
       'one',
@@ -131,25 +131,25 @@ test("an account's required tags apply to its requests, keys, and tokens, which 
     ],
     combos: { pool: ['one/m', 'two/m', 'three/m'] },
   })
-  const ask = async (headers: Record<string, string>, send: typeof gateway.fetch = gateway.fetch) => {
+  const sendRequest = async (headers: Record<string, string>, send: typeof gateway.fetch = gateway.fetch) => {
     const body = JSON.stringify({ model: 'pool', messages: [{ role: 'user', content: 'Hi' }] })
     const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body }
     const response = await send(new Request('http://gateway/v1/chat/completions', init))
-    return [response.status, response.ok ? up.providers.at(-1) : undefined]
+    return [response.status, response.ok ? upstream.providers.at(-1) : undefined]
   }
   await api.accounts.put({ id: 'alice', require: { zdr: true } })
   assert.equal((await api.accounts.get('alice')).require, { zdr: true })
   const as = (account: string) => gateway.as({ account }).fetch as typeof gateway.fetch
-  assert.equal(await ask({}, as('alice')), [200, 'two'])
-  assert.equal(await ask({}, as('bob')), [200, 'one'])
+  assert.equal(await sendRequest({}, as('alice')), [200, 'two'])
+  assert.equal(await sendRequest({}, as('bob')), [200, 'one'])
   const { key } = await api.keys.create({ name: 'own', account: 'alice' })
-  assert.equal(await ask({ authorization: `Bearer ${key}` }), [200, 'two'])
+  assert.equal(await sendRequest({ authorization: `Bearer ${key}` }), [200, 'two'])
   const { token: plain } = await api.tokens.mint({ account: 'alice' })
-  assert.equal(await ask({ authorization: `Bearer ${plain}` }), [200, 'two'])
+  assert.equal(await sendRequest({ authorization: `Bearer ${plain}` }), [200, 'two'])
   const { token: strict } = await api.tokens.mint({ account: 'alice', require: { region: 'eu' } })
-  assert.equal(await ask({ authorization: `Bearer ${strict}` }), [200, 'three'])
+  assert.equal(await sendRequest({ authorization: `Bearer ${strict}` }), [200, 'three'])
   const { token: impossible } = await api.tokens.mint({ account: 'bob', require: { region: 'us' } })
-  assert.equal(await ask({ authorization: `Bearer ${impossible}` }), [403, undefined])
+  assert.equal(await sendRequest({ authorization: `Bearer ${impossible}` }), [403, undefined])
   await api.accounts.update('alice', { require: null })
-  assert.equal(await ask({}, as('alice')), [200, 'one'])
+  assert.equal(await sendRequest({}, as('alice')), [200, 'one'])
 })

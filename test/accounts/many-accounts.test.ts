@@ -93,12 +93,12 @@ test(`check 27: ${REJECTED} random rejected ids don't change the storage`, slowl
   const { accounts, dump } = openAccounts({ options: { newPerMinute: 1 } })
   await accounts.getAccount({ account: 'first' })
   const before = await dump()
-  let [asked, rejected] = [0, 0]
-  const ask = async () => {
-    while (asked < REJECTED)
-      await accounts.getAccount({ account: `id-${Math.random()}-${asked++}` }).catch(() => rejected++)
+  let [requestCount, rejected] = [0, 0]
+  const send = async () => {
+    while (requestCount < REJECTED)
+      await accounts.getAccount({ account: `id-${Math.random()}-${requestCount++}` }).catch(() => rejected++)
   }
-  await Promise.all(Array.from({ length: 64 }, ask))
+  await Promise.all(Array.from({ length: 64 }, send))
   assert.is(rejected, REJECTED)
   assert.is(await dump(), before)
 })

@@ -22,7 +22,7 @@ test('as() serves requests for one account through fetch, handle, and exchange, 
   assert.is((await alice.handle(new Request('http://app.test/v1/chat/completions', init)))?.status, 200)
   assert.is(await alice.handle(new Request('http://app.test/of-the-app')), undefined)
   assert.is((await alice.fetch('http://app.test/of-the-app')).status, 404)
-  assert.is(app.asked.length, 0)
+  assert.is(app.requests.length, 0)
   assert.is((await app.gateway.fetch('http://app.test/v1/chat/completions', init)).status, 401, 'others are asked')
 })
 
@@ -35,9 +35,9 @@ test('concurrent requests of two accounts stay separate', async () => {
   const app = await openApp()
   const headers = (account: string) => ({ ...init.headers, 'x-signalbox-account': account })
   const [alice, bob] = ['alice', 'bob'].map((account) => app.as({ account }))
-  const ask = (gateway: typeof alice, account: string) =>
+  const send = (gateway: typeof alice, account: string) =>
     gateway?.fetch('http://app.test/v1/chat/completions', { ...init, headers: headers(account) })
-  const statuses = await Promise.all([ask(alice, 'alice'), ask(bob, 'bob'), ask(alice, 'bob'), ask(bob, 'alice')])
+  const statuses = await Promise.all([send(alice, 'alice'), send(bob, 'bob'), send(alice, 'bob'), send(bob, 'alice')])
   assert.equal(
     statuses.map((response) => response?.status),
     [200, 200, 403, 403],
@@ -110,7 +110,7 @@ test("a Node handler can identify callers from the framework's request", async (
   })
   const statuses: number[] = []
   for (let times = 0; times < 3; times++) statuses.push((await fetch(`${url}/v1/chat/completions`, init)).status)
-  assert.equal([statuses, platforms, app.asked.length], [[200, 401, 200], [true, true, true], 0])
+  assert.equal([statuses, platforms, app.requests.length], [[200, 401, 200], [true, true, true], 0])
 })
 
 test("a Node handler rejects an identify option that conflicts with the gateway's, or that isn't a function", async () => {

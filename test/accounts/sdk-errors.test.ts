@@ -98,7 +98,7 @@ for (const [name, { create }] of Object.entries(clients))
         assert.equal([bare.status, error.code], [status, code === 'identity_invalid' ? undefined : code])
         assert.is(bare.headers.get('x-should-retry'), status === 503 ? null : 'false', code)
         const thrown = await create(fetchWith(headers))
-          .ask(MODEL, { stream })
+          .send(MODEL, { stream })
           .then(
             () => undefined,
             (failure: unknown) => failure,

@@ -19,7 +19,7 @@ async function openGateway({
   clock = fakeClock(),
   ...options
 }: Partial<GatewayOptions> & { clock?: ReturnType<typeof fakeClock> } = {}) {
-  const up = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatAnswer()))
   const recorded: unknown[] = []
   const tell = (...what: unknown[]) => void recorded.push(what)
   const storage = options.storage ?? memoryStorage({ clock })
@@ -27,7 +27,7 @@ async function openGateway({
     storage,
     secret: SECRET,
     clock,
-    fetch: up,
+    fetch: upstream,
     catalog,
     allowedOrigins: [ORIGIN],
     management: { token: 'admin-token-of-thirty-two-characters' },
@@ -56,7 +56,7 @@ async function openGateway({
     plant(minted.token)
     return minted
   }
-  return { gateway, api, clock, storage, up, recorded, send, chat, mint }
+  return { gateway, api, clock, storage, upstream, recorded, send, chat, mint }
 }
 
 async function outcomeOf(response: Response): Promise<string> {
@@ -65,7 +65,7 @@ async function outcomeOf(response: Response): Promise<string> {
 }
 
 test('a token works at model endpoints in each of the four key headers, and nowhere else', async () => {
-  const { send, mint, up } = await openGateway()
+  const { send, mint, upstream } = await openGateway()
   const { token } = await mint()
   const headers: Record<string, string>[] = [
     { authorization: `Bearer ${token}` },
@@ -75,7 +75,7 @@ test('a token works at model endpoints in each of the four key headers, and nowh
     { authorization: 'Bearer of-the-app', 'x-api-key': token },
   ]
   for (const header of headers) assert.is((await send('/v1/chat/completions', header)).status, 200)
-  assert.is(up.calls.length, headers.length)
+  assert.is(upstream.calls.length, headers.length)
   const elsewhere: [string, Record<string, string>, RequestInit?][] = [
     [`/v1/chat/completions?key=${token}`, {}],
     [`/v1/chat/completions?access_token=${token}`, {}],
@@ -85,7 +85,7 @@ test('a token works at model endpoints in each of the four key headers, and nowh
   ]
   for (const [path, header, init] of elsewhere)
     assert.is((await send(path, header, init)).status, 401, path.slice(0, 40))
-  assert.is(up.calls.length, headers.length)
+  assert.is(upstream.calls.length, headers.length)
 })
 
 test("check 73: a token gives no access to the management API, and can't mint tokens", async () => {
@@ -147,7 +147,7 @@ test('an invalid token is rejected even if no key is required', async () => {
 })
 
 test('check 7: a request with a token and a key is rejected if the key belongs to no account or another account', async () => {
-  const { api, send, mint, up } = await openGateway()
+  const { api, send, mint, upstream } = await openGateway()
   const { token } = await mint()
   const { key } = await api.keys.create({ name: 'plain' })
   const { key: other } = await api.keys.create({ name: 'of bob', account: 'bob' })
@@ -157,11 +157,11 @@ test('check 7: a request with a token and a key is rejected if the key belongs t
     { authorization: `Bearer ${other}`, 'x-goog-api-key': token },
   ])
     assert.is(await outcomeOf(await send('/v1/chat/completions', headers)), '400 identity_conflict')
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('a token only allows models that are listed in both its plan and the token itself', async () => {
-  const { api, send, chat, mint, up } = await openGateway()
+  const { api, send, chat, mint, upstream } = await openGateway()
   await api.groups.put({ id: 'pro', name: 'Pro', models: ['one/m', 'one/n'] })
   const { token } = await mint({ plan: 'Pro', models: ['one/n', 'one/o'] })
   const codes = await Promise.all(
@@ -172,14 +172,14 @@ test('a token only allows models that are listed in both its plan and the token 
     ),
   )
   assert.equal(codes, ['403 model_not_allowed', '200', '403 model_not_allowed'])
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
   await api.groups.update('pro', { isActive: false })
   assert.is(await chat(token), '403 account_paused')
 })
 
 test('check 75: pausing, revoking, and deleting an account reject its tokens at all gateways within a second', async () => {
   const one = await openGateway()
-  const { api, clock, storage, mint, up } = one
+  const { api, clock, storage, mint, upstream } = one
   const other = await openGateway({ clock, storage })
   const untouched = await mint({ account: 'bob' })
   for (const end of ['pause', 'revoke', 'delete'] as const) {
@@ -187,12 +187,12 @@ test('check 75: pausing, revoking, and deleting an account reject its tokens at 
     const { token } = await mint({ account })
     assert.is(await one.chat(token), '200')
     assert.is(await other.chat(token), '200')
-    const calls = up.calls.length
+    const calls = upstream.calls.length
     await api.accounts[end](account)
     assert.is(await one.chat(token), '401 token_revoked', end)
     await clock.advance(1_000)
     assert.is(await other.chat(token), '401 token_revoked', end)
-    assert.is(up.calls.length, calls)
+    assert.is(upstream.calls.length, calls)
     const renewed = await mint({ account })
     assert.is(await one.chat(renewed.token), end === 'pause' ? '403 account_paused' : '200', end)
     await api.accounts.resume(account)
@@ -216,7 +216,7 @@ test('check 74: a single-request token is accepted once in 100 concurrent reques
 })
 
 test('check 77: records, logs, errors, and provider requests contain neither the token nor its claims', async () => {
-  const { chat, mint, recorded, up, storage, clock, gateway, send } = await openGateway()
+  const { chat, mint, recorded, upstream, storage, clock, gateway, send } = await openGateway()
   const { token, id } = await mint({ account: 'alice-in-the-token', origins: [ORIGIN], expiresIn: 60 })
   const [header = '', payload = '', signature = ''] = token.slice(4).split('.')
   const model = JSON.stringify({ model: token, messages: [] })
@@ -228,7 +228,7 @@ test('check 77: records, logs, errors, and provider requests contain neither the
   await chat(token, { origin: ORIGIN })
   await gateway.close()
   const stored = await storage.list('')
-  const shown = JSON.stringify([recorded, stored, up.calls])
+  const shown = JSON.stringify([recorded, stored, upstream.calls])
   for (const secret of [token, payload, signature, header]) assert.not.ok(shown.includes(secret))
   assert.not.ok(JSON.stringify(stored).includes('alice-in-the-token'))
   assert.ok(id.length === 24)

@@ -13,13 +13,13 @@ const test = suite('tokens combined with the identify function')
 
 async function openApp(identify: Identify = byCookie) {
   const clock = fakeClock()
-  const up = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatAnswer()))
   const seen: unknown[] = []
   const { gateway } = createGatewayWith({
     storage: memoryStorage({ clock }),
     secret: SECRET,
     clock,
-    fetch: up,
+    fetch: upstream,
     catalog,
     logger: false,
     identify,
@@ -45,7 +45,7 @@ async function openApp(identify: Identify = byCookie) {
         }),
       ),
     )
-  return { api: gateway.api, chat, seen, up }
+  return { api: gateway.api, chat, seen, upstream }
 }
 
 test('an identity and a token of the same account work together, and the limits of both apply', async () => {
@@ -63,11 +63,11 @@ test('an identity and a token of the same account work together, and the limits 
 })
 
 test('check 7: a request is rejected if its identity and its token belong to different accounts', async () => {
-  const { api, chat, up } = await openApp()
+  const { api, chat, upstream } = await openApp()
   const { token } = await api.tokens.mint({ account: 'bob' })
   assert.is(await chat({ cookie: 's=alice', 'x-api-key': token }), '400 identity_conflict')
   assert.is(await chat({ cookie: 's=alice', 'x-api-key': `${token}x` }), '401 token_invalid')
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('a token and a key of the same account work together', async () => {

@@ -34,7 +34,7 @@ test('check 77: spans, metrics, and log lines contain neither a token nor its cl
   await api.settings.update({ requireApiKey: true })
   const metadata = { note: 'a-note-in-the-token' }
   const { token } = await api.tokens.mint({ account: ID, models: ['one/m'], metadata, expiresIn: 60 })
-  const ask = async (
+  const send = async (
     sent: string,
     { path = '/v1/chat/completions', ...body }: { path?: string; [field: string]: unknown } = {},
   ) => {
@@ -45,18 +45,18 @@ test('check 77: spans, metrics, and log lines contain neither a token nor its cl
     })
     return { status: response.status, text: await response.text() }
   }
-  assert.is((await ask(token)).status, 200)
-  assert.is((await ask(token, { stream: true })).status, 200)
+  assert.is((await send(token)).status, 200)
+  assert.is((await send(token, { stream: true })).status, 200)
   const rejections = [
-    await ask(token, { model: 'one/other' }),
-    await ask(token, { model: token }),
-    await ask(token, { path: `/v1/${token}` }),
-    await ask(`${token}x`),
-    await ask('', { path: `/v1/chat/completions?key=${token}` }),
+    await send(token, { model: 'one/other' }),
+    await send(token, { model: token }),
+    await send(token, { path: `/v1/${token}` }),
+    await send(`${token}x`),
+    await send('', { path: `/v1/chat/completions?key=${token}` }),
   ]
   await clock.advance(100_000)
-  rejections.push(await ask(token))
-  await api.tokens.mint({ account: ID }).then(({ token: next }) => api.accounts.revoke(ID).then(() => ask(next)))
+  rejections.push(await send(token))
+  await api.tokens.mint({ account: ID }).then(({ token: next }) => api.accounts.revoke(ID).then(() => send(next)))
   for (const { status } of rejections) assert.ok(status >= 400 && status < 500, `${status}`)
 
   const scraped = await gateway.fetch('http://gateway/metrics', { headers: { authorization: `Bearer ${SCRAPE}` } })

@@ -27,7 +27,11 @@ async function open(hooks: Hooks = {}) {
   })
   const { api } = gateway
   await api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
-  const ask = async (identity: Identity | undefined, headers: Record<string, string> = {}, body: object = {}) => {
+  const sendRequest = async (
+    identity: Identity | undefined,
+    headers: Record<string, string> = {},
+    body: object = {},
+  ) => {
     const { fetch: send } = identity ? gateway.as(identity) : gateway
     const response = await send('http://app.test/v1/chat/completions', {
       method: 'POST',
@@ -38,16 +42,16 @@ async function open(hooks: Hooks = {}) {
     return response
   }
   const requests = async (query = {}) => (await api.usage.requests(query)).requests
-  return { api, ask, clock, requests, storage }
+  return { api, send: sendRequest, clock, requests, storage }
 }
 
 test('records and totals include the account, and filters accept its id or ref', async () => {
-  const { api, ask, requests } = await open()
+  const { api, send, requests } = await open()
   const { ref } = await api.accounts.put({ id: 'alice', name: 'Alice' })
   await api.accounts.put({ id: 'bob' })
-  await ask({ account: 'alice', metadata: { plan: 'x' }, tags: ['beta'] })
-  await ask({ account: 'alice' })
-  await ask({ account: 'bob' })
+  await send({ account: 'alice', metadata: { plan: 'x' }, tags: ['beta'] })
+  await send({ account: 'alice' })
+  await send({ account: 'bob' })
   const first = (await requests()).find(({ tags }) => tags)
   assert.equal([first?.account, first?.metadata, first?.tags], [ref, { plan: 'x' }, ['beta']])
   assert.is((await requests({ account: 'alice' })).length, 2)
@@ -65,8 +69,8 @@ test('records and totals include the account, and filters accept its id or ref',
 })
 
 test("check 31: stored usage contains the account's ref, never its id", async () => {
-  const { api, ask, clock, requests, storage } = await open()
-  await ask({ account: 'alice@example.com', tags: ['a', 'b'] })
+  const { api, send, clock, requests, storage } = await open()
+  await send({ account: 'alice@example.com', tags: ['a', 'b'] })
   await clock.advance(10 * 60_000)
   const [record] = await requests()
   assert.equal(record?.tags, ['a', 'b'])
@@ -77,9 +81,9 @@ test("check 31: stored usage contains the account's ref, never its id", async ()
 })
 
 test('a request with a key counts for both the key and its account', async () => {
-  const { api, ask, requests } = await open()
+  const { api, send, requests } = await open()
   const key = await api.keys.create({ name: 'app', account: 'alice', metadata: { team: 'y' } })
-  await ask(undefined, { authorization: `Bearer ${key.key}` })
+  await send(undefined, { authorization: `Bearer ${key.key}` })
   const [record] = await requests({ account: 'alice' })
   assert.equal([record?.keyId, record?.metadata], [key.id, { team: 'y' }])
   assert.is((await requests({ keyId: key.id })).length, 1)
@@ -88,18 +92,18 @@ test('a request with a key counts for both the key and its account', async () =>
 })
 
 test("check 77: a record contains a token's id, and nothing else from the token", async () => {
-  const { api, ask, requests, storage } = await open()
+  const { api, send, requests, storage } = await open()
   const { token, id } = await api.tokens.mint({ account: 'alice' })
-  await ask(undefined, { authorization: `Bearer ${token}` })
+  await send(undefined, { authorization: `Bearer ${token}` })
   assert.is((await requests())[0]?.tokenId, id)
   const dump = (await storage.list('')).map(({ value }) => value).join('\n')
   for (const part of token.split('.')) assert.not.ok(dump.includes(part))
 })
 
 test("a client's user field doesn't split an account's totals", async () => {
-  const { api, ask, requests } = await open()
-  await ask({ account: 'alice' }, {}, { user: 'session-1' })
-  await ask({ account: 'alice' }, {}, { user: 'session-2' })
+  const { api, send, requests } = await open()
+  await send({ account: 'alice' }, {}, { user: 'session-1' })
+  await send({ account: 'alice' }, {}, { user: 'session-2' })
   const { rows } = await api.usage.summary({ by: 'user' })
   assert.equal(
     rows.map(({ user, requests: count }) => [user, count]),
@@ -111,12 +115,12 @@ test("a client's user field doesn't split an account's totals", async () => {
 test("hooks receive the account's id", async () => {
   const usage: UsageRecord[] = []
   const ended: RequestRecord[] = []
-  const { ask, api } = await open({
+  const { send, api } = await open({
     onUsage: (record) => void usage.push(record),
     onRequest: (record) => void ended.push(record),
   })
   const { ref } = await api.accounts.put({ id: 'alice' })
-  await ask({ account: 'alice' })
+  await send({ account: 'alice' })
   assert.equal([usage[0]?.account, ended[0]?.account, ended[0]?.accountRef], ['alice', 'alice', ref])
 })
 

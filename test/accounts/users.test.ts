@@ -21,13 +21,13 @@ async function open({
   const fetch = fakeUpstream(() => json(chatAnswer()))
   const gateway = createGateway({ storage, clock, fetch, catalog, logger: false, identify: byCookie, ...options })
   await gateway.api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })
-  const ask = (user: string, headers: Record<string, string> = {}) =>
+  const send = (user: string, headers: Record<string, string> = {}) =>
     gateway.fetch('http://app.test/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json', cookie: `s=${user}`, ...headers },
       body: JSON.stringify({ model: 'one/m', messages: [] }),
     })
-  return { gateway, storage, fetch, ask }
+  return { gateway, storage, fetch, send }
 }
 
 const perMinute = (minute: number) => ({ requests: { minute } })
@@ -41,9 +41,14 @@ const withLimit = (minute: number) => ({
 })
 
 test('check 25: each user has separate limits from the first request', async () => {
-  const { ask } = await open(withLimit(2))
+  const { send } = await open(withLimit(2))
   assert.equal(
-    [(await ask('alice')).status, (await ask('alice')).status, (await ask('alice')).status, (await ask('bob')).status],
+    [
+      (await send('alice')).status,
+      (await send('alice')).status,
+      (await send('alice')).status,
+      (await send('bob')).status,
+    ],
     [200, 200, 429, 200],
   )
 })
@@ -52,7 +57,7 @@ test('the models and limits of an identity and its plan apply', async () => {
   const { gateway } = await open()
   const { id } = await gateway.api.groups.create({ name: 'free', models: ['one/*'] })
   const { fetch } = gateway.as({ account: 'alice', plan: id, limits: perMinute(2), models: ['one/m'] })
-  const ask = async (model: string) =>
+  const send = async (model: string) =>
     (
       await fetch('http://app.test/v1/chat/completions', {
         method: 'POST',
@@ -60,8 +65,8 @@ test('the models and limits of an identity and its plan apply', async () => {
         body: JSON.stringify({ model, messages: [] }),
       })
     ).status
-  assert.is(await ask('one/other'), 403)
-  assert.equal([await ask('one/m'), await ask('one/m'), await ask('one/m')], [200, 200, 429])
+  assert.is(await send('one/other'), 403)
+  assert.equal([await send('one/m'), await send('one/m'), await send('one/m')], [200, 200, 429])
 })
 
 test('an unknown plan returns a 500 and is reported to onError', async () => {
@@ -72,9 +77,9 @@ test('an unknown plan returns a 500 and is reported to onError', async () => {
 })
 
 test('a user who reaches a limit gets an error that mentions the account and no key', async () => {
-  const { ask } = await open(withLimit(1))
-  await ask('alice')
-  const response = await ask('alice')
+  const { send } = await open(withLimit(1))
+  await send('alice')
+  const response = await send('alice')
   const text = await response.clone().text()
   assert.match(text, /Your account/)
   assert.not.match(text, /API key/)
@@ -82,8 +87,8 @@ test('a user who reaches a limit gets an error that mentions the account and no 
 })
 
 test('users can read the limits of their own account', async () => {
-  const { gateway, ask } = await open(withLimit(5))
-  await ask('alice')
+  const { gateway, send } = await open(withLimit(5))
+  await send('alice')
   const read = async (user: string) => {
     const response = await gateway.fetch('http://app.test/v1/account', { headers: { cookie: `s=${user}` } })
     assert.is(response.status, 200)
@@ -95,9 +100,9 @@ test('users can read the limits of their own account', async () => {
 })
 
 test('check 31: the storage contains no user id in plaintext', async () => {
-  const { gateway, storage, ask } = await open()
+  const { gateway, storage, send } = await open()
   const secretive = 'user-7c1e'
-  await ask(secretive)
+  await send(secretive)
   await gateway.close()
   const stored = await storage.list('')
   assert.ok(stored.length > 2)
@@ -112,38 +117,38 @@ async function openWithPlan(day: number, options: Parameters<typeof open>[0] = {
 }
 
 test("check 6: a user's cookie and a key of the same account can be combined, and the request counts for both", async () => {
-  const { gateway, ask, fetch } = await openWithPlan(9)
+  const { gateway, send, fetch } = await openWithPlan(9)
   const { api } = gateway
   const { key, id } = await api.keys.create({ name: 'app', account: 'alice', limits: { requests: { day: 2 } } })
   const headers = { 'x-api-key': key }
   const statuses = []
-  for (let at = 0; at < 3; at++) statuses.push((await ask('alice', headers)).status)
-  assert.equal([...statuses, (await ask('alice')).status], [200, 200, 429, 200])
+  for (let at = 0; at < 3; at++) statuses.push((await send('alice', headers)).status)
+  assert.equal([...statuses, (await send('alice')).status], [200, 200, 429, 200])
   const readUsed = async (resource: 'keys' | 'accounts', one: string) =>
     (await api[resource].limits.get(one)).limits.map(({ scope, used }) => `${scope} ${used}`)
   assert.equal(await readUsed('keys', id), ['key 2', 'account 3'])
   assert.equal(await readUsed('accounts', 'alice'), ['account 3'])
   const calls = fetch.calls.length
-  assert.is(await outcomeOf(await ask('bob', headers)), '400 identity_conflict')
+  assert.is(await outcomeOf(await send('bob', headers)), '400 identity_conflict')
   assert.equal([fetch.calls.length, await readUsed('keys', id)], [calls, ['key 2', 'account 3']])
 })
 
 test("check 16: in-process models follow their account's limits", async () => {
-  const { gateway, ask } = await openWithPlan(2)
+  const { gateway, send } = await openWithPlan(2)
   const model = createSignalbox(gateway, { account: 'alice' })('one/m')
   const generate = () =>
     ai.generateText({ model, prompt: 'Hi', maxRetries: 0 }).then(
       () => 200,
       (error: { statusCode?: number }) => error.statusCode,
     )
-  assert.equal([await generate(), (await ask('alice')).status, await generate()], [200, 200, 429])
-  assert.is((await ask('alice')).status, 429)
+  assert.equal([await generate(), (await send('alice')).status, await generate()], [200, 200, 429])
+  assert.is((await send('alice')).status, 429)
 })
 
 test('check 25 (bugs B2 and B6): the default plan limits a new user on every endpoint, even with an admin token', async () => {
   const token = 'admin-token-of-thirty-two-characters'
   const { gateway, fetch } = await openWithPlan(3, { management: { token } })
-  const ask = async (path: string, user: string, body: object, headers: Record<string, string> = {}) =>
+  const send = async (path: string, user: string, body: object, headers: Record<string, string> = {}) =>
     gateway.fetch(`http://app.test${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', cookie: `s=${user}`, ...headers },
@@ -164,23 +169,23 @@ test('check 25 (bugs B2 and B6): the default plan limits a new user on every end
   ] as const) {
     const calls = fetch.calls.length
     const statuses: number[] = []
-    for (const [path, body] of requests) statuses.push((await ask(path, user, body, headers)).status)
+    for (const [path, body] of requests) statuses.push((await send(path, user, body, headers)).status)
     assert.equal(statuses, [200, 200, 200, 429, 429], user)
     assert.is(fetch.calls.length, calls + 3)
   }
-  const concurrent = await Promise.all(requests.map(([path, body]) => ask(path, 'carol', body)))
+  const concurrent = await Promise.all(requests.map(([path, body]) => send(path, 'carol', body)))
   assert.is(concurrent.filter(({ status }) => status === 200).length, 3)
 })
 
 test("check 79: a user's limit doesn't reset if the clock goes back a day, but does if it goes ahead a month", async () => {
   const fake = fakeClock(Date.UTC(2026, 4, 20))
   let movedMs = 0
-  const { ask } = await openWithPlan(1, { clock: { ...fake, now: () => fake.now() + movedMs } })
-  assert.equal([(await ask('alice')).status, (await ask('alice')).status], [200, 429])
+  const { send } = await openWithPlan(1, { clock: { ...fake, now: () => fake.now() + movedMs } })
+  assert.equal([(await send('alice')).status, (await send('alice')).status], [200, 429])
   movedMs = -24 * 60 * 60 * 1_000
-  assert.is((await ask('alice')).status, 429)
+  assert.is((await send('alice')).status, 429)
   movedMs = 31 * 24 * 60 * 60 * 1_000
-  assert.equal([(await ask('alice')).status, (await ask('alice')).status], [200, 429])
+  assert.equal([(await send('alice')).status, (await send('alice')).status], [200, 429])
   movedMs = 0
-  assert.is((await ask('alice')).status, 429)
+  assert.is((await send('alice')).status, 429)
 })

@@ -39,7 +39,7 @@ const toolCall = { id: 'c', type: 'function', function: { name: 'look', argument
 const calling = { index: 0, message: { role: 'assistant', content: null, tool_calls: [toolCall] } }
 
 /** Every connection except `two` fails; a request with tools but no tool result gets a tool call. */
-function answer({ url, body, provider }: Call): Response {
+function respond({ url, body, provider }: Call): Response {
   if (provider !== 'two') return json({ error: { message: 'It broke.' } }, 500)
   const answered = answerAt(url.pathname)
   if (answered) return answered
@@ -53,9 +53,9 @@ for (const [name, open] of Object.entries(clients)) {
   const test = suite(`providerOptions.signalbox by ${name}`)
 
   async function opened() {
-    const up = fakeUpstream(answer)
-    const { gateway, recorded } = await openWorld({ fetch: up, connections: ['one', 'two'] })
-    return { up, recorded, ...open(gateway) }
+    const upstream = fakeUpstream(respond)
+    const { gateway, recorded } = await openWorld({ fetch: upstream, connections: ['one', 'two'] })
+    return { upstream, recorded, ...open(gateway) }
   }
 
   const signalbox: SignalboxCallOptions = {
@@ -65,22 +65,22 @@ for (const [name, open] of Object.entries(clients)) {
   const requestOptions = { providerOptions: { signalbox }, maxRetries: 0 }
 
   test("the call's models generate and stream text", async () => {
-    const { ai, models, up } = await opened()
+    const { ai, models, upstream } = await opened()
     const model = models.languageModel('said')
     const whole = await ai.generateText({ ...requestOptions, model, prompt: 'Hi' })
     assert.equal([whole.text, whole.warnings], ['Hello', []])
     assert.is(Object(whole.providerMetadata?.signalbox).target, 'two/x')
     const streamed = ai.streamText({ ...requestOptions, model, prompt: 'Hi' })
     assert.is(await streamed.text, 'Hello there, world')
-    assert.equal(up.providers, ['one', 'two', 'one', 'two'])
+    assert.equal(upstream.providers, ['one', 'two', 'one', 'two'])
     assert.equal(
-      up.calls.map(({ body }) => JSON.parse(body).max_tokens),
+      upstream.calls.map(({ body }) => JSON.parse(body).max_tokens),
       [undefined, 7, undefined, 7],
     )
   })
 
   test("every step of a tool call loop uses the call's models", async () => {
-    const { ai, models, up, recorded } = await opened()
+    const { ai, models, upstream, recorded } = await opened()
     const tools = {
       look: ai.tool({ inputSchema: ai.jsonSchema<object>({ type: 'object' }), execute: async () => 'seen' }),
     }
@@ -93,7 +93,7 @@ for (const [name, open] of Object.entries(clients)) {
       stopWhen: ai.isStepCount(3),
     })
     assert.equal([text, steps.length], ['Hello', 2])
-    assert.equal(up.providers, ['one', 'two', 'one', 'two'])
+    assert.equal(upstream.providers, ['one', 'two', 'one', 'two'])
     assert.equal(
       recorded.requests.map(({ model }) => model),
       ['said', 'said'],
@@ -101,7 +101,7 @@ for (const [name, open] of Object.entries(clients)) {
   })
 
   test("every model kind uses the call's models", async () => {
-    const { ai, models: of, up } = await opened()
+    const { ai, models: of, upstream } = await opened()
     const { experimental_generateSpeech: speak, experimental_transcribe: transcribe } = ai
     const models = ['one/x', 'two/x']
     const options = { maxRetries: 0, providerOptions: { signalbox: { models, retryAmbiguous: true } } }
@@ -116,17 +116,17 @@ for (const [name, open] of Object.entries(clients)) {
     await speak({ ...options, model: of.speechModel('said'), text: 'Hi' })
     await transcribe({ ...options, model: of.transcriptionModel('said'), audio: wav })
     assert.equal(
-      up.providers.filter((provider) => provider === 'two'),
+      upstream.providers.filter((provider) => provider === 'two'),
       Array.from({ length: 5 }, () => 'two'),
     )
   })
 
   test('an error in the options contains the path of the invalid field', async () => {
-    const { ai, models, up } = await opened()
+    const { ai, models, upstream } = await opened()
     const model = models.languageModel('said')
     const providerOptions = { signalbox: { timeoutMs: 'soon' } }
     const thrown = await ai.generateText({ model, prompt: 'Hi', providerOptions }).catch((error: unknown) => error)
-    assert.equal([Object(thrown).statusCode, up.calls.length], [400, 0])
+    assert.equal([Object(thrown).statusCode, upstream.calls.length], [400, 0])
     assert.match(String(thrown), '"providerOptions.signalbox.timeoutMs" must be a whole number')
   })
 }

@@ -17,15 +17,17 @@ for (const [name, ai, path] of clients) {
   const test = suite(`providerOptions.gateway by createGateway of ${name}`)
 
   async function open() {
-    const up = fakeUpstream(({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer())))
+    const upstream = fakeUpstream(({ body }) =>
+      body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer()),
+    )
     const { gateway, api } = await openWorld({
-      fetch: up,
+      fetch: upstream,
       usage: true,
       connections: ['one', { provider: 'two', tags: { zdr: true, training: false } }, 'three'],
       combos: { fast: ['one/m', 'two/m', 'three/m'] },
     })
     const models = ai.createGateway({ baseURL: `http://gateway/${path}/ai`, apiKey: 'x', fetch: gateway.fetch })
-    const ask = (options: JSONObject, model = 'fast') =>
+    const send = (options: JSONObject, model = 'fast') =>
       ai.generateText({
         model: models(model),
         prompt: 'Hi',
@@ -33,15 +35,15 @@ for (const [name, ai, path] of clients) {
         providerOptions: { gateway: options },
       })
     const fail = async (options: JSONObject, model?: string) => {
-      const error = await ask(options, model).catch((thrown: unknown) => thrown)
+      const error = await send(options, model).catch((thrown: unknown) => thrown)
       return { status: Object(error).statusCode as number, message: String(error) }
     }
-    return { up, ask, fail, models, api }
+    return { upstream, send, fail, models, api }
   }
 
   test("applied options aren't in the warnings", async () => {
-    const { ask, up, api } = await open()
-    const { warnings } = await ask({
+    const { send, upstream, api } = await open()
+    const { warnings } = await send({
       ...{
         order: ['three', 'two'],
         only: ['two', 'three'],
@@ -52,14 +54,14 @@ for (const [name, ai, path] of clients) {
       },
       ...{ zeroDataRetention: true, disallowPromptTraining: true, serviceTier: 'flex' },
     })
-    assert.equal([warnings, up.providers], [[], ['two']])
+    assert.equal([warnings, upstream.providers], [[], ['two']])
     const { requests } = await api.usage.requests({})
     assert.equal([requests[0]?.tags, requests[0]?.user], [['beta'], 'u'])
   })
 
   test('ignored options are in the warnings', async () => {
-    const { ask } = await open()
-    const { warnings } = await ask({
+    const { send } = await open()
+    const { warnings } = await send({
       ...{ sort: 'tps', caching: 'auto', idempotencyKey: 'k', invented: 1 },
       providerTimeouts: { byok: { openai: 5_000 } },
     })
@@ -72,7 +74,7 @@ for (const [name, ai, path] of clients) {
   })
 
   test('unsupported options fail without a provider call', async () => {
-    const { fail, up } = await open()
+    const { fail, upstream } = await open()
     for (const [options, status, message, model] of [
       [{ byok: { openai: [{ apiKey: 'sk-1' }] } }, 400, 'providerOptions.gateway.byok'],
       [{ only: ['nowhere'] }, 400, 'providerOptions.gateway.only[0]'],
@@ -86,13 +88,13 @@ for (const [name, ai, path] of clients) {
       assert.is(failed.status, status, failed.message)
       assert.ok(failed.message.includes(message), failed.message)
     }
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
   })
 
   test('a stream follows the data policy', async () => {
-    const { models, up } = await open()
+    const { models, upstream } = await open()
     const options = { prompt: 'Hi', maxRetries: 0, providerOptions: { gateway: { zeroDataRetention: true } } }
     assert.is(await ai.streamText({ ...options, model: models('fast') }).text, 'Hello there, world')
-    assert.equal(up.providers, ['two'])
+    assert.equal(upstream.providers, ['two'])
   })
 }

@@ -15,9 +15,15 @@ Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 /* It fits the interfaces of either version, also where it is made in the place of a provider of any version. The compiler checks that. */
 export const fits = (four: Signalbox, three: Signalbox<'v3'>, gateway: Gateway) => {
   const [provider, provider3]: [ProviderV4, ProviderV3] = [four, three]
-  const made: ProviderV4 | ProviderV3 = createSignalbox(gateway)
+  const created: ProviderV4 | ProviderV3 = createSignalbox(gateway)
   const registry = ai7.createProviderRegistry({ signalbox: createSignalbox(gateway), three })
-  return [provider, provider3, made, registry.languageModel('three:fast'), registry.embeddingModel('signalbox:one/e')]
+  return [
+    provider,
+    provider3,
+    created,
+    registry.languageModel('three:fast'),
+    registry.embeddingModel('signalbox:one/e'),
+  ]
 }
 
 /** The functions of an `ai` version that take a provider. Those of AI SDK 6 have the types of 7 here, which also accept a provider of 6. */
@@ -31,8 +37,12 @@ for (const { name, ai, specification } of generations) {
   const once = { maxRetries: 0 } as const
 
   async function opened() {
-    const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer()))
-    const { gateway, recorded } = await openWorld({ fetch: up, connections: ['one'], combos: { fast: ['one/m'] } })
+    const upstream = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer()))
+    const { gateway, recorded } = await openWorld({
+      fetch: upstream,
+      connections: ['one'],
+      combos: { fast: ['one/m'] },
+    })
     const signalbox = createSignalbox(gateway, { specification }) as Signalbox // by the types of AI SDK 7
     return { signalbox, names: () => recorded.requests.map(({ model }) => model) }
   }

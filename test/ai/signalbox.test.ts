@@ -62,9 +62,9 @@ for (const [way, open] of Object.entries(ways))
     const { experimental_generateSpeech: speak, experimental_transcribe: transcribe } = ai
     const test = suite(`signalbox/ai ${way}, ${specification}`)
 
-    const opened = async (up: ReturnType<typeof fakeUpstream>) => {
+    const opened = async (upstream: ReturnType<typeof fakeUpstream>) => {
       const { gateway, api, ...world } = await openWorld({
-        fetch: up,
+        fetch: upstream,
         connections: ['one', 'two'],
         combos: { fast: ['one/m', 'two/m'] },
       })
@@ -99,9 +99,9 @@ for (const [way, open] of Object.entries(ways))
       const { signalbox } = await opened(fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({})))
       const requestOptions = { n: 12, size: '1024x1024' as const, maxRetries: 0 }
       const prompt = { text: 'a walk', images: [bytesOf(png)] }
-      const made = await ai.generateImage({ ...requestOptions, model: signalbox.imageModel('one/i'), prompt })
-      assert.equal([made.image.base64, made.responses.length], [png, 2])
-      assert.is(Object(made.providerMetadata.signalbox).images.length, 2)
+      const created = await ai.generateImage({ ...requestOptions, model: signalbox.imageModel('one/i'), prompt })
+      assert.equal([created.image.base64, created.responses.length], [png, 2])
+      assert.is(Object(created.providerMetadata.signalbox).images.length, 2)
       const { audio } = await speak({ model: signalbox.speechModel('one/s'), text: 'Hi', maxRetries: 0 })
       assert.is(new TextDecoder().decode(audio.uint8Array), 'sound')
       const model = signalbox.transcriptionModel('one/t')
@@ -112,11 +112,11 @@ for (const [way, open] of Object.entries(ways))
     })
 
     test("a model list is tried in order with its entries' parameters, for every kind", async () => {
-      const up = fakeUpstream(({ url, body, provider }) => {
+      const upstream = fakeUpstream(({ url, body, provider }) => {
         if (provider === 'one') return json({ error: { message: 'It broke.' } }, 500)
         return answerAt(url.pathname) ?? (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer()))
       })
-      const { signalbox, recorded } = await opened(up)
+      const { signalbox, recorded } = await opened(upstream)
       const model = signalbox(['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/ü'])
       assert.is(model.modelId, 'one/m, two/m, three/ü')
       const { text, providerMetadata } = await ai.generateText({ model, prompt: 'Hi', maxRetries: 0 })
@@ -126,7 +126,7 @@ for (const [way, open] of Object.entries(ways))
         Object(providerMetadata?.signalbox).attempts.map(({ target }: { target: string }) => target),
         ['one/m', 'two/m'],
       )
-      assert.is(JSON.parse(up.calls[1]?.body ?? '').max_tokens, 7)
+      assert.is(JSON.parse(upstream.calls[1]?.body ?? '').max_tokens, 7)
       assert.is(recorded.requests[0]?.model, 'one/m, two/m, three/?')
       const streamed = ai.streamText({ model, prompt: 'Hi', maxRetries: 0 })
       assert.ok((await streamed.text).length > 0)
@@ -139,18 +139,18 @@ for (const [way, open] of Object.entries(ways))
 
     test('a list falls back after filtered responses and schema mismatches, streamed or not', async () => {
       const cut = { index: 0, message: { role: 'assistant', content: 'I' }, finish_reason: 'content_filter' }
-      const up = fakeUpstream(({ provider, body }) => {
+      const upstream = fakeUpstream(({ provider, body }) => {
         const text = provider === 'two' ? '{"city":"Ulm"}' : 'It is Ulm.'
         return JSON.parse(body).stream ? sse(chatEvents(text)) : json(chatAnswer(text))
       })
-      const { signalbox } = await opened(up)
+      const { signalbox } = await opened(upstream)
       const properties = { city: { type: 'string' } } as const
       const schema = ai.jsonSchema<{ city: string }>({ type: 'object', properties, required: ['city'] })
       const model = signalbox(['one/m', 'two/m'], { on: ['content', 'schema'] })
       const callOptions = { model, prompt: 'Hi', maxRetries: 0, output: ai.Output.object({ schema }) }
       assert.equal((await ai.generateText(callOptions)).output, { city: 'Ulm' })
       assert.equal(await ai.streamText(callOptions).output, { city: 'Ulm' })
-      assert.equal(up.providers, ['one', 'two', 'one', 'two'])
+      assert.equal(upstream.providers, ['one', 'two', 'one', 'two'])
 
       const filtering = fakeUpstream(({ provider }) =>
         json(provider === 'one' ? { ...chatAnswer(), choices: [cut] } : chatAnswer()),
@@ -166,14 +166,14 @@ for (const [way, open] of Object.entries(ways))
     })
 
     test('options apply to a model name, and a call can use its own list', async () => {
-      const up = fakeUpstream(({ provider }) => (provider === 'one' ? json({}, 500) : json(chatAnswer())))
-      const { signalbox } = await opened(up)
+      const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? json({}, 500) : json(chatAnswer())))
+      const { signalbox } = await opened(upstream)
       const named = signalbox('fast', { maxAttempts: 1 })
       const thrown = await ai.generateText({ model: named, prompt: 'Hi' }).catch((error: unknown) => error)
-      assert.equal([Object(thrown).statusCode, up.calls.length], [500, 1])
+      assert.equal([Object(thrown).statusCode, upstream.calls.length], [500, 1])
       const headers = { 'x-signalbox-models': 'two/m' }
       await ai.generateText({ model: named, prompt: 'Hi', headers })
-      assert.equal(up.providers, ['one', 'two'])
+      assert.equal(upstream.providers, ['one', 'two'])
       const wrong = signalbox([{ model: 'two/m', params: { topP: 5 } }])
       const refused = await ai.generateText({ model: wrong, prompt: 'Hi' }).catch((error: unknown) => error)
       assert.match(String(refused), /models\[0\]\.params\.topP/)
@@ -191,29 +191,29 @@ for (const [way, open] of Object.entries(ways))
         const blank = await ai.generateText({ model, prompt: 'Hi' }).catch((error: unknown) => error)
         assert.match(String(blank), `x-signalbox-models: ${place}`)
       }
-      assert.is(up.calls.length, 2)
+      assert.is(upstream.calls.length, 2)
     })
 
     test("the AI SDK doesn't retry a request that the gateway has tried on all targets", async () => {
-      const up = fakeUpstream(() => json({ error: { message: 'It broke.' } }, 500))
-      const { signalbox } = await opened(up)
+      const upstream = fakeUpstream(() => json({ error: { message: 'It broke.' } }, 500))
+      const { signalbox } = await opened(upstream)
       const thrown = await ai.generateText({ model: signalbox('fast'), prompt: 'Hi' }).catch((error: unknown) => error)
       assert.ok(ai.APICallError.isInstance(thrown), String(thrown))
-      assert.equal([Object(thrown).isRetryable, Object(thrown).statusCode, up.calls.length], [false, 500, 2])
+      assert.equal([Object(thrown).isRetryable, Object(thrown).statusCode, upstream.calls.length], [false, 500, 2])
     })
 
     test('file bytes are sent as base64', async () => {
-      const up = fakeUpstream(() => json(chatAnswer()))
-      const { signalbox } = await opened(up)
+      const upstream = fakeUpstream(() => json(chatAnswer()))
+      const { signalbox } = await opened(upstream)
       const data = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00])
       const content = [{ type: 'file' as const, mediaType: 'image/png', data }]
       await ai.generateText({ model: signalbox('one/m'), messages: [{ role: 'user', content }] })
-      assert.match(up.calls[0]?.body ?? '', 'iVBORw0KGgoA')
+      assert.match(upstream.calls[0]?.body ?? '', 'iVBORw0KGgoA')
     })
 
     test('an abort with a custom reason ends a stream, and the AI SDK reports it', async () => {
-      const up = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
-      const { signalbox } = await opened(up)
+      const upstream = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
+      const { signalbox } = await opened(upstream)
       const leave = new AbortController()
       const recorded: string[] = []
       const { fullStream } = ai.streamText({
@@ -227,18 +227,18 @@ for (const [way, open] of Object.entries(ways))
         if (part.type === 'text-delta') setTimeout(() => leave.abort(new Error('left')), 1)
         if (part.type === 'abort') recorded.push(String(part.reason).replace('Error: ', ''))
       }
-      assert.equal([recorded, up.open], [['told', 'left'], 0])
+      assert.equal([recorded, upstream.open], [['told', 'left'], 0])
     })
 
     test('an abort rejects with its reason and ends the provider call', async () => {
       const leave = new AbortController()
-      const up = fakeUpstream(() => {
+      const upstream = fakeUpstream(() => {
         queueMicrotask(() => leave.abort(new Error('left')))
         return never()
       })
-      const { signalbox } = await opened(up)
+      const { signalbox } = await opened(upstream)
       const callOptions = { model: signalbox('one/m'), prompt: 'Hi', abortSignal: leave.signal, maxRetries: 0 }
       const thrown = await ai.generateText(callOptions).catch((error: unknown) => error)
-      assert.equal([String(thrown), up.open], ['Error: left', 0])
+      assert.equal([String(thrown), upstream.open], ['Error: left', 0])
     })
   }

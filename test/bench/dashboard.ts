@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { chromiumPath, launchChromium } from '../runtimes/browser/chromium.ts'
-import { answer, type Served, serveDashboard, TOKEN } from '../runtimes/browser/dashboard/site.ts'
+import { respond, type Served, serveDashboard, TOKEN } from '../runtimes/browser/dashboard/site.ts'
 import { goTo, settled, visit } from '../runtimes/browser/dashboard/visit.ts'
 
 /*
@@ -24,20 +24,20 @@ const perSecond = Number(values['a-minute']) / 60
 const turns = Number(values.turns)
 const REQUESTS = 200
 
-const served = await serveDashboard({ fetch: answer })
-await served.gateway.api.connections.create({ provider: 'openai', apiKey: 'key-of-the-bench' })
-await served.gateway.api.connections.create({ provider: 'groq', apiKey: 'key-of-the-bench' })
-await served.gateway.api.combos.create({ name: 'fast', models: ['groq/llama-3.3-70b-versatile', 'openai/gpt-5-mini'] })
-for (let made = 0; made < Number(values.keys); made += 100)
+const server = await serveDashboard({ fetch: respond })
+await server.gateway.api.connections.create({ provider: 'openai', apiKey: 'key-of-the-bench' })
+await server.gateway.api.connections.create({ provider: 'groq', apiKey: 'key-of-the-bench' })
+await server.gateway.api.combos.create({ name: 'fast', models: ['groq/llama-3.3-70b-versatile', 'openai/gpt-5-mini'] })
+for (let created = 0; created < Number(values.keys); created += 100)
   await Promise.all(
-    Array.from({ length: 100 }, (_, nth) => served.gateway.api.keys.create({ name: `key-${made + nth}` })),
+    Array.from({ length: 100 }, (_, nth) => server.gateway.api.keys.create({ name: `key-${created + nth}` })),
   )
-await listenerCost(served)
-await pagesUnderLoad(served)
-await served.close()
+await listenerCost(server)
+await pagesUnderLoad(server)
+await server.close()
 process.exit()
 
-async function ask({ gateway }: Served): Promise<void> {
+async function send({ gateway }: Served): Promise<void> {
   const response = await gateway.fetch(
     new Request('http://gateway/v1/chat/completions', {
       method: 'POST',
@@ -49,18 +49,17 @@ async function ask({ gateway }: Served): Promise<void> {
 }
 
 /** Turns of requests with and without a listener; the medians of their CPU time. */
-async function listenerCost(served: Served): Promise<void> {
+async function listenerCost(app: Served): Promise<void> {
   const spent: Record<'alone' | 'listened', number[]> = { alone: [], listened: [] }
   for (let turn = 0; turn < turns; turn++)
     for (const how of ['alone', 'listened'] as const) {
       const leaving = new AbortController()
       const headers = { authorization: `Bearer ${TOKEN}` }
       const live =
-        how === 'listened' &&
-        (await served.gateway.fetch('http://gateway/api/live', { headers, signal: leaving.signal }))
+        how === 'listened' && (await app.gateway.fetch('http://gateway/api/live', { headers, signal: leaving.signal }))
       const reading = live && drain(live)
       const before = process.cpuUsage()
-      for (let done = 0; done < REQUESTS; done++) await ask(served)
+      for (let done = 0; done < REQUESTS; done++) await send(app)
       const { user, system } = process.cpuUsage(before)
       spent[how].push((user + system) / REQUESTS)
       leaving.abort()
@@ -84,13 +83,13 @@ function medianOf(numbers: number[]): number {
 }
 
 /** The long tasks of each page after its first second. */
-async function pagesUnderLoad(served: Served): Promise<void> {
+async function pagesUnderLoad(app: Served): Promise<void> {
   if (!chromiumPath) return console.log('there is no Chromium: the pages were not measured')
   const browser = await launchChromium(chromiumPath)
-  const { page, close } = await visit(browser, served.url)
+  const { page, close } = await visit(browser, app.url)
   await settled(page)
   const loading = new AbortController()
-  const load = keepAsking(served, loading.signal)
+  const load = keepAsking(app, loading.signal)
   for (const link of ['#/', '#/requests', '#/usage', '#/keys', '#/targets', '#/combos', '#/models', '#/settings']) {
     await goTo(page, link)
     await page.waitForTimeout(1_000)
@@ -110,12 +109,12 @@ async function pagesUnderLoad(served: Served): Promise<void> {
 }
 
 /** Asks as often as is wanted; how many requests that were. */
-async function keepAsking(served: Served, until: AbortSignal): Promise<number> {
+async function keepAsking(app: Served, until: AbortSignal): Promise<number> {
   const from = performance.now()
   let requestCount = 0
   while (!until.aborted) {
     const due = ((performance.now() - from) / 1_000) * perSecond
-    for (; requestCount < due; requestCount++) void ask(served)
+    for (; requestCount < due; requestCount++) void send(app)
     await sleep(10)
   }
   return requestCount

@@ -24,11 +24,11 @@ const requests = Number(values.requests)
 
 const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 }
 const message = { role: 'assistant', content: 'Hello' }
-const answer = JSON.stringify({
+const response = JSON.stringify({
   ...{ id: 'c1', object: 'chat.completion', created: 1, model: 'm' },
   ...{ choices: [{ index: 0, message, finish_reason: 'stop' }], usage },
 })
-const question = JSON.stringify({ model: 'one/m', messages: [{ role: 'user', content: 'Hi' }] })
+const input = JSON.stringify({ model: 'one/m', messages: [{ role: 'user', content: 'Hi' }] })
 
 const observers: Record<string, () => GatewayObserver> = {
   prometheus: () => prometheus(),
@@ -49,7 +49,7 @@ async function open(observe: GatewayObserver[] | undefined): Promise<Gateway> {
   const gateway = createGateway({
     storage: memoryStorage(),
     catalog: { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1, output: 10 } }] } },
-    fetch: async () => new Response(answer, { headers: { 'content-type': 'application/json' } }),
+    fetch: async () => new Response(response, { headers: { 'content-type': 'application/json' } }),
     logger: false,
     usage: false,
     ...(observe && { observe }),
@@ -63,7 +63,7 @@ async function turn(gateway: Gateway): Promise<number> {
   const before = process.cpuUsage()
   for (let nth = 0; nth < requests; nth++) {
     const headers = { 'content-type': 'application/json' }
-    const request = new Request('http://gateway/v1/chat/completions', { method: 'POST', headers, body: question })
+    const request = new Request('http://gateway/v1/chat/completions', { method: 'POST', headers, body: input })
     await (await gateway.fetch(request)).text()
   }
   const { user, system } = process.cpuUsage(before)

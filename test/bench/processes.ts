@@ -103,9 +103,9 @@ export function startPace(): { measure(): Promise<number>; stop(): void } {
   running.add(child)
   return {
     async measure() {
-      const answer = once(child, 'message')
+      const response = once(child, 'message')
       child.send('measure')
-      return Number((await answer)[0])
+      return Number((await response)[0])
     },
     stop: () => void child.kill('SIGKILL'),
   }

@@ -154,7 +154,7 @@ function stream(socket: Socket, script: Script, { words, paceMs }: { words: numb
   fast.add(sendNext)
 }
 
-function answer(socket: Socket, path: string, body: string): void {
+function respond(socket: Socket, path: string, body: string): void {
   if (path.endsWith('/embeddings')) {
     socket.write(bodies.embeddings)
     return
@@ -182,7 +182,7 @@ function serve(socket: Socket): void {
       const end = length === undefined ? waiting.indexOf('0\r\n\r\n', headEnd) + 5 : headEnd + 4 + Number(length)
       if (end < headEnd + 4 || waiting.length < end) return
       const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' ', 5))
-      answer(socket, path, waiting.slice(headEnd + 4, end))
+      respond(socket, path, waiting.slice(headEnd + 4, end))
       waiting = waiting.slice(end)
     }
   })

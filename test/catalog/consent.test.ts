@@ -8,7 +8,7 @@ const test = suite('consent to a rejected copy of the catalog')
 test("consent to a rejected copy doesn't apply to a later copy from the source", async () => {
   let gone: Record<string, Price | 'gone'> = { a: 'gone', b: 'gone' }
   const world = await openCatalog(async () => changed(gone))
-  await world.ask()
+  await world.send()
   assert.is((await world.api.catalog.review()).rejected, '2 of 6 known models are missing.')
   gone = { a: 'gone', b: 'gone', c: 'gone', d: { input: 0, output: 0 } }
   const single = await world.api.catalog.accept({ models: ['one/d'] }).catch((thrown) => thrown)
@@ -46,7 +46,7 @@ test('if there are too many suspicious prices to review one by one, the entire c
     }),
     { base: many, storage },
   )
-  await world.ask()
+  await world.send()
   const { rejected, error } = await world.api.catalog.review()
   assert.is(error, undefined)
   assert.match(`${rejected}`, /800 of 2000 prices are suspicious/)
@@ -60,7 +60,7 @@ for (const ignored of [false, true])
       etags.push(etag)
       return { ...changed(models), etag: '"1"' }
     })
-    await world.ask()
+    await world.send()
     const first = models
     if (ignored) {
       models = { a: { input: 12, output: 20 } }
@@ -85,7 +85,7 @@ test('a refresh forgets a rejected copy that the source no longer has, and keeps
   const held: Record<string, Price | 'gone'> = { a: { input: 0, output: 20 } }
   let models = held
   const world = await openCatalog(async () => changed(models))
-  await world.ask()
+  await world.send()
   const list = async () => {
     const { rejected, held } = await world.api.catalog.review()
     return [rejected !== undefined, ...held.map(({ model, changes }) => `${model} ${changes}`)]

@@ -14,10 +14,10 @@ test('check P6: a new model appears in the lists of both instances without a res
   const source = async () => changed({ newest: { input: 1, output: 2 } })
   const one = await openCatalog(source, { storage, clock })
   const other = await openCatalog(source, { storage, clock })
-  await one.ask()
-  await other.ask()
+  await one.send()
+  await other.send()
   await clock.advance(20_000)
-  await other.ask()
+  await other.send()
   for (const { gateway } of [one, other]) {
     const list = await (await gateway.fetch('http://gateway/v1/models')).json()
     assert.ok(list.data.some(({ id }: { id: string }) => id === 'one/newest'))
@@ -30,13 +30,13 @@ test('check P3: only one of two instances fetches the source', async () => {
   const clock = fakeClock()
   const source = async () => changed({})
   const worlds = await Promise.all([openCatalog(source, { storage, clock }), openCatalog(source, { storage, clock })])
-  await Promise.all(worlds.map(({ ask }) => ask()))
+  await Promise.all(worlds.map(({ send }) => send()))
   assert.is(
     worlds.reduce((sum, { fetches }) => sum + fetches(), 0),
     1,
   )
   await clock.advance(1.1 * DAY)
-  await Promise.all(worlds.map(({ ask }) => ask()))
+  await Promise.all(worlds.map(({ send }) => send()))
   assert.is(
     worlds.reduce((sum, { fetches }) => sum + fetches(), 0),
     2,
@@ -47,12 +47,12 @@ test('check P4: if the instance that fetches is killed, another one fetches with
   const storage = memoryStorage()
   const clock = fakeClock()
   const killed = await openCatalog(() => new Promise(() => {}), { storage, clock: fakeClock() }) // its clock stops
-  await killed.ask()
+  await killed.send()
   const other = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }), { storage, clock })
-  await other.ask()
+  await other.send()
   assert.is(other.fetches(), 0)
   await clock.advance(60_000)
-  await other.ask()
+  await other.send()
   assert.is(other.fetches(), 1)
   assert.is((await findModel(other, 'a'))?.price?.input, 11)
 })
@@ -63,19 +63,19 @@ test("check P5: if the source is unchanged, the stored copy isn't written again"
     etags.push(etag)
     return etag === '"1"' ? 'unchanged' : { ...changed({ a: { input: 11, output: 20 } }), etag: '"1"' }
   })
-  await world.ask()
+  await world.send()
   const listVersions = async () =>
     (await world.storage.list('catalog/')).flatMap(({ key, version }) => (key === 'catalog/lease' ? [] : [version]))
   const before = await listVersions()
   await world.clock.advance(1.1 * DAY)
-  await world.ask()
+  await world.send()
   assert.equal(etags, [undefined, '"1"'])
   assert.equal(await listVersions(), before)
 })
 
 test('check P7: a price that drops to 0 or disappears is held for review, and the old price applies', async () => {
   const world = await openCatalog(async () => changed({ a: { input: 0, output: 20 }, b: null, newest: null }))
-  await world.ask()
+  await world.send()
   const { held } = await world.api.catalog.review()
   assert.equal(
     held.map(({ model, changes }) => [model, changes]),
@@ -97,7 +97,7 @@ test('check P8: a price that changes elevenfold is held for review, and one that
       d: { input: 10 / 9, output: 20 },
     }),
   )
-  await world.ask()
+  await world.send()
   const { held, applied } = await world.api.catalog.review()
   assert.equal(
     held.map(({ model }) => model),
@@ -110,7 +110,7 @@ test('check P8: a price that changes elevenfold is held for review, and one that
 
 test('check P9: a copy that lacks 30% of the models is rejected entirely', async () => {
   const world = await openCatalog(async () => changed({ a: 'gone', b: 'gone', c: { input: 11, output: 20 } }))
-  await world.ask()
+  await world.send()
   const { rejected, current } = await world.api.catalog.review()
   assert.is(rejected, '2 of 6 known models are missing.')
   assert.is(current, undefined)
@@ -122,9 +122,9 @@ test('check P9: a copy that lacks 30% of the models is rejected entirely', async
 
 test('check P10: a model that disappears from the source stays callable, and is marked as retired', async () => {
   const world = await openCatalog(async () => changed({ a: 'gone' }))
-  await world.ask()
+  await world.send()
   assert.equal(await findModel(world, 'a'), { id: 'a', price: { input: 10, output: 20 }, retired: true })
-  assert.is((await world.ask('a')).status, 200)
+  assert.is((await world.send('a')).status, 200)
 })
 
 test('check P11: accepting a change applies it on all instances', async () => {
@@ -133,14 +133,14 @@ test('check P11: accepting a change applies it on all instances', async () => {
   const source = async () => changed({ a: { input: 0, output: 20 }, b: { input: 0, output: 20 } })
   const one = await openCatalog(source, { storage, clock })
   const other = await openCatalog(source, { storage, clock })
-  await one.ask()
+  await one.send()
   const { held } = await one.api.catalog.accept({ models: ['one/a'] })
   assert.equal(
     held.map(({ model }) => model),
     ['one/b'],
   )
   await clock.advance(20_000)
-  await other.ask()
+  await other.send()
   for (const world of [one, other]) assert.is((await findModel(world, 'a'))?.price?.input, 0)
 })
 
@@ -148,14 +148,14 @@ test('the accept option applies the suspicious changes that it allows', async ()
   const world = await openCatalog(async () => changed({ a: { input: 0, output: 20 }, b: { input: 0, output: 20 } }), {
     accept: ({ model }) => model === 'one/a',
   })
-  await world.ask()
+  await world.send()
   assert.equal([(await findModel(world, 'a'))?.price?.input, (await findModel(world, 'b'))?.price?.input], [0, 10])
 })
 
 test("check P12: a rollback restores the previous copy, and the next refresh doesn't undo it", async () => {
   let price = 11
   const world = await openCatalog(async () => changed({ a: { input: price, output: 20 } }))
-  await world.ask()
+  await world.send()
   const first = (await world.api.catalog.review()).current
   price = 12
   await world.api.catalog.refresh()
@@ -174,7 +174,7 @@ test('check P13: if the stored copy is damaged, the previous one applies, then t
   let price = 11
   const storage = memoryStorage()
   const world = await openCatalog(async () => changed({ a: { input: price, output: 20 } }), { storage })
-  await world.ask()
+  await world.send()
   price = 12
   await world.api.catalog.refresh()
   const { current, previous } = await world.api.catalog.review()
@@ -183,11 +183,11 @@ test('check P13: if the stored copy is damaged, the previous one applies, then t
   await damage(current?.sha256)
   const never = () => new Promise<never>(() => {})
   const second = await openCatalog(never, { storage })
-  await second.ask()
+  await second.send()
   assert.is((await findModel(second, 'a'))?.price?.input, 11)
   assert.match(second.warnings[0] ?? '', /catalog copy of 2026-01-02 is damaged/)
   await second.clock.advance(20_000)
-  await second.ask()
+  await second.send()
   assert.is(second.warnings.length, 1)
   await storage.set(`catalog/data/${current?.sha256.slice(0, 32)}/0000`, whole)
   await second.clock.advance(20_000)
@@ -195,17 +195,17 @@ test('check P13: if the stored copy is damaged, the previous one applies, then t
   await damage(current?.sha256)
   await damage(previous?.sha256)
   const third = await openCatalog(never, { storage })
-  await third.ask()
+  await third.send()
   assert.is((await findModel(third, 'a'))?.price?.input, 10)
 })
 
 test('check P14: built-in data that is newer than the stored copy wins', async () => {
   const storage = memoryStorage()
   const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }), { storage })
-  await world.ask()
+  await world.send()
   const newer = { one: { ...base.one, asOf: '2026-01-03' } }
   const updated = await openCatalog(() => new Promise(() => {}), { storage, base: newer })
-  await updated.ask()
+  await updated.send()
   assert.is((await findModel(updated, 'a'))?.price?.input, 10)
 })
 
@@ -213,9 +213,9 @@ test("check P15: a connection's own price overrides a refreshed one", async () =
   const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }))
   const [connection] = (await world.api.connections.list()).connections
   await world.api.connections.update(connection?.id ?? '', { prices: { a: { input: 1, output: 1 } } })
-  await world.ask()
-  await world.ask('a')
-  await world.ask('b')
+  await world.send()
+  await world.send('a')
+  await world.send('b')
   const { requests } = await world.api.usage.requests({})
   const sources = new Map(requests.map(({ target, attempts }) => [target?.model, attempts[0]?.price]))
   assert.is(sources.get('a')?.by, 'connection')
@@ -251,16 +251,16 @@ test('check P16: a request uses the price at its start, even if the price change
     },
   })
   await gateway.api.settings.update({ promptCaching: 'auto' })
-  const ask = () =>
+  const send = () =>
     gateway.fetch(
       new Request('http://gateway/v1/chat/completions', { method: 'POST', body: '{"model":"one/a","messages":[]}' }),
     )
-  const pending = ask()
+  const pending = send()
   await world.settle()
   await gateway.api.catalog.refresh()
   release()
   await (await pending).text()
-  await (await ask()).text()
+  await (await send()).text()
   assert.equal(costs, [
     [11, 9],
     [21, 19],
@@ -270,7 +270,7 @@ test('check P16: a request uses the price at its start, even if the price change
 test('check P24: prices per token instead of per million tokens change nothing', async () => {
   const wrong = Object.fromEntries('abcdef'.split('').map((id) => [id, { input: 0.00001, output: 0.00002 }]))
   const world = await openCatalog(async () => changed({ ...wrong, newest: { input: 0.00001, output: 0.00002 } }))
-  await world.ask()
+  await world.send()
   const { rejected, current } = await world.api.catalog.review()
   assert.is(rejected, '6 of 6 prices are suspicious.')
   assert.is(current, undefined)
@@ -284,7 +284,7 @@ test('prices above $1,000, unknown fields, and unknown providers are left out', 
     providers: { one: [first, ...others.map((model: object) => ({ ...model, script: 'x' }))], unknown: [{ id: 'x' }] },
     asOf: '2026-01-02',
   }))
-  await world.ask()
+  await world.send()
   assert.equal((await findModel(world, 'a'))?.price, { input: 10, output: 20 })
   assert.equal(await findModel(world, 'newest'), { id: 'newest', price: { input: 1, output: 2 } })
   assert.equal(
@@ -295,7 +295,7 @@ test('prices above $1,000, unknown fields, and unknown providers are left out', 
 
 test('accepting a change for a model without pending changes fails, and accepts nothing', async () => {
   const world = await openCatalog(async () => changed({ a: { input: 0, output: 20 } }))
-  await world.ask()
+  await world.send()
   for (const models of [['one/nothing'], ['one/a', 'one/nothing'], ['__proto__']]) {
     const error = await world.api.catalog.accept({ models }).catch((thrown: Error & { status?: number }) => thrown)
     assert.match(`${'message' in error && error.message}`, /No change waits for "(?:one\/nothing|__proto__)"/)
@@ -338,7 +338,7 @@ test('the health response shows the date of the current prices', async () => {
   const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }))
   const show = async () => (await world.api.health.list()).catalog
   assert.equal(await show(), { asOf: '2026-01-01', isLive: false })
-  await world.ask()
+  await world.send()
   assert.equal(await show(), { asOf: '2026-01-02', isLive: true })
 })
 
@@ -347,7 +347,7 @@ test('check P9: a copy with less than half of the data is rejected entirely, eve
   const detailed: Catalog = { one: { ...base.one, models: ['a', 'b', 'c'].map((id) => ({ id, ...details })) } }
   const poor = { one: ['a', 'b', 'c'].map((id) => ({ id, price: details.price })) }
   const world = await openCatalog(async () => ({ providers: poor, asOf: '2026-01-02' }), { base: detailed })
-  await world.ask()
+  await world.send()
   const { current, rejected } = await world.api.catalog.review()
   assert.equal([current, rejected], [undefined, 'The source has less than half of the data in use.'])
   assert.is((await findModel(world, 'a'))?.contextWindow, 1_000_000)
@@ -368,7 +368,7 @@ test('a provider that disappears from the source keeps its refreshed models and 
     },
     { base: { ...base, two } },
   )
-  await world.ask()
+  await world.send()
   lacksTwo = true
   await world.api.catalog.refresh()
   const { models } = await world.api.providers.get('two')
@@ -380,8 +380,8 @@ test('a refresh scheduled far in the future by a wrong clock is due after one pe
   const clock = fakeClock()
   const world = await openCatalog(async () => changed({}), { storage, clock, every: '1d' })
   await storage.set('catalog/lease', JSON.stringify({ nextAt: clock.now() + 30 * DAY, failures: 0 }))
-  await world.ask()
+  await world.send()
   await clock.advance(1.1 * DAY)
-  await world.ask()
+  await world.send()
   assert.is(world.fetches(), 1)
 })

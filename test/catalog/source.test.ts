@@ -38,7 +38,7 @@ for (const [what, fetch] of Object.entries(broken))
     })
     assert.ok(plain.api)
     const world = await openCatalog('models.dev', { fetch })
-    const response = await world.ask()
+    const response = await world.send()
     assert.is(response.status, 200)
     assert.is((await response.json()).choices.length, 1)
     await world.clock.advance(MINUTE)
@@ -48,10 +48,10 @@ for (const [what, fetch] of Object.entries(broken))
     assert.match(world.warnings.at(-1) ?? '', /^The catalog was not refreshed: The catalog source /)
     assert.ok((await world.api.catalog.review()).error)
     await world.clock.advance(MINUTE)
-    await world.ask()
+    await world.send()
     assert.is(world.fetches(), 1) // the next attempt waits five minutes
     await world.clock.advance(5 * MINUTE)
-    await world.ask()
+    await world.send()
     assert.is(world.fetches(), 2)
   })
 
@@ -68,7 +68,7 @@ const functions: Record<string, FetchCatalog> = {
 for (const [what, refresh] of Object.entries(functions))
   test(`check P22: a function that ${what} changes nothing`, async () => {
     const world = await openCatalog(refresh)
-    assert.is((await world.ask()).status, 200)
+    assert.is((await world.send()).status, 200)
     await world.clock.advance(MINUTE)
     await world.settle()
     assert.equal((await findModel(world, 'a'))?.price, { input: 10, output: 20 })
@@ -142,7 +142,7 @@ test('models.dev is read the same way as for the built-in catalog, with its ETag
         : Response.json({ deepseek: { models }, evil: { models } }, { headers: { etag: '"x"' } })
     },
   })
-  await world.ask()
+  await world.send()
   await world.api.catalog.refresh()
   assert.equal(sent, [null, '"x"'])
   const { models: list = [], isLive } = await world.api.providers.get('deepseek')
@@ -171,11 +171,11 @@ test('check P23: a copy is split into values small enough for Deno KV and Worker
     Array.from({ length: 5_000 }, (_, nth) => [`model-ü-${nth}`, { input: 1, output: 2 }]),
   )
   const world = await openCatalog(async () => changed(many), { storage })
-  await world.ask()
+  await world.send()
   await world.api.catalog.review()
   assert.ok(sizes.length > 4)
   const other = await openCatalog(() => new Promise(() => {}), { storage })
-  await other.ask()
+  await other.send()
   assert.is((await findModel(other, 'model-ü-4999'))?.price?.input, 1)
 })
 
@@ -183,9 +183,9 @@ test('check P23: eventually consistent storage without conditional writes stores
   const storage = { ...memoryStorage(), atomic: false, keepsUsage: false as const }
   const { watch: _, ...unwatched } = storage
   const world = await openCatalog(async () => changed({ a: { input: 11, output: 20 } }), { storage: unwatched })
-  await world.ask()
+  await world.send()
   const other = await openCatalog(() => new Promise(() => {}), { storage: unwatched })
-  await other.ask()
+  await other.send()
   assert.is((await findModel(other, 'a'))?.price?.input, 11)
 })
 

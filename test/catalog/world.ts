@@ -34,7 +34,7 @@ export interface CatalogWorld {
   fetches(): number
   warnings: string[]
   /** Sends a chat request to `one/<model>`, and waits for the work that follows it. */
-  ask(model?: string): Promise<Response>
+  send(model?: string): Promise<Response>
   settle(): Promise<void>
 }
 
@@ -85,7 +85,7 @@ export async function openCatalog(
   return {
     ...{ gateway, api, clock, storage, warnings, settle },
     fetches: () => count,
-    async ask(model = 'a') {
+    async send(model = 'a') {
       const body = JSON.stringify({ model: `one/${model}`, messages: [{ role: 'user', content: 'Hi' }] })
       const response = await gateway.fetch(new Request('http://gateway/v1/chat/completions', { method: 'POST', body }))
       const copy = response.clone()

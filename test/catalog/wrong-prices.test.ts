@@ -24,7 +24,7 @@ test("a price of 0 that the catalog didn't have counts as unknown, not free", as
     }),
     { base: known },
   )
-  await world.ask()
+  await world.send()
   assert.is((await findModel(world, 'a'))?.price, undefined)
   assert.equal((await findModel(world, 'b'))?.price, { input: 10, output: 20 })
   assert.is((await findModel(world, 'newest'))?.price, undefined)
@@ -36,7 +36,7 @@ test('a price that is already free stays free', async () => {
     async () => ({ providers: { one: [{ id: 'a', price: { input: 0, output: 0 } }] }, asOf: '2026-01-02' }),
     { base: known },
   )
-  await world.ask()
+  await world.send()
   assert.equal((await findModel(world, 'a'))?.price, { input: 0, output: 0 })
 })
 
@@ -48,7 +48,7 @@ const highPrices: Record<string, Price> = {
 for (const [what, price] of Object.entries(highPrices))
   test(`a new price of ${what} that is more than ten times the regular one is held`, async () => {
     const world = await openCatalog(async () => changed({ a: price }))
-    await world.ask()
+    await world.send()
     assert.equal((await findModel(world, 'a'))?.price, { input: 10, output: 20 })
     const { held } = await world.api.catalog.review()
     assert.equal(
@@ -61,20 +61,20 @@ for (const [what, price] of Object.entries(highPrices))
 
 test("a model with invalid data stays unchanged, and isn't retired", async () => {
   const world = await openCatalog(async () => changed({ a: { input: 5_000, output: 20 } }))
-  await world.ask()
+  await world.send()
   assert.equal(await findModel(world, 'a'), { id: 'a', price: { input: 10, output: 20 } })
   assert.ok((await world.api.catalog.review()).current)
 })
 
 test('a price per unit above $1,000 is treated as a mistake', async () => {
   const world = await openCatalog(async () => changed({ newest: { image: 1e9 } }))
-  await world.ask()
+  await world.send()
   assert.is(await findModel(world, 'newest'), undefined)
 })
 
 test('a date in the future is reported, because newer releases would never replace the copy', async () => {
   const world = await openCatalog(async () => ({ ...changed({ a: { input: 11, output: 20 } }), asOf: '9999-12-31' }))
-  await world.ask()
+  await world.send()
   const { current, error } = await world.api.catalog.review()
   assert.is(current, undefined)
   assert.match(`${error}`, /future/)
@@ -92,7 +92,7 @@ test('a limit that changes by more than ten times is held, and the rest of the m
     base: { one: { ...base.one, models: ['a', 'b', 'c'].map((id) => ({ id, ...known })) } },
     accept: ({ model, maxOutputTokens = 0 }) => model === 'one/c' && maxOutputTokens > 0,
   })
-  await world.ask()
+  await world.send()
   assert.match(`${world.warnings}`, /Suspicious changes on hold: 2\./)
   assert.equal(await findModel(world, 'a'), { ...after[0], maxOutputTokens: 8_192 })
   assert.equal(await findModel(world, 'b'), { id: 'b', ...known, asOf: '2026-01-01' })
@@ -119,7 +119,7 @@ test('an accepted copy applies with its limits', async () => {
   const world = await openCatalog(async () => ({ providers: { one: [after] }, asOf: '2026-01-02' }), {
     base: { one: { ...base.one, models: ['a', 'b', 'c'].map((id) => ({ id, ...known })) } },
   })
-  await world.ask()
+  await world.send()
   assert.match(`${(await world.api.catalog.review()).rejected}`, /missing/)
   await world.api.catalog.accept()
   assert.equal(await findModel(world, 'a'), after)
@@ -132,7 +132,7 @@ test('a copy with more suspicious limits than anyone can review is rejected', as
     async () => ({ providers: { one: ids.map((id) => ({ id, price, contextWindow: 200 })) }, asOf: '2026-01-02' }),
     { base: { one: { ...base.one, models: ids.map((id) => ({ id, price, contextWindow: 200_000 })) } } },
   )
-  await world.ask()
+  await world.send()
   assert.is((await world.api.catalog.review()).rejected, '400 of 400 models have suspicious prices or limits.')
 })
 
@@ -152,7 +152,7 @@ test('a model keeps its kind and limits if the source changes them implausibly',
     }),
     { base: { one: { ...known.one, serviceKinds: ['llm', 'embedding'] } } },
   )
-  await world.ask()
+  await world.send()
   assert.equal(await findModel(world, 'a'), { id: 'a', ...details })
   assert.equal(await findModel(world, 'b'), { id: 'b', ...details })
   assert.equal(await findModel(world, 'c'), { id: 'c', ...details, contextWindow: 400_000 })
@@ -163,7 +163,7 @@ test('models with IDs that are too long or have control characters are left out'
   const world = await openCatalog(async () =>
     changed({ [long]: { input: 1 }, 'a\nb': { input: 1 }, 'a b': { input: 1 }, 'n-1': { input: 1 } }),
   )
-  await world.ask()
+  await world.send()
   const { models = [] } = await world.api.providers.get('one')
   assert.equal(
     models.map(({ id }) => id),

@@ -6,15 +6,15 @@ import { isProblem } from '../../src/cli/problem.ts'
 import { assert, suite } from '../support/suite.ts'
 
 /** Runs a command against a server that responds to each request from a table, by method, path, and action. */
-async function run(args: string[], answers: Record<string, object>, variables: Record<string, string> = {}) {
+async function run(args: string[], responses: Record<string, object>, variables: Record<string, string> = {}) {
   const sent: string[] = []
   const server = createServer(async (request, response) => {
     const body: { action?: string } = JSON.parse((await text(request)) || '{}')
     const { action, ...input } = body
     sent.push([action ?? `${request.method} ${request.url}`, JSON.stringify(input)].join(' '))
-    const answer = answers[action ?? `${request.method}`] ?? { error: 'unexpected' }
-    response.writeHead('error' in answer ? 502 : 200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(answer))
+    const reply = responses[action ?? `${request.method}`] ?? { error: 'unexpected' }
+    response.writeHead('error' in reply ? 502 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(reply))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -102,8 +102,8 @@ test("enable succeeds with a warning if it couldn't be verified, and prints all 
 
 test('enable restores the previous URL if it fails, even an empty one', async () => {
   for (const before of ['', 'https://before.test']) {
-    const answers = { GET: { cloudUrl: before }, PATCH: SET, enable: { error: 'There is no proxy.' } }
-    const { out, err, sent } = await run(['enable', 'https://c.test'], answers)
+    const responses = { GET: { cloudUrl: before }, PATCH: SET, enable: { error: 'There is no proxy.' } }
+    const { out, err, sent } = await run(['enable', 'https://c.test'], responses)
     assert.equal(sent, [
       'GET /api/settings {}',
       'PATCH /api/settings {"cloudUrl":"https://c.test"}',

@@ -6,17 +6,17 @@ import { runHere } from './run-here.ts'
 type Serving = Awaited<ReturnType<typeof serveNode>>
 
 /** Tests of options and words that don't need their own process. */
-const test = suite('the CLI commands', { serving: undefined as Serving | undefined, url: '', door: openDoor() })
+const test = suite('the CLI commands', { serving: undefined as Serving | undefined, url: '', management: openDoor() })
 
 test.before.each(async (context) => {
-  context.door = openDoor()
-  context.serving = await serveNode(context.door.gateway, { port: 0 })
+  context.management = openDoor()
+  context.serving = await serveNode(context.management.gateway, { port: 0 })
   context.url = context.serving.url
 })
 
 test.after.each(({ serving }) => serving?.close())
 
-test('lists, creates, updates, and deletes combos', async ({ url, door }) => {
+test('lists, creates, updates, and deletes combos', async ({ url, management }) => {
   assert.equal(await runHere(url, ['combos']), {
     code: 0,
     out: 'There are no combos yet. Create one: signalbox combos create <name> <model...>\n',
@@ -24,7 +24,7 @@ test('lists, creates, updates, and deletes combos', async ({ url, door }) => {
   })
   await runHere(url, ['combos', 'create', 'fast', 'openai/a', 'openai/b', '--sticky-limit', '2', '--hedge'])
   await runHere(url, ['combos', 'create', '--name', 'wide', '--data', '{"models":[{"model":"openai/c","weight":3}]}'])
-  const { combos } = await door.gateway.api.combos.list()
+  const { combos } = await management.gateway.api.combos.list()
   assert.equal(
     combos.map(({ name, models, stickyLimit, hedge }) => ({ name, models, stickyLimit, hedge })),
     [
@@ -57,10 +57,10 @@ test('lists, creates, updates, and deletes combos', async ({ url, door }) => {
     [0, 'signalbox: warning: The combo has no models, so requests for it fail with a 404.\n'],
   )
   await runHere(url, ['combos', 'delete', 'w'])
-  assert.is((await door.gateway.api.combos.list()).combos.length, 1)
+  assert.is((await management.gateway.api.combos.list()).combos.length, 1)
 })
 
-test('sets every field of a connection that has an option', async ({ url, door }) => {
+test('sets every field of a connection that has an option', async ({ url, management }) => {
   const options = [
     ['--base-url', 'http://10.0.0.5:8000/v1'],
     ['--prefix', 'lab'],
@@ -73,10 +73,10 @@ test('sets every field of a connection that has an option', async ({ url, door }
     ['--paused'],
     ['--draining'],
   ]
-  const made = await runHere(url, ['connections', 'create', 'lab', '--name', 'Lab', ...options.flat(), '--json'])
-  assert.is(made.code, 0, made.err)
-  const { id } = JSON.parse(made.out)
-  const { createdAt, updatedAt, ...connection } = await door.gateway.api.connections.get(id)
+  const created = await runHere(url, ['connections', 'create', 'lab', '--name', 'Lab', ...options.flat(), '--json'])
+  assert.is(created.code, 0, created.err)
+  const { id } = JSON.parse(created.out)
+  const { createdAt, updatedAt, ...connection } = await management.gateway.api.connections.get(id)
   assert.equal(connection, {
     id,
     provider: 'lab',
@@ -123,7 +123,7 @@ test('rejects creating an existing alias and updating an unknown one', async ({ 
   assert.is((await runHere(url, ['aliases', 'delete', 'quick'])).code, 0)
 })
 
-test('updates only the given fields of a custom model', async ({ url, door }) => {
+test('updates only the given fields of a custom model', async ({ url, management }) => {
   await runHere(url, ['models', 'create', 'lab/vendor/large', '--type', 'embedding'])
   await runHere(url, ['models', 'create', '--provider', 'lab', '--id', 'small'])
   assert.is(
@@ -133,7 +133,7 @@ test('updates only the given fields of a custom model', async ({ url, door }) =>
   const refused = await runHere(url, ['models', 'update', 'lab/small', '--type', 'fast'])
   assert.match(refused.err, /^--type must be one of/)
   await runHere(url, ['models', 'update', 'lab/vendor/large', '--type', 'image'])
-  const { models } = await door.gateway.api.customModels.list()
+  const { models } = await management.gateway.api.customModels.list()
   assert.equal(models, [
     { id: 'vendor/large', type: 'image', providerAlias: 'lab' },
     { id: 'small', providerAlias: 'lab' },
@@ -143,20 +143,20 @@ test('updates only the given fields of a custom model', async ({ url, door }) =>
   assert.is((await runHere(url, ['models', 'delete', 'lab/vendor/large'])).code, 0)
 })
 
-test('shows and updates the settings', async ({ url, door }) => {
+test('shows and updates the settings', async ({ url, management }) => {
   const changed = await runHere(url, ['settings', 'update', '--require-api-key', '--cloud-url', 'https://c.test/v1'])
   assert.match(changed.out, /^requireApiKey {9}true\ncloudUrl {14}https:\/\/c\.test\nhealth\.failureShare {3}0\.5$/m)
   await runHere(url, ['settings', 'update', '--no-require-api-key', '--data', '{"timeouts":{"idleMs":5000}}'])
-  const { requireApiKey, timeouts } = await door.gateway.api.settings.get()
+  const { requireApiKey, timeouts } = await management.gateway.api.settings.get()
   assert.equal([requireApiKey, timeouts.idleMs], [false, 5_000])
   const { out } = await runHere(url, ['settings', '--json'])
-  assert.equal(JSON.parse(out), await door.gateway.api.settings.get())
+  assert.equal(JSON.parse(out), await management.gateway.api.settings.get())
 })
 
 test('prints a complete key when the key is created or requested, otherwise only the end', async ({ url }) => {
-  const { out: made } = await runHere(url, ['keys', 'create', 'mine'])
-  const [key = ''] = /sbx_\S+/.exec(made) ?? []
-  assert.is(key.length > 40, true, made)
+  const { out: created } = await runHere(url, ['keys', 'create', 'mine'])
+  const [key = ''] = /sbx_\S+/.exec(created) ?? []
+  assert.is(key.length > 40, true, created)
   assert.match((await runHere(url, ['keys', 'get', 'mine'])).out, key)
   const hint = `${key.slice(0, 6)}…${key.slice(-2)}`
   for (const [action, end] of [
@@ -171,8 +171,8 @@ test('prints a complete key when the key is created or requested, otherwise only
   assert.match((await runHere(url, ['keys', 'list', '--json', '--values', 'all'])).out, key)
 })
 
-test('asks for an ID if several records have the same name', async ({ url, door }) => {
-  const { keys } = door.gateway.api
+test('asks for an ID if several records have the same name', async ({ url, management }) => {
+  const { keys } = management.gateway.api
   const one = await keys.create({ name: 'twin' })
   const other = await keys.create({ name: 'twin' })
   assert.equal(await runHere(url, ['keys', 'delete', 'twin']), {
@@ -185,8 +185,8 @@ test('asks for an ID if several records have the same name', async ({ url, door 
   assert.match((await runHere(url, ['keys', 'get', one.id])).err, /^Key not found\.$/m)
 })
 
-test('prints complete, aligned columns without control characters', async ({ url, door }) => {
-  const { keys } = door.gateway.api
+test('prints complete, aligned columns without control characters', async ({ url, management }) => {
+  const { keys } = management.gateway.api
   await keys.create({ name: 'a'.repeat(200) })
   await keys.create({ name: '日本語' })
   await keys.create({ name: 'reversed \u202e name' })
@@ -266,8 +266,8 @@ test('tells the user to leave /v1 off the URL', async ({ url }) => {
   assert.is(err, "This gateway doesn't support this command. Leave /v1 off the URL.\n")
 })
 
-test('searches keys by name and pages through them, without their values', async ({ url, door }) => {
-  for (const name of ['app one', 'other', 'app two']) await door.gateway.api.keys.create({ name })
+test('searches keys by name and pages through them, without their values', async ({ url, management }) => {
+  for (const name of ['app one', 'other', 'app two']) await management.gateway.api.keys.create({ name })
   const listed = await runHere(url, ['keys', 'list', '--search', 'APP', '--limit', '1', '--values', 'none'])
   assert.match(listed.out, /app one .*sbx_..…../)
   assert.not.match(listed.out, /other|app two/)

@@ -7,8 +7,8 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('tags in the CLI')
 
 test('the options --tag and --require set tags, which are true unless they have a value', async () => {
-  const door = openDoor()
-  const serving = await serveNode(door.gateway, { port: 0 })
+  const management = openDoor()
+  const serving = await serveNode(management.gateway, { port: 0 })
   const run = async (...args: string[]) => {
     let printed = ''
     const out = (text: string) => {
@@ -20,7 +20,7 @@ test('the options --tag and --require set tags, which are true unless they have 
     )
     return printed
   }
-  const { api } = door.gateway
+  const { api } = management.gateway
   await run('connections', 'create', 'openai', '--tag', 'zdr', '--tag', 'training=false', '--tag', 'region=eu')
   assert.equal((await api.connections.list()).connections[0]?.tags, { zdr: true, training: false, region: 'eu' })
   await run('keys', 'create', 'app', '--require', 'zdr=true', '--require', 'region=eu')

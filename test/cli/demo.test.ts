@@ -69,7 +69,7 @@ demo('signalbox --demo embeds strings, and strings with the same letters get equ
 })
 
 demo('signalbox --demo returns non-streaming responses and serves clients of several formats', async ({ baseUrl }) => {
-  const ask = async (path: string, model: string, more: object = {}) => {
+  const send = async (path: string, model: string, more: object = {}) => {
     const body = JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...more })
     const response = await fetch(baseUrl + path, {
       method: 'POST',
@@ -84,10 +84,10 @@ demo('signalbox --demo returns non-streaming responses and serves clients of sev
     return response.text()
   }
   const [completion, message, events, translated] = await Promise.all([
-    ask('/v1/chat/completions', 'demo'),
-    ask('/v1/messages', 'demo-messages'),
-    ask('/v1/messages', 'demo-messages', { stream: true }),
-    ask('/v1/messages', 'demo'),
+    send('/v1/chat/completions', 'demo'),
+    send('/v1/messages', 'demo-messages'),
+    send('/v1/messages', 'demo-messages', { stream: true }),
+    send('/v1/messages', 'demo'),
   ])
   assert.match(JSON.parse(completion).choices[0].message.content, /gentle curve\.$/)
   assert.is(JSON.parse(completion).usage.completion_tokens, 40)

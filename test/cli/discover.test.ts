@@ -67,9 +67,9 @@ const ids = async (url: string) => {
 
 test('a new connection to Ollama lists its models, and they respond', async (context) => {
   const { url, baseUrl } = context
-  const made = await run(url, ['create', 'ollama', '--base-url', baseUrl])
-  assert.equal([made.code, made.err], [0, ''])
-  assert.match(made.out, /^providerSpecificData\.enabledModels +llama3\.2:latest, qwen3:8b$/m)
+  const created = await run(url, ['create', 'ollama', '--base-url', baseUrl])
+  assert.equal([created.code, created.err], [0, ''])
+  assert.match(created.out, /^providerSpecificData\.enabledModels +llama3\.2:latest, qwen3:8b$/m)
   assert.equal(await ids(url), ['ollama/llama3.2:latest', 'ollama/qwen3:8b'])
   assert.match(await (await chat(url, 'ollama/qwen3:8b')).text(), 'Once')
 
@@ -96,9 +96,9 @@ test('a connection without a key queries the server again if the URL changes, un
 
 test('--no-discover queries no server, and a warning suggests options that help', async (context) => {
   const { url, baseUrl } = context
-  const made = await run(url, ['create', 'openai-compatible-lab', '--base-url', baseUrl, '--no-discover'])
+  const created = await run(url, ['create', 'openai-compatible-lab', '--base-url', baseUrl, '--no-discover'])
   assert.equal(
-    [made.code, made.err],
+    [created.code, created.err],
     [
       0,
       'signalbox: warning: "signalbox models" lists none of this connection\'s models because its server was never queried. Query the server with --discover, or list its models with --model.\n',
@@ -111,15 +111,15 @@ test('--no-discover queries no server, and a warning suggests options that help'
 test('a connection is created even if its server is unreachable, with a warning that suggests a fix', async ({
   url,
 }) => {
-  const made = await run(url, ['create', 'lmstudio', '--base-url', 'http://127.0.0.1:9/v1'])
+  const created = await run(url, ['create', 'lmstudio', '--base-url', 'http://127.0.0.1:9/v1'])
   assert.equal(
-    [made.code, made.err],
+    [created.code, created.err],
     [
       0,
       'signalbox: warning: The server at http://127.0.0.1:9/v1/models is unreachable: start it, or set its --base-url. Then try --discover again, or list its models with --model.\n',
     ],
   )
-  assert.match(made.out, /^provider +lmstudio$/m)
+  assert.match(created.out, /^provider +lmstudio$/m)
   await run(url, ['delete', 'LM Studio'])
 })
 

@@ -28,7 +28,7 @@ steps('the first steps lead from a fresh start to a streamed response when paste
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
   const command = signalbox(['--host', '0.0.0.0', '--open', '--log', '--data', await temporaryFolder()])
   const baseUrl = await command.baseUrl()
-  const [token = '', connect = '', makeKey = '', ask = '', requireKeys = ''] = listCommands(command.stdout)
+  const [token = '', connect = '', makeKey = '', item = '', requireKeys = ''] = listCommands(command.stdout)
 
   const connection = JSON.parse(await sh(`${token}\n${connect}`))
   assert.match(connection.apiKey, '…6789')
@@ -40,8 +40,8 @@ steps('the first steps lead from a fresh start to a streamed response when paste
     method: 'PUT',
     body: { apiKey: 'sk-canary-0123456789', providerSpecificData: { baseUrl: address } },
   })
-  const answer = await sh(`${token}\n${makeKey}\n${ask}`)
-  assert.match(answer, /^data: .*"Once".*\n\ndata: \[DONE\]\n\n$/)
+  const reply = await sh(`${token}\n${makeKey}\n${item}`)
+  assert.match(reply, /^data: .*"Once".*\n\ndata: \[DONE\]\n\n$/)
   await command.printed(
     new RegExp(
       `^\\S+Z 200 "${FIRST_MODEL}" -> ${FIRST_MODEL} 200 \\(\\d+ ms, streamed, \\d+ tokens in, 1 out\\)\\n`,
@@ -62,9 +62,9 @@ steps('the first steps call the demo first, and list the available models on lat
   const data = await temporaryFolder()
   const demo = signalbox(['--demo', '--data', data])
   const baseUrl = await demo.baseUrl()
-  const [, ask = ''] = listCommands(demo.stdout)
+  const [, request = ''] = listCommands(demo.stdout)
   assert.match(
-    await sh(ask),
+    await sh(request),
     /^HTTP\/1\.1 200 OK\r\n[\s\S]*x-signalbox-attempts: demo\/broken=503:server;via=demo:fallback, demo\/storyteller=200\r\n[\s\S]*\[DONE\]\n\n$/,
   )
   await manage(`${baseUrl}/api/connections`, findToken(demo), { body: { provider: 'openai' } })

@@ -14,9 +14,9 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('groups and limits in the CLI')
 
 test('options set groups and limits', async () => {
-  const door = openDoor()
-  const { api } = door.gateway
-  const serving = await serveNode(door.gateway, { port: 0 })
+  const management = openDoor()
+  const { api } = management.gateway
+  const serving = await serveNode(management.gateway, { port: 0 })
   const run = async (...args: string[]) => {
     let printed = ''
     const out = (text: string) => {

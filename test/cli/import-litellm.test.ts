@@ -157,7 +157,7 @@ test('keeps every model name that LiteLLM accepts', async ({ folder }) => {
 })
 
 test('calls models of other kinds at the endpoint of their kind', async ({ folder }) => {
-  const { ask, api, output } = await importedLiteLlm(
+  const { send, api, output } = await importedLiteLlm(
     folder,
     litellmConfig([
       [
@@ -168,7 +168,7 @@ test('calls models of other kinds at the endpoint of their kind', async ({ folde
       ['order', lab('ranker'), { model_info: { mode: 'rerank' } }],
     ]),
   )
-  const { asked } = await ask('/v1/embeddings', { model: 'vectors', input: 'hello' })
+  const { asked } = await send('/v1/embeddings', { model: 'vectors', input: 'hello' })
   assert.equal(
     asked.map(({ url, model }) => [url, model]),
     [['http://lab.test/v1/embeddings', 'bge']],
@@ -193,7 +193,7 @@ test("infers the kind of a model from the catalog or the model's name if the fil
     api_key: 'os.environ/AZURE_API_KEY',
   })
   const info = { model_info: { base_model: 'text-embedding-ada-002' } }
-  const { combos, ask, api } = await importedLiteLlm(
+  const { combos, send, api } = await importedLiteLlm(
     folder,
     litellmConfig([
       ['vectors', azure('one'), info],
@@ -204,7 +204,7 @@ test("infers the kind of a model from the catalog or the model's name if the fil
     ]),
   )
   assert.equal([combos.vectors?.kind, combos.vectors?.sameVectors], ['embedding', true])
-  const { status, asked } = await ask('/v1/embeddings', { model: 'vectors', input: 'hello' })
+  const { status, asked } = await send('/v1/embeddings', { model: 'vectors', input: 'hello' })
   assert.equal([status, asked.length], [200, 1])
   assert.equal(
     (await api.customModels.list()).models.map(({ id, type }) => [id, type]),

@@ -91,7 +91,7 @@ export async function started(folder: string, args: string[], env: Record<string
   })
   const failing = new Set<string>()
   const down = new Set<string>()
-  async function ask(path: string, body: object) {
+  async function send(path: string, body: object) {
     requests.length = 0
     const response = await gateway.fetch(`http://gateway.test${path}`, {
       method: 'POST',
@@ -102,8 +102,8 @@ export async function started(folder: string, args: string[], env: Record<string
     return { status: response.status, asked: [...requests] }
   }
   const chat = (model: string, body: object = {}) =>
-    ask('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hello' }], ...body })
-  return { output, file, warnings, ask, chat, failing, down, api: gateway.api }
+    send('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hello' }], ...body })
+  return { output, file, warnings, send, chat, failing, down, api: gateway.api }
 }
 
 /** The variables that deployments of LiteLLM read. */

@@ -14,8 +14,8 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('metadata of keys in the CLI')
 
 test('one --metadata option sets each string', async () => {
-  const door = openDoor()
-  const serving = await serveNode(door.gateway, { port: 0 })
+  const management = openDoor()
+  const serving = await serveNode(management.gateway, { port: 0 })
   const run = async (...args: string[]) => {
     let printed = ''
     const out = (text: string) => {
@@ -27,7 +27,7 @@ test('one --metadata option sets each string', async () => {
     )
     return printed
   }
-  const kept = async () => (await door.gateway.api.keys.list()).keys.map(({ name, metadata }) => [name, metadata])
+  const kept = async () => (await management.gateway.api.keys.list()).keys.map(({ name, metadata }) => [name, metadata])
   assert.match(await run('create', 'app', '--metadata', 'team=ml', '--metadata', 'query=a=b'), /^metadata\.team +ml$/m)
   assert.equal(await kept(), [['app', { team: 'ml', query: 'a=b' }]])
   assert.match(await run('get', 'app'), /^metadata\.query +a=b$/m)

@@ -147,8 +147,8 @@ test('the file with all servers connects them, and its combo responds', async (c
   ])
   const body = JSON.stringify({ model: 'local', messages: [{ role: 'user', content: 'Hello' }] })
   const headers = { 'content-type': 'application/json' }
-  const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
-  assert.match(await answer.text(), 'Hello from ollama')
+  const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
+  assert.match(await response.text(), 'Hello from ollama')
   await gateway.stop()
 })
 

@@ -149,7 +149,7 @@ export async function startLocalServers(): Promise<LocalServers> {
   }
   for (const [name, local] of Object.entries(servers) as [LocalName, LocalServer][]) {
     all.models[name] = [...local.models]
-    const server = createServer((request, response) => void answer(name, local, { request, response, all }))
+    const server = createServer((request, response) => void respond(name, local, { request, response, all }))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     all.ports[local.port] = (server.address() as AddressInfo).port
     started.push(server)
@@ -157,7 +157,7 @@ export async function startLocalServers(): Promise<LocalServers> {
   return all
 }
 
-async function answer(
+async function respond(
   name: LocalName,
   { list, unknownPath, unknownModel, key }: LocalServer,
   { request, response, all }: { request: IncomingMessage; response: ServerResponse; all: LocalServers },

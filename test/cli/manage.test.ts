@@ -23,11 +23,11 @@ async function run(args: string[], { env = {}, input = '' }: { env?: Record<stri
 
 test('creates, shows, pauses, and deletes a key', async ({ url }) => {
   const env = { SIGNALBOX_URL: url }
-  const made = await run(['keys', 'create', 'mine'], { env })
-  assert.equal([made.code, made.err], [0, ''])
-  const [, key = ''] = /^key {8}(sbx_\S+)$/m.exec(made.out) ?? []
-  const [, id = ''] = /^id {9}(\S+)$/m.exec(made.out) ?? []
-  assert.ok(key && id, made.out)
+  const created = await run(['keys', 'create', 'mine'], { env })
+  assert.equal([created.code, created.err], [0, ''])
+  const [, key = ''] = /^key {8}(sbx_\S+)$/m.exec(created.out) ?? []
+  const [, id = ''] = /^id {9}(\S+)$/m.exec(created.out) ?? []
+  assert.ok(key && id, created.out)
 
   const listed = await run(['keys'], { env })
   const [titles = '', line = ''] = listed.out.split('\n')

@@ -38,9 +38,9 @@ test.before(async (context) => {
   proxy.on('request', (requested, response) => {
     context.proxied.push(new URL(requested.url ?? '').host)
     requested.pipe(
-      request({ ...to, method: requested.method, path: requested.url, headers: requested.headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 500, answer.headers)
-        answer.pipe(response)
+      request({ ...to, method: requested.method, path: requested.url, headers: requested.headers }, (reply) => {
+        response.writeHead(reply.statusCode ?? 500, reply.headers)
+        reply.pipe(response)
       }),
     )
   })
@@ -51,7 +51,7 @@ test.after(async () => {
   provider.close()
 })
 
-async function ask(
+async function send(
   env: NonNullable<CommandOptions['env']>,
   { model = 'lab/m', content = 'hello' }: { model?: string; content?: unknown } = {},
 ) {
@@ -80,13 +80,13 @@ test('calls providers through HTTP_PROXY with NODE_USE_ENV_PROXY=1, and directly
 }) => {
   proxied.length = 0
   const env = { HTTP_PROXY: `http://127.0.0.1:${port}` }
-  assert.is((await ask(env)).status, 502)
+  assert.is((await send(env)).status, 502)
   assert.equal(proxied, [])
-  const { status, text } = await ask({ ...env, NODE_USE_ENV_PROXY: '1' })
+  const { status, text } = await send({ ...env, NODE_USE_ENV_PROXY: '1' })
   assert.is(status, 200, text)
   assert.match(text, 'by the proxy')
   assert.equal([...new Set(proxied)], ['lab.invalid:8080'])
-  assert.is((await ask({ ...env, NODE_USE_ENV_PROXY: '1', NO_PROXY: 'lab.invalid' })).status, 502)
+  assert.is((await send({ ...env, NODE_USE_ENV_PROXY: '1', NO_PROXY: 'lab.invalid' })).status, 502)
 })
 
 test('never requests media at a private address through the proxy', async ({ port, proxied }) => {
@@ -100,7 +100,7 @@ test('never requests media at a private address through the proxy', async ({ por
   ] as const) {
     proxied.length = 0
     const content = [{ type: 'image_url', image_url: { url } }]
-    assert.is((await ask(env, { model: 'gemini/gemini-2.5-pro', content })).status, 400, url)
+    assert.is((await send(env, { model: 'gemini/gemini-2.5-pro', content })).status, 400, url)
     assert.equal([...new Set(proxied)], calls, url)
   }
 })
@@ -117,8 +117,8 @@ test("never sends local requests, or a command's admin token, to the proxy", asy
   const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: `http://127.0.0.1:${port}`, NO_PROXY: 'lab.invalid' }
   const gateway = signalbox(['--data', `${folder}/data`, '--config', config], { env })
   const url = await gateway.baseUrl()
-  const answer = await chat(url, 'own/m')
-  assert.is(answer.status, 200, await answer.text())
+  const response = await chat(url, 'own/m')
+  assert.is(response.status, 200, await response.text())
   const keys = signalbox(['keys', 'list', '--url', url], { env: { ...env, SIGNALBOX_ADMIN_TOKEN: findToken(gateway) } })
   assert.is((await keys.ended).code, 0, keys.stderr)
   await gateway.stop()
@@ -147,8 +147,8 @@ test("bypasses the proxy for prompts and a command's admin token if NO_PROXY has
       env: { ...env, NO_PROXY },
     })
     const url = await gateway.baseUrl()
-    const answer = await chat(url, 'own/m')
-    assert.is(answer.status, 200, await answer.text())
+    const response = await chat(url, 'own/m')
+    assert.is(response.status, 200, await response.text())
     assert.equal([...new Set(proxied)], calls, NO_PROXY)
     const keys = signalbox(['keys', 'list', '--url', url.replace('127.0.0.1', '0.0.0.0')], {
       env: { ...env, NO_PROXY, SIGNALBOX_ADMIN_TOKEN: findToken(gateway) },

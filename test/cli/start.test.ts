@@ -85,8 +85,8 @@ start('signalbox on loopback accepts only local hostnames and those in --allowed
   const askAs = (host: string) =>
     new Promise<string>((resolve, reject) => {
       const options = { port, path: '/v1/models', headers: { host }, agent: false }
-      const answer = async (response: IncomingMessage) => resolve(`${response.statusCode} ${await text(response)}`)
-      get(options, answer).on('error', reject)
+      const respond = async (response: IncomingMessage) => resolve(`${response.statusCode} ${await text(response)}`)
+      get(options, respond).on('error', reject)
     })
   for (const host of ['gateway.example', `Gateway.Example:${port}`, 'localhost', '127.0.0.1'])
     assert.match(await askAs(host), /^200 /, host)

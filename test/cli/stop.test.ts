@@ -56,7 +56,7 @@ stop('signalbox exits immediately if the signal is repeated a second later', asy
     body: { provider: 'mine', providerSpecificData: { baseUrl: `http://127.0.0.1:${port}/v1` } },
   })
   const requested = new Promise((resolve) => silent.once('request', resolve))
-  const answer = chat(baseUrl, 'mine/model').catch(() => 'cut')
+  const reply = chat(baseUrl, 'mine/model').catch(() => 'cut')
   await requested
   command.kill('SIGTERM')
   await command.printed(/Stopping/)
@@ -64,7 +64,7 @@ stop('signalbox exits immediately if the signal is repeated a second later', asy
   const recordedAt = performance.now()
   assert.equal(await command.stop(), { code: 1, signal: null })
   assert.ok(performance.now() - recordedAt < 5_000)
-  assert.is(await answer, 'cut')
+  assert.is(await reply, 'cut')
   silent.closeAllConnections()
   silent.close()
 })

@@ -16,19 +16,19 @@ const openGateway = () => openDoor({ catalog, fetch: async () => Response.json({
 const test = suite('signalbox usage', {
   serving: undefined as Serving | undefined,
   url: '',
-  door: openGateway(),
+  management: openGateway(),
 })
 
 test.before.each(async (context) => {
-  context.door = openGateway()
-  context.serving = await serveNode(context.door.gateway, { port: 0 })
+  context.management = openGateway()
+  context.serving = await serveNode(context.management.gateway, { port: 0 })
   context.url = context.serving.url
-  await context.door.gateway.api.connections.put({ id: 'main', provider: 'openai' })
+  await context.management.gateway.api.connections.put({ id: 'main', provider: 'openai' })
 })
 
 test.after.each(({ serving }) => serving?.close())
 
-async function ask({ gateway }: ReturnType<typeof openGateway>, key: string, model = 'openai/gpt') {
+async function send({ gateway }: ReturnType<typeof openGateway>, key: string, model = 'openai/gpt') {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ model, messages: [] })
   const reply = await gateway.fetch(
@@ -38,11 +38,11 @@ async function ask({ gateway }: ReturnType<typeof openGateway>, key: string, mod
   return reply.headers.get('x-signalbox-request-id') ?? ''
 }
 
-test('filters by a group name, and shows it', async ({ url, door }) => {
-  const { id } = await door.gateway.api.groups.create({ name: 'Customers' })
-  const { key } = await door.gateway.api.keys.create({ name: 'team-a', group: id })
-  await ask(door, key)
-  await ask(door, (await door.gateway.api.keys.create({ name: 'alone' })).key)
+test('filters by a group name, and shows it', async ({ url, management }) => {
+  const { id } = await management.gateway.api.groups.create({ name: 'Customers' })
+  const { key } = await management.gateway.api.keys.create({ name: 'team-a', group: id })
+  await send(management, key)
+  await send(management, (await management.gateway.api.keys.create({ name: 'alone' })).key)
   const { out } = await runHere(url, 'usage --by group --group Customers --from 2026-01-01')
   assert.equal(
     out.split('\n').map((line) => line.split(/ {2,}/).slice(0, 2)),
@@ -57,11 +57,11 @@ test('filters by a group name, and shows it', async ({ url, door }) => {
   assert.equal([none.code, none.err], [1, 'There is no group "Nobody".\n'])
 })
 
-test('prints a table with key names, or CSV', async ({ url, door }) => {
-  const { key } = await door.gateway.api.keys.create({ name: 'team-a' })
-  await ask(door, key)
-  await ask(door, key)
-  await ask(door, key, 'nobody/x')
+test('prints a table with key names, or CSV', async ({ url, management }) => {
+  const { key } = await management.gateway.api.keys.create({ name: 'team-a' })
+  await send(management, key)
+  await send(management, key)
+  await send(management, key, 'nobody/x')
   const { code, out, err } = await runHere(url, 'usage --by key,model --from 2026-01-01')
   assert.equal([code, err], [0, ''])
   assert.equal(
@@ -85,10 +85,10 @@ test('prints a table with key names, or CSV', async ({ url, door }) => {
   assert.is((await runHere(url, 'usage --from yesterday --to today')).out, 'No usage in this period.\n')
 })
 
-test('CSV includes key and group names next to their IDs', async ({ url, door }) => {
-  const group = await door.gateway.api.groups.create({ name: 'Customers, all' })
-  const { key, id } = await door.gateway.api.keys.create({ name: 'team-a', group: group.id })
-  await ask(door, key)
+test('CSV includes key and group names next to their IDs', async ({ url, management }) => {
+  const group = await management.gateway.api.groups.create({ name: 'Customers, all' })
+  const { key, id } = await management.gateway.api.keys.create({ name: 'team-a', group: group.id })
+  await send(management, key)
   const { out } = await runHere(url, 'usage --by key,group --since 52w --csv')
   const [head = '', row = ''] = out.split('\r\n')
   assert.match(head, /^keyId,keyName,groupId,groupName,requests,/)
@@ -98,9 +98,9 @@ test('CSV includes key and group names next to their IDs', async ({ url, door })
   assert.match(requests.out, `${id},team-a,${group.id},"Customers, all"`)
 })
 
-test('accepts ages as times in --since and --until', async ({ url, door }) => {
+test('accepts ages as times in --since and --until', async ({ url, management }) => {
   const now = Date.now()
-  door.clock.advance(now - door.clock.now())
+  management.clock.advance(now - management.clock.now())
   const range = async (options: string) => {
     const { out, err } = await runHere(url, `usage summary ${options} --json`)
     assert.is(err, '', options)
@@ -122,8 +122,8 @@ test('accepts ages as times in --since and --until', async ({ url, door }) => {
   assert.equal(await range('--since yesterday --until today'), await range('--from yesterday --to today'))
 })
 
-test('shows the top rows, the sum of the rest, and the preceding period', async ({ url, door }) => {
-  for (const name of ['a', 'b', 'c']) await ask(door, (await door.gateway.api.keys.create({ name })).key)
+test('shows the top rows, the sum of the rest, and the preceding period', async ({ url, management }) => {
+  for (const name of ['a', 'b', 'c']) await send(management, (await management.gateway.api.keys.create({ name })).key)
   const { out } = await runHere(url, 'usage --top 1 --order requests --compare before')
   const lines = out.split('\n')
   assert.match(lines[0] ?? '', /^KEY +OTHERS +REQUESTS /)
@@ -131,11 +131,11 @@ test('shows the top rows, the sum of the rest, and the preceding period', async 
   assert.match(out, /\nPreceding period: 0 requests, 0 input tokens, 0 output tokens, \$0\.00\n$/)
 })
 
-test('lists rejected requests with the reason, and shows the details of one', async ({ url, door }) => {
-  const { key, id } = await door.gateway.api.keys.create({ name: 'team-a' })
-  const answered = await ask(door, key)
-  await door.gateway.api.keys.update(id, { isActive: false })
-  const refused = await ask(door, key)
+test('lists rejected requests with the reason, and shows the details of one', async ({ url, management }) => {
+  const { key, id } = await management.gateway.api.keys.create({ name: 'team-a' })
+  const answered = await send(management, key)
+  await management.gateway.api.keys.update(id, { isActive: false })
+  const refused = await send(management, key)
   const { out } = await runHere(url, 'usage requests --end refused --key team-a')
   assert.match(
     out,

@@ -13,17 +13,17 @@ const catalog = {
 const openGateway = () => openDoor({ catalog, fetch: async () => Response.json({}, { status: 500 }) })
 
 /** Commands that show the state of a gateway, and the wording of errors. */
-const test = suite('the CLI views', { serving: undefined as Serving | undefined, url: '', door: openGateway() })
+const test = suite('the CLI views', { serving: undefined as Serving | undefined, url: '', management: openGateway() })
 
 test.before.each(async (context) => {
-  context.door = openGateway()
-  context.serving = await serveNode(context.door.gateway, { port: 0 })
+  context.management = openGateway()
+  context.serving = await serveNode(context.management.gateway, { port: 0 })
   context.url = context.serving.url
 })
 
 test.after.each(({ serving }) => serving?.close())
 
-test('lists the models clients can use, and warns if no provider is connected', async ({ url, door }) => {
+test('lists the models clients can use, and warns if no provider is connected', async ({ url, management }) => {
   const before = await runHere(url, 'models')
   assert.is(
     before.out,
@@ -33,23 +33,23 @@ test('lists the models clients can use, and warns if no provider is connected', 
     before.err,
     /^signalbox: warning: No provider is connected, so these are the models in the built-in catalog\./,
   )
-  await door.gateway.api.connections.create({ provider: 'groq' })
-  await door.gateway.api.combos.create({ name: 'fast', models: ['groq/llama'] })
-  await door.gateway.api.settings.update({ requireApiKey: true })
+  await management.gateway.api.connections.create({ provider: 'groq' })
+  await management.gateway.api.combos.create({ name: 'fast', models: ['groq/llama'] })
+  await management.gateway.api.settings.update({ requireApiKey: true })
   assert.equal(await runHere(url, 'models'), {
     code: 0,
     out: 'MODEL     OWNER\nfast      combo\ngq/llama  gq\n',
     err: '',
   })
   const { out } = await runHere(url, 'models list --json')
-  assert.equal(JSON.parse(out), await door.gateway.api.models.published({ details: true }))
+  assert.equal(JSON.parse(out), await management.gateway.api.models.published({ details: true }))
   await runHere(url, 'models create groq/new')
   assert.is((await runHere(url, 'models custom')).out, 'MODEL     TYPE\ngroq/new  llm\n')
-  await door.gateway.api.connections.create({ provider: 'lab', baseUrl: 'http://lab.test/v1' })
+  await management.gateway.api.connections.create({ provider: 'lab', baseUrl: 'http://lab.test/v1' })
 })
 
-test('lists models of the given kinds with their prices', async ({ url, door }) => {
-  await door.gateway.api.connections.create({
+test('lists models of the given kinds with their prices', async ({ url, management }) => {
+  await management.gateway.api.connections.create({
     provider: 'openai',
     prices: { 'gpt-5': { input: 2, output: 10, search: 0.01, images: { '4K': 0.15 } } },
   })
@@ -60,15 +60,18 @@ test('lists models of the given kinds with their prices', async ({ url, door }) 
       'openai/gpt-5       openai  2      10      search 0.01, 4K 0.15  connection\n',
   )
   assert.match((await runHere(url, 'models --limit 1')).out, /\nMore: --after 0:openai\/gpt-5-mini\n$/)
-  await door.gateway.api.combos.create({ name: 'pictures', kind: 'image', models: ['openai/gpt-5'] })
+  await management.gateway.api.combos.create({ name: 'pictures', kind: 'image', models: ['openai/gpt-5'] })
   assert.is((await runHere(url, 'models --kind image')).out, 'MODEL     OWNER  KIND\npictures  combo  image\n')
   assert.is((await runHere(url, 'models --kind tts')).out, 'No matching models.\n')
   assert.match((await runHere(url, 'models --kind x')).err, /^--kind must be "all" or a comma-separated list of llm/)
 })
 
-test('explains where a request would go and what the client would get', async ({ url, door }) => {
-  await door.gateway.api.connections.put({ id: 'main', provider: 'openai' })
-  await door.gateway.api.combos.create({ name: 'fast', models: ['openai/gpt-5', 'groq/llama', 'openai/gpt-5-mini'] })
+test('explains where a request would go and what the client would get', async ({ url, management }) => {
+  await management.gateway.api.connections.put({ id: 'main', provider: 'openai' })
+  await management.gateway.api.combos.create({
+    name: 'fast',
+    models: ['openai/gpt-5', 'groq/llama', 'openai/gpt-5-mini'],
+  })
   const { code, out, err } = await runHere(url, 'explain fast')
   assert.equal([code, err], [0, ''])
   const [titles = '', first = '', next = '', ...rest] = out.split('\n')
@@ -83,7 +86,7 @@ test('explains where a request would go and what the client would get', async ({
     'A client would get a 404: The model "groq/llama" is not available: there is no active connection to "groq". Add or activate one: "signalbox connections create groq --api-key -".\n',
   )
   const body = JSON.parse((await runHere(url, 'explain fast --path /v1/messages --json')).out)
-  assert.equal(body, await door.gateway.api.explain({ model: 'fast', path: '/v1/messages' }))
+  assert.equal(body, await management.gateway.api.explain({ model: 'fast', path: '/v1/messages' }))
   assert.match(
     (await runHere(url, 'explain fast --path /nowhere')).err,
     /^--path must be one of "\/v1\/chat\/completions"/,
@@ -92,44 +95,44 @@ test('explains where a request would go and what the client would get', async ({
   assert.match((await runHere(url, 'explain --help')).out, /^Usage: signalbox explain <model> \[options\]/m)
 })
 
-test('shows the health of targets, and resets it', async ({ url, door }) => {
-  await door.gateway.api.connections.put({ id: 'main', provider: 'openai' })
+test('shows the health of targets, and resets it', async ({ url, management }) => {
+  await management.gateway.api.connections.put({ id: 'main', provider: 'openai' })
   assert.match(
     (await runHere(url, 'health')).out,
     /^No recent failures\.\n\nTargets:\nTARGET {2}CONNECTION {2}STATE {2}CALLS\nopenai {2}main {8}ok {5}0\n$/,
   )
   const body = JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] })
   const headers = { 'content-type': 'application/json' }
-  await door.gateway.fetch(new Request('http://g/v1/chat/completions', { method: 'POST', headers, body }))
+  await management.gateway.fetch(new Request('http://g/v1/chat/completions', { method: 'POST', headers, body }))
   const { out } = await runHere(url, 'health')
   assert.match(out, /^Recent failures:\nLEVEL +TARGET +STATE +REASON +FAILURES/)
   assert.match(out, /^model +openai\/gpt-5 /m)
   assert.match(out, /^openai\/gpt-5 +main +\w+ +\d+ +100%$/m)
-  assert.equal(JSON.parse((await runHere(url, 'health --json')).out), await door.gateway.api.health.list())
+  assert.equal(JSON.parse((await runHere(url, 'health --json')).out), await management.gateway.api.health.list())
   assert.is((await runHere(url, 'health reset OpenAI')).out, 'Reset the health of "OpenAI".\n')
   assert.match((await runHere(url, 'health reset nobody')).err, /^There is no connection "nobody"\./)
   assert.is((await runHere(url, 'health reset')).out, 'Reset the health of all targets.\n')
   assert.match((await runHere(url, 'health')).out, /^No recent failures\./)
 })
 
-test('shows, replaces, and removes a damaged record', async ({ url, door }) => {
-  await door.gateway.api.aliases.set({ alias: 'quick', model: 'openai/gpt-5' })
-  const [row] = await door.storage.list('aliases/')
+test('shows, replaces, and removes a damaged record', async ({ url, management }) => {
+  await management.gateway.api.aliases.set({ alias: 'quick', model: 'openai/gpt-5' })
+  const [row] = await management.storage.list('aliases/')
   const key = row?.key ?? ''
-  await door.storage.set(key, 'damaged')
-  await door.clock.advance(5_000)
+  await management.storage.set(key, 'damaged')
+  await management.clock.advance(5_000)
   assert.match((await runHere(url, 'health')).out, new RegExp(`Damaged records:\nKEY +PROBLEM\n${key} `))
   assert.match((await runHere(url, ['health', 'record', key])).out, /^stored +damaged$/m)
   const refused = await runHere(url, ['health', 'repair', key, '--data', '{"alias":"quick"}'])
   assert.equal([refused.code, refused.out], [1, ''])
   const mended = await runHere(url, ['health', 'repair', key, '--data', '{"alias":"quick","model":"openai/gpt-5"}'])
   assert.equal(mended, { code: 0, out: `Replaced record "${key}".\n`, err: '' })
-  await door.storage.set(key, 'damaged')
-  await door.clock.advance(5_000)
+  await management.storage.set(key, 'damaged')
+  await management.clock.advance(5_000)
   assert.is((await runHere(url, ['health', 'remove', key])).out, `Deleted record "${key}".\n`)
 })
 
-test('shows providers, and sets how requests are distributed across their connections', async ({ url, door }) => {
+test('shows providers, and sets how requests are distributed across their connections', async ({ url, management }) => {
   const titles = 'ID      NAME    PREFIX  MODELS  FORMAT\n'
   assert.is(
     (await runHere(url, 'providers')).out,
@@ -138,7 +141,7 @@ test('shows providers, and sets how requests are distributed across their connec
   assert.match((await runHere(url, 'providers get openai')).out, /^models +gpt-5-mini, gpt-5$/m)
   const updated = await runHere(url, 'providers update groq --strategy round-robin --sticky-limit 2')
   assert.match(updated.out, /^strategy +round-robin\nstickyLimit +2$/m)
-  assert.is((await door.gateway.api.providers.get('groq')).strategy, 'round-robin')
+  assert.is((await management.gateway.api.providers.get('groq')).strategy, 'round-robin')
   assert.is((await runHere(url, 'providers get opnai')).err, 'There is no provider "opnai". Did you mean "openai"?\n')
   assert.match((await runHere(url, 'providers update groq --strategy best')).err, /^--strategy must be one of/)
 })
@@ -177,8 +180,8 @@ const refused: Array<[line: string, says: RegExp]> = [
 ]
 
 for (const [line, says] of refused) {
-  test(`errors refer to options and commands: ${line}`, async ({ url, door }) => {
-    await door.gateway.api.connections.put({ id: 'main', provider: 'openai', apiKey: 'sk-0123456789-abcd' })
+  test(`errors refer to options and commands: ${line}`, async ({ url, management }) => {
+    await management.gateway.api.connections.put({ id: 'main', provider: 'openai', apiKey: 'sk-0123456789-abcd' })
     const { code, out, err } = await runHere(url, line)
     assert.equal([code, out], [1, ''])
     assert.match(err.trimEnd(), says)
@@ -223,8 +226,8 @@ test('lists all commands if an unknown word resembles none of them', async ({ ur
   }
 })
 
-test('shows information about the gateway', async ({ url, door }) => {
-  await door.gateway.api.keys.create({ name: 'one' })
+test('shows information about the gateway', async ({ url, management }) => {
+  await management.gateway.api.keys.create({ name: 'one' })
   const { code, out, err } = await runHere(url, 'info')
   assert.equal([code, err], [0, ''])
   assert.match(out, /^version +0\.1\.0$/m)

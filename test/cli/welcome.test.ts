@@ -31,8 +31,8 @@ test('explains which models are listed while nothing is connected, and how to co
 })
 
 test('contains the dashboard URL, with the token if it is shown', () => {
-  const served = { ...facts, hasDashboard: true }
-  assert.match(formatWelcome(served), '\n  http://127.0.0.1:4000/admin/#token=sbx_admin_token\n')
-  assert.match(formatWelcome({ ...served, token: undefined }), '\n  http://127.0.0.1:4000/admin/\n')
+  const server = { ...facts, hasDashboard: true }
+  assert.match(formatWelcome(server), '\n  http://127.0.0.1:4000/admin/#token=sbx_admin_token\n')
+  assert.match(formatWelcome({ ...server, token: undefined }), '\n  http://127.0.0.1:4000/admin/\n')
   assert.not.match(formatWelcome(facts), /dashboard|\/admin\//)
 })

@@ -8,14 +8,14 @@ type Serving = Awaited<ReturnType<typeof serveNode>>
 const test = suite('wrong usage of the CLI', {
   serving: undefined as Serving | undefined,
   url: '',
-  door: openDoor({}),
+  management: openDoor({}),
 })
 
 test.before(async (context) => {
-  context.serving = await serveNode(context.door.gateway, { port: 0 })
+  context.serving = await serveNode(context.management.gateway, { port: 0 })
   context.url = context.serving.url
-  await context.door.gateway.api.groups.create({ name: 'Team' })
-  await context.door.gateway.api.keys.create({ name: 'app' })
+  await context.management.gateway.api.groups.create({ name: 'Team' })
+  await context.management.gateway.api.keys.create({ name: 'app' })
 })
 
 test.after(({ serving }) => serving?.close())
@@ -95,10 +95,11 @@ test('accepts the same value twice and different values of a repeatable option',
   }
 })
 
-test('accepts the name of a group in place of its ID', async ({ url, door }) => {
-  const { id } = await door.gateway.api.groups.create({ name: 'Interns' })
+test('accepts the name of a group in place of its ID', async ({ url, management }) => {
+  const { id } = await management.gateway.api.groups.create({ name: 'Interns' })
   await runHere(url, 'keys create trainee --group Interns')
-  const member = async () => (await door.gateway.api.keys.list()).keys.find(({ name }) => name === 'trainee')?.group
+  const member = async () =>
+    (await management.gateway.api.keys.list()).keys.find(({ name }) => name === 'trainee')?.group
   assert.is(await member(), id)
   await runHere(url, 'keys update trainee --group Team')
   assert.is.not(await member(), id)

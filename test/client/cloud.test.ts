@@ -4,7 +4,7 @@ import { openDoor, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 
 /** A client of a server that responds to actions from a table; each request is noted as `METHOD /path body`. */
-function open(answers: Record<string, object> = {}) {
+function open(responses: Record<string, object> = {}) {
   const sent: string[] = []
   const client = createClient({
     baseUrl: 'http://gateway.test',
@@ -13,7 +13,7 @@ function open(answers: Record<string, object> = {}) {
       const text = await request.text()
       sent.push(`${request.method} ${new URL(request.url).pathname}${text && ` ${text}`}`)
       const { action = '' }: { action?: string } = text === '' ? {} : JSON.parse(text)
-      const body = answers[action] ?? {}
+      const body = responses[action] ?? {}
       return Response.json(body, { status: 'error' in body ? 502 : 200 })
     },
   })
@@ -93,8 +93,8 @@ actions(
     const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch, clock })
     const before = clock.now()
     let done: object | undefined
-    const ending = client.cloud.disable({ force: true }).then((answer) => {
-      done = answer
+    const ending = client.cloud.disable({ force: true }).then((response) => {
+      done = response
     })
     while (!done && clock.now() - before < 15_000) {
       await new Promise((resolve) => setTimeout(resolve, 1))

@@ -72,10 +72,10 @@ const strange: Array<[name: string, answer: () => Response, says: string]> = [
   ],
 ]
 
-for (const [name, answer, says] of strange) {
+for (const [name, respond, says] of strange) {
   answers(`${name} causes an error with the base URL`, async () => {
-    const [status, code, message] = await failure(createTestClient(async () => answer()).keys.list())
-    assert.equal([status, code], [answer().status, 'UNEXPECTED_ANSWER'])
+    const [status, code, message] = await failure(createTestClient(async () => respond()).keys.list())
+    assert.equal([status, code], [respond().status, 'UNEXPECTED_ANSWER'])
     assert.is(message, `http://gateway.test/ai returned ${says}. Check that it is the URL of a gateway.`)
   })
 }

@@ -13,23 +13,23 @@ const catalog = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm' }] } 
 async function openGateway() {
   const { gateway } = openDoor({ catalog, clock: platformClock, fetch: async () => Response.json(chatAnswer()) })
   await gateway.api.connections.create({ provider: 'one' })
-  const ask = async () => {
-    const answer = await gateway.fetch(
+  const send = async () => {
+    const response = await gateway.fetch(
       new Request('http://gateway/v1/chat/completions', {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ model: 'one/m', messages: [] }),
       }),
     )
-    await answer.text()
-    return answer.headers.get('x-signalbox-request-id')
+    await response.text()
+    return response.headers.get('x-signalbox-request-id')
   }
-  return { gateway, ask }
+  return { gateway, send }
 }
 
 /** A client whose connection can be cut, or moved to another gateway. Its own clock runs on real time. */
 function connected(first: Gateway, token = TOKEN) {
-  const state = { gateway: first as Gateway | undefined, cut: () => {}, asked: [] as Array<string | null> }
+  const state = { gateway: first as Gateway | undefined, cut: () => {}, requests: [] as Array<string | null> }
   const clock = fakeClock()
   const client = createClient({
     baseUrl: 'http://gateway',
@@ -37,7 +37,7 @@ function connected(first: Gateway, token = TOKEN) {
     clock: { now: clock.now, sleep: (ms, signal) => (ms > 20_000 ? clock.sleep(ms, signal) : moment()) },
     async fetch(input, init) {
       const request = new Request(input, init)
-      state.asked.push(request.headers.get('last-event-id'))
+      state.requests.push(request.headers.get('last-event-id'))
       if (!state.gateway) throw new TypeError('fetch failed')
       const response = await state.gateway.fetch(request)
       const reader = response.body?.getReader()
@@ -71,7 +71,7 @@ const follow = (client: Client, options: Parameters<Client['live']>[0] = {}) =>
   client.live(options)[Symbol.asyncIterator]()
 
 test('reconnects after a cut connection, and continues after the last event', async () => {
-  const { gateway, ask } = await openGateway()
+  const { gateway, send } = await openGateway()
   const { client, state } = connected(gateway)
   const recorded: Array<string | undefined> = []
   const stop = new AbortController()
@@ -86,11 +86,11 @@ test('reconnects after a cut connection, and continues after the last event', as
   await moment()
   state.gateway = undefined
   state.cut()
-  const id = await ask()
+  const id = await send()
   state.gateway = gateway
   const finished = await waiting
   assert.is(finished.type === 'finished' && finished.data.id, id)
-  assert.equal([...new Set(state.asked)], [null, running.id])
+  assert.equal([...new Set(state.requests)], [null, running.id])
   assert.equal([recorded[0], recorded[1], recorded.at(-1)], [undefined, 'UNREACHABLE', undefined])
 
   const other = await openGateway() // as after a restart

@@ -107,7 +107,7 @@ async function isSigned(request: Request, nth: number): Promise<boolean> {
   return Object.entries(expected).every(([name, value]) => headers.get(name) === value)
 }
 
-async function ask(): Promise<number> {
+async function send(): Promise<number> {
   const response = await gateway.fetch('http://gateway/v1/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -125,13 +125,13 @@ const take = () => {
   return taken
 }
 
-statuses.push(...(await Promise.all(Array.from({ length: 20 }, ask))))
+statuses.push(...(await Promise.all(Array.from({ length: 20 }, send))))
 const first = take()
 await sleep(1_300)
-statuses.push(await ask())
+statuses.push(await send())
 const renewed = take()
 rejects = true
-statuses.push(await ask())
+statuses.push(await send())
 const outcome: Outcome = {
   first,
   renewed,

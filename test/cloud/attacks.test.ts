@@ -219,12 +219,12 @@ test('wrong credentials get the same response whether the session exists or not'
   const route = signed[0]
   assert.ok(route)
   const message = await right(route)
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [
       withHeaders(message, { [headers.session]: message.headers[headers.session]?.replace(/.$/, 'x') ?? '' }),
       withHeaders(message, { [headers.session]: `${'0'.repeat(64)}-${'0'.repeat(32)}` }),
       withHeaders(message, { [headers.signature]: 'AAAA' }),
     ].map(client.send),
   )
-  assert.is(new Set(answers.map((answer) => JSON.stringify(answer))).size, 1)
+  assert.is(new Set(responses.map((response) => JSON.stringify(response))).size, 1)
 })

@@ -49,14 +49,14 @@ test('a sync transfers changes from either side, and keys created at the cloud w
   const mine = await api.keys.create({ name: 'mine' })
   await enable()
   const cloud = await tenant()
-  const made = await cloud.keys.create({ name: 'made there' })
+  const created = await cloud.keys.create({ name: 'made there' })
   await cloud.aliases.set({ alias: 'far', model: 'one/a' })
   await api.keys.update(mine.id, { isActive: false })
   assert.equal(await api.cloud.sync(), { success: true, conflicts: [] })
   assert.is(await atCloud(mine.key), 403)
-  assert.is((await api.keys.get(made.id)).key.key, made.key)
+  assert.is((await api.keys.get(created.id)).key.key, created.key)
   assert.equal((await api.aliases.list()).aliases, { far: 'one/a' })
-  assert.is(await atCloud(made.key), 200)
+  assert.is(await atCloud(created.key), 200)
 })
 
 test('an action reports conflicting changes on both sides, even after its last response was lost', async () => {

@@ -14,8 +14,8 @@ async function enabled(options: Parameters<typeof openOverMsw>[0] = {}) {
   const { key, id } = await api.keys.create({ name: 'app' })
   const combo = await api.combos.create({ name: 'fast', models: ['openai/gpt-5-mini'] })
   await api.settings.update({ cloudUrl: CLOUD_URL })
-  const answer = await api.cloud.enable()
-  assert.equal(answer, { success: true, verified: true, conflicts: [] })
+  const response = await api.cloud.enable()
+  assert.equal(response, { success: true, verified: true, conflicts: [] })
   return { ends, api, key, keyId: id, combo }
 }
 
@@ -59,14 +59,18 @@ test('cloud sync is enabled, verified, used, paused, edited at the cloud, and di
   const cloud = (await ends.tenant()).api
   await cloud.keys.update(keyId, { isActive: true })
   await cloud.aliases.set({ alias: 'quick', model: 'fast' })
-  const made = await cloud.keys.create({ name: 'made at the cloud' })
-  plant(made.key)
+  const created = await cloud.keys.create({ name: 'made at the cloud' })
+  plant(created.key)
   assert.equal(await api.cloud.sync(), { success: true, conflicts: [] })
   assert.equal(await api.aliases.list(), { aliases: { quick: 'fast' } })
   assert.is((await api.keys.get(keyId)).key.isActive, true)
-  assert.is((await api.keys.get(made.id)).key.key, made.key, 'home knows the value of a key that was made at the cloud')
-  assert.is((await cloud.keys.get(made.id)).key.key, '', 'which the cloud then forgets')
-  for (const one of [key, made.key]) assert.is((await ends.chat(one, 'quick')).status, 200)
+  assert.is(
+    (await api.keys.get(created.id)).key.key,
+    created.key,
+    'home knows the value of a key that was made at the cloud',
+  )
+  assert.is((await cloud.keys.get(created.id)).key.key, '', 'which the cloud then forgets')
+  for (const one of [key, created.key]) assert.is((await ends.chat(one, 'quick')).status, 200)
   await assertEqualSides(ends)
 
   await api.combos.update(combo.id, { models: ['openai/home'] })
@@ -172,14 +176,14 @@ test('a gateway restored from a backup that is one sync old gets the later pause
   const old = memoryStorage()
   for (const { key: name, value } of await storage.list('')) await old.set(name, value)
   await api.keys.update(id, { isActive: false })
-  const made = await api.keys.create({ name: 'made since' })
+  const created = await api.keys.create({ name: 'made since' })
   await api.cloud.sync()
   await world.gateway.close()
   const again = start({ storage: old }).gateway.api
   assert.equal(await again.cloud.sync(), { success: true, conflicts: [] })
   assert.equal(
-    [(await again.keys.get(id)).key.isActive, (await again.keys.get(made.id)).key.name],
+    [(await again.keys.get(id)).key.isActive, (await again.keys.get(created.id)).key.name],
     [false, 'made since'],
   )
-  assert.equal([await atCloud(key), await atCloud(made.key)], [403, 200])
+  assert.equal([await atCloud(key), await atCloud(created.key)], [403, 200])
 })

@@ -73,14 +73,14 @@ test('the proxy may accept a replayed message if writes propagate slowly, and th
   await turn(false)
   assert.is((await ends.chat(key)).status, 403)
 
-  const answers: number[] = []
+  const responses: number[] = []
   for (const { method, path, headers, body } of resumed) {
     const response = await elsewhere.fetch(new Request(CLOUD_URL + path, { method, headers, body }))
-    answers.push(response.status)
+    responses.push(response.status)
     assert.not.match(await response.text(), new RegExp(id))
   }
   late.release()
-  assert.ok(answers.includes(200), 'a request was taken twice')
+  assert.ok(responses.includes(200), 'a request was taken twice')
   await ends.cloudClock.advance(2_000)
   assert.is((await ends.chat(key)).status, 200, 'it has undone what came after it')
 

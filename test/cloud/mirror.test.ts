@@ -88,16 +88,16 @@ test('a replica handles concurrent requests one at a time', async () => {
   await home.enable([])
   const other = createHome(client)
   const states = await Promise.all(Array.from({ length: 6 }, (_, at) => keyState(`key ${at}`)))
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     states.map(async ({ state }) => {
       await other.open() // a session of its own, whose requests do not wait for those of others
       return state
     }),
   )
-  const { body } = await send({ ...home.memory, changes: answers, seen: [] })
+  const { body } = await send({ ...home.memory, changes: responses, seen: [] })
   assert.equal(
     body.verdicts,
-    answers.map(() => 'taken'),
+    responses.map(() => 'taken'),
   )
 })
 
@@ -168,12 +168,12 @@ test('a proxy rejects invalid messages with a specific error, and changes nothin
 })
 
 test("a proxy waits half a minute for a message, but not if its session doesn't exist", async () => {
-  const { home, client, clock, door } = await openWorld()
+  const { home, client, clock, server } = await openWorld()
   await home.enable([])
   const { path, headers } = await client.signed('POST', paths.replica, {})
   const silent = (given: Record<string, string>) => {
     const init = { method: 'POST', headers: given, body: new ReadableStream(), duplex: 'half' } as RequestInit // as undici has it
-    return door.fetch(new Request(`http://proxy.test${path}`, init))
+    return server.fetch(new Request(`http://proxy.test${path}`, init))
   }
   assert.is(
     (await silent({ ...headers, 'x-signalbox-cloud-session': `${'0'.repeat(64)}-${'0'.repeat(32)}` })).status,

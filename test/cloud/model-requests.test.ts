@@ -8,20 +8,20 @@ const test = suite('model requests at a cloud proxy')
 
 type World = ReturnType<typeof openProxy>
 
-async function ask(world: World, path: string, headers: Record<string, string> = {}, method = 'GET') {
+async function send(world: World, path: string, headers: Record<string, string> = {}, method = 'GET') {
   const response = await world.proxy.fetch(new Request(`http://proxy.test${path}`, { method, headers }))
   const text = await response.text()
   return { status: response.status, headers: response.headers, text }
 }
 
 const withKey = (value: string) => ({ authorization: `Bearer ${value}` })
-const models = async (world: World, value: string) => (await ask(world, '/v1/models', withKey(value))).status
+const models = async (world: World, value: string) => (await send(world, '/v1/models', withKey(value))).status
 
 /** A replica with these states, and what the next sync needs. */
 async function mirrored(client: Client, states: Parameters<typeof client.sync>[0]['changes'] = []) {
   const { mirror, stamp } = await client.sync({ create: true })
-  const answer = await client.sync({ mirror, stamp, changes: states })
-  return { mirror, stamp: answer.stamp, verdicts: answer.verdicts }
+  const response = await client.sync({ mirror, stamp, changes: states })
+  return { mirror, stamp: response.stamp, verdicts: response.verdicts }
 }
 
 test("model requests need a known key even if the replica requires none, and errors use the client's format", async () => {
@@ -36,14 +36,14 @@ test("model requests need a known key even if the replica requires none, and err
     withKey(ENROLLMENT_TOKEN),
     { 'x-api-key': 'sk-provider-key-of-someone' },
   ]) {
-    const answer = await ask(world, '/v1/models', credentials)
-    assert.is(answer.status, 401)
-    assert.type(JSON.parse(answer.text).error.message, 'string')
+    const response = await send(world, '/v1/models', credentials)
+    assert.is(response.status, 401)
+    assert.type(JSON.parse(response.text).error.message, 'string')
   }
-  const google = await ask(world, '/v1beta/models', { 'x-goog-api-key': unknown })
+  const google = await send(world, '/v1beta/models', { 'x-goog-api-key': unknown })
   assert.is(JSON.parse(google.text).error.code, 401)
   assert.is(await models(world, value), 200)
-  const probe = await ask(world, '/v1/chat/completions', {}, 'OPTIONS')
+  const probe = await send(world, '/v1/chat/completions', {}, 'OPTIONS')
   assert.is(probe.status, 204)
 })
 
@@ -122,17 +122,17 @@ test('a proxy serves no management API, and nothing outside its paths', async ()
   const world = openProxy()
   for (const path of ['/api', '/api/keys', '/api/sync/cloud', '/elsewhere', '/cloudy'])
     for (const method of ['GET', 'POST', 'DELETE']) {
-      assert.is((await ask(world, path, {}, method)).status, 404, path)
+      assert.is((await send(world, path, {}, method)).status, 404, path)
       assert.is(world.proxy.matches(`http://proxy.test${path}`), false)
       assert.is(await world.proxy.handle(new Request(`http://proxy.test${path}`, { method })), undefined)
     }
   for (const path of ['/v1', '/v1/x', '/v1beta/x', '/health', '/cloud', '/cloud/1'])
     assert.is(world.proxy.matches(`http://proxy.test${path}`), true)
-  assert.is(JSON.parse((await ask(world, '/')).text).name, 'signalbox-cloud')
-  assert.is(JSON.parse((await ask(world, '/health')).text).status, 'ok')
+  assert.is(JSON.parse((await send(world, '/')).text).name, 'signalbox-cloud')
+  assert.is(JSON.parse((await send(world, '/health')).text).status, 'ok')
   await world.proxy.close()
-  assert.is((await ask(world, '/health')).status, 503)
-  assert.is((await ask(world, '/v1/models')).status, 503)
+  assert.is((await send(world, '/health')).status, 503)
+  assert.is((await send(world, '/v1/models')).status, 503)
 })
 
 test('the operator of a proxy sees each gateway that has a replica', async () => {

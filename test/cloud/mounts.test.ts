@@ -16,7 +16,7 @@ test('a cloud proxy runs with serveNode like a gateway', async () => {
   const { proxy } = openProxy()
   const server = await serveNode(proxy, { port: 0 })
   try {
-    const door = {
+    const target = {
       fetch: async (request: Request) => {
         const { pathname, search } = new URL(request.url)
         const body = request.method === 'GET' ? undefined : await request.text()
@@ -24,7 +24,7 @@ test('a cloud proxy runs with serveNode like a gateway', async () => {
         return fetch(`${server.url}${pathname}${search}`, { method, headers, ...(body && { body }) })
       },
     }
-    const client = await createClient(door)
+    const client = await createClient(target)
     assert.is((await client.open(ENROLLMENT_TOKEN)).status, 200)
     const { value, state } = await keyState('one')
     await createHome(client).enable([state])
@@ -43,8 +43,8 @@ test('a cloud proxy runs with serveNode like a gateway', async () => {
 test('a cloud proxy runs as a Worker', async () => {
   const { proxy } = openProxy()
   const handler = toWorkersHandler(() => proxy)
-  const answer = await handler.fetch(new Request('http://proxy.test/cloud/1'), {}, { waitUntil() {} })
-  assert.equal(await answer.json(), { service: 'signalbox-cloud', protocol: 1 })
+  const response = await handler.fetch(new Request('http://proxy.test/cloud/1'), {}, { waitUntil() {} })
+  assert.equal(await response.json(), { service: 'signalbox-cloud', protocol: 1 })
 })
 
 /** A store like Workers KV: not atomic, without change reports, and with one write per key and second. */
@@ -74,7 +74,7 @@ test('a cloud proxy works on a non-atomic store that accepts one write per key p
   const clock = fakeClock()
   const world = openProxy({ clock, storage: slowStorage(clock.now, () => refusals++) })
   const work = (async () => {
-    const home = createHome(await createClient(world.door))
+    const home = createHome(await createClient(world.server))
     await home.open()
     const { value, state } = await keyState('one')
     const { verdicts } = await home.enable([settingsState(true), state])

@@ -22,14 +22,14 @@ async function openWorld(ids: string[]) {
     replicas,
     maxOpen: 2,
     makeGateway(scope) {
-      const made = createGatewayWith({ storage: scope, clock, logger: false }, { afterCaller: requireKey })
-      const { close } = made.gateway
+      const created = createGatewayWith({ storage: scope, clock, logger: false }, { afterCaller: requireKey })
+      const { close } = created.gateway
       const name = `gateway ${++count}`
       const closing = () => {
         closed.push(name)
         return close()
       }
-      return { ...made, gateway: Object.assign(made.gateway, { close: closing }) }
+      return { ...created, gateway: Object.assign(created.gateway, { close: closing }) }
     },
   })
   let count = 0

@@ -12,7 +12,7 @@ const test = suite('a cloud proxy killed during a write')
 async function openWorld() {
   const storage = dyingStorage(memoryStorage())
   const world = openProxy({ storage })
-  const home = createHome(await createClient(world.door))
+  const home = createHome(await createClient(world.server))
   const id = await getGatewayId(home.client.kept.publicKey)
   const { value, state } = await keyState('one')
   const models = async (key = value) => {

@@ -30,9 +30,9 @@ test('a gateway batches changes made in quick succession, and shows the age of t
   await enable()
   await after(2_000)
   const before = calls.length
-  for (let made = 0; made < 12; made++) {
-    await api.aliases.set({ alias: `a${made}`, model: 'one/a' })
-    if (made === 0) assert.is((await api.cloud.get()).lagMs, 0)
+  for (let created = 0; created < 12; created++) {
+    await api.aliases.set({ alias: `a${created}`, model: 'one/a' })
+    if (created === 0) assert.is((await api.cloud.get()).lagMs, 0)
     await clock.advance(20)
   }
   assert.is((await api.cloud.get()).lagMs, 240)
@@ -47,8 +47,8 @@ test('a gateway sends a batch at least every second while changes keep coming', 
   await enable()
   await after(2_000)
   const before = calls.length
-  for (let made = 0; made < 12; made++) {
-    await api.aliases.set({ alias: `a${made}`, model: 'one/a' })
+  for (let created = 0; created < 12; created++) {
+    await api.aliases.set({ alias: `a${created}`, model: 'one/a' })
     await after(125)
   }
   assert.ok(calls.length > before)
@@ -189,17 +189,17 @@ test('a gateway resumes syncing on a request after the platform dropped its time
   let offset = 0
   const dropping = far.start({ clock })
   const waited: Promise<unknown>[] = []
-  const ask = () =>
+  const send = () =>
     dropping.gateway.fetch(
       new Request('http://gateway.test/v1/models'),
       {},
       { waitUntil: (one: Promise<unknown>) => void waited.push(one) },
     )
-  await ask()
+  await send()
   await turns()
   const before = far.calls.length
   offset = 5_000
-  await ask()
+  await send()
   await Promise.all(waited)
   assert.ok(far.calls.slice(before).includes(SYNC))
 })

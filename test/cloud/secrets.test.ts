@@ -118,9 +118,9 @@ test("an attacker with a client key, all messages, and a copy of the storage can
     if (restarted) ends.restart()
     for (const { method, path, headers, body } of held) {
       if (path === '/v1/models') continue // the key itself, which opens the models
-      const answer = await again(ends, { method, path, headers, body })
-      if (path === '/cloud/1' || path === '/cloud/1/challenges') assert.is(answer.status, 200)
-      else assert.is(answer.status, 401, `${method} ${path}: ${answer.text}`)
+      const response = await again(ends, { method, path, headers, body })
+      if (path === '/cloud/1' || path === '/cloud/1/challenges') assert.is(response.status, 200)
+      else assert.is(response.status, 401, `${method} ${path}: ${response.text}`)
     }
   }
 
@@ -144,20 +144,20 @@ test("an attacker with a client key, all messages, and a copy of the storage can
         },
       ]) {
         const body = method === 'POST' ? '{"sealed":"AAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAAAA"}' : ''
-        const answer = await again(ends, { method, path, headers, body })
-        assert.is(answer.status, 401, answer.text)
+        const response = await again(ends, { method, path, headers, body })
+        assert.is(response.status, 401, response.text)
       }
     }
 
   // A stored value doesn't work as an API key.
   for (const credential of keysIn(stolen)) {
-    const answer = await again(ends, {
+    const response = await again(ends, {
       method: 'GET',
       path: '/v1/models',
       headers: { authorization: `Bearer ${credential}` },
       body: '',
     })
-    assert.is(answer.status, 401, credential)
+    assert.is(response.status, 401, credential)
   }
   await ends.close()
 })

@@ -9,15 +9,15 @@ import { ENROLLMENT_TOKEN, openProxy } from './support/proxy.ts'
 const test = suite('sessions at a cloud proxy')
 
 test('a proxy identifies itself without a credential', async () => {
-  const { door } = openProxy()
-  const client = await createClient(door)
-  const answer = await client.send({ method: 'GET', path: paths.hello, headers: {} })
-  assert.equal(answer, { status: 200, body: { service: 'signalbox-cloud', protocol: 1 } })
+  const { server } = openProxy()
+  const client = await createClient(server)
+  const response = await client.send({ method: 'GET', path: paths.hello, headers: {} })
+  assert.equal(response, { status: 200, body: { service: 'signalbox-cloud', protocol: 1 } })
 })
 
 test('a gateway needs the enrollment token only to open its first session', async () => {
-  const { door, storage } = openProxy()
-  const client = await createClient(door)
+  const { server, storage } = openProxy()
+  const client = await createClient(server)
   const refused = await client.open()
   assert.is(refused.status, 401)
   assert.is(refused.body.code, 'NOT_ENROLLED')
@@ -36,8 +36,8 @@ test('a gateway needs the enrollment token only to open its first session', asyn
 })
 
 test('a proxy without an enrollment token enrolls no new gateway, and the error explains why', async () => {
-  const { door } = openProxy({ enrollmentToken: undefined } as object)
-  const client = await createClient(door)
+  const { server } = openProxy({ enrollmentToken: undefined } as object)
+  const client = await createClient(server)
   const { status, body } = await client.open(ENROLLMENT_TOKEN)
   assert.is(status, 401)
   assert.match(String(body.error), /createCloudProxy\(\{ enrollmentToken \}\)/)
@@ -45,7 +45,7 @@ test('a proxy without an enrollment token enrolls no new gateway, and the error 
 
 test('a challenge opens only one session, even after the proxy restarts', async () => {
   const world = openProxy()
-  const client = await createClient(world.door)
+  const client = await createClient(world.server)
   const { message } = await client.opening(ENROLLMENT_TOKEN)
   assert.is((await client.post(paths.sessions, message)).status, 200)
   for (let attempt = 0; attempt < 2; attempt++) {
@@ -57,11 +57,11 @@ test('a challenge opens only one session, even after the proxy restarts', async 
 
 test('a session needs a challenge from this proxy that is less than a minute old', async () => {
   const world = openProxy()
-  const client = await createClient(world.door)
+  const client = await createClient(world.server)
   const { message } = await client.opening(ENROLLMENT_TOKEN)
   await world.clock.advance(60_000)
   assert.is((await client.post(paths.sessions, message)).status, 401)
-  const other = await createClient(openProxy().door)
+  const other = await createClient(openProxy().server)
   const foreign = await other.opening(ENROLLMENT_TOKEN)
   const { challenge } = foreign.message
   const { message: relayed } = await client.opening(ENROLLMENT_TOKEN, { challenge })
@@ -70,7 +70,7 @@ test('a session needs a challenge from this proxy that is less than a minute old
 
 test('a session needs a signature over every field by its own key', async () => {
   const world = openProxy()
-  const client = await createClient(world.door)
+  const client = await createClient(world.server)
   const { message } = await client.opening(ENROLLMENT_TOKEN)
   const stranger = await createIdentity()
   const other = await client.opening(ENROLLMENT_TOKEN)
@@ -89,14 +89,14 @@ test('a session needs a signature over every field by its own key', async () => 
 
 test('an invalid message returns a 400 and writes nothing', async () => {
   const world = openProxy()
-  const client = await createClient(world.door)
+  const client = await createClient(world.server)
   const { message } = await client.opening(ENROLLMENT_TOKEN)
   const before = await world.storage.list('')
   const { signature: _, ...unsigned } = message
   const { message: noKey } = await client.opening(ENROLLMENT_TOKEN, { exchangeKey: 'AAAA' })
   for (const body of [{}, unsigned, { ...message, more: 1 }, { ...message, publicKey: 1 }, noKey]) {
-    const answer = await client.post(paths.sessions, body)
-    assert.equal([answer.status, answer.body.code], [400, 'INVALID_MESSAGE'], JSON.stringify(body))
+    const response = await client.post(paths.sessions, body)
+    assert.equal([response.status, response.body.code], [400, 'INVALID_MESSAGE'], JSON.stringify(body))
   }
   for (const [text, status] of [
     ['', 400],
@@ -105,8 +105,8 @@ test('an invalid message returns a 400 and writes nothing', async () => {
     [`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, 400],
     [JSON.stringify({ ...message, enrollmentToken: 'x'.repeat(20_000) }), 413],
   ] as const) {
-    const answer = await client.send({ method: 'POST', path: paths.sessions, headers: {}, body: text })
-    assert.is(answer.status, status, text.slice(0, 40))
+    const response = await client.send({ method: 'POST', path: paths.sessions, headers: {}, body: text })
+    assert.is(response.status, status, text.slice(0, 40))
   }
   assert.is((await world.storage.list('')).length, before.length)
 })
@@ -187,9 +187,9 @@ test('a session handles concurrent requests one at a time, each only once', asyn
   const world = openProxy()
   const client = await world.enrolled()
   const message = await client.signed('GET', paths.sessions)
-  const answers = await Promise.all(Array.from({ length: 8 }, () => client.send(message)))
-  assert.is(answers.filter(({ status }) => status === 200).length, 1)
-  assert.is(answers.filter(({ status }) => status === 401).length, 7)
+  const responses = await Promise.all(Array.from({ length: 8 }, () => client.send(message)))
+  assert.is(responses.filter(({ status }) => status === 200).length, 1)
+  assert.is(responses.filter(({ status }) => status === 401).length, 7)
 })
 
 test('a response is unreadable without the session key', async () => {
@@ -216,7 +216,7 @@ function openTwoProxies(differenceMs: number) {
   /** Alternates requests between the proxies. */
   const between = (first: typeof one, second: typeof one) => {
     let count = 0
-    return { fetch: (request: Request) => (count++ % 2 === 0 ? first : second).door.fetch(request) }
+    return { fetch: (request: Request) => (count++ % 2 === 0 ? first : second).server.fetch(request) }
   }
   return { one, other, between }
 }
@@ -237,10 +237,10 @@ test("a session still opens after the proxy's clock goes back", async () => {
   for (const backMs of [60_000, 3_600_000]) {
     const storage = memoryStorage()
     const before = openProxy({ storage, clock: fakeClock(Date.UTC(2026, 0, 2)) })
-    const client = await createClient(before.door)
+    const client = await createClient(before.server)
     assert.is((await client.open(ENROLLMENT_TOKEN)).status, 200)
     const after = openProxy({ storage, clock: fakeClock(Date.UTC(2026, 0, 2) - backMs) })
-    const again = await createClient(after.door, client.kept)
+    const again = await createClient(after.server, client.kept)
     assert.is((await again.open()).status, 200)
     assert.is((await again.call('GET', paths.sessions)).status, 200)
   }
@@ -248,22 +248,22 @@ test("a session still opens after the proxy's clock goes back", async () => {
 
 test('a message from before the gateway enrolled opens no session, regardless of the clock', async () => {
   const { one, other } = openTwoProxies(60_000)
-  const client = await createClient(one.door)
+  const client = await createClient(one.server)
   const { message } = await client.opening()
   assert.is((await client.post(paths.sessions, message)).body.code, 'NOT_ENROLLED')
   assert.is((await client.open(ENROLLMENT_TOKEN)).status, 200)
-  for (const { door } of [one, other]) {
-    const again = await createClient(door, client.kept)
+  for (const { server } of [one, other]) {
+    const again = await createClient(server, client.kept)
     assert.is((await again.post(paths.sessions, message)).body.code, 'SESSION_INVALID')
   }
 })
 
 test("another proxy's challenge works for one more minute to allow for clock skew, and only once", async () => {
   const { one, other } = openTwoProxies(0)
-  const client = await createClient(one.door)
+  const client = await createClient(one.server)
   const [first, second] = [await client.opening(ENROLLMENT_TOKEN), await client.opening(ENROLLMENT_TOKEN)]
   await Promise.all([one, other].map(({ clock }) => clock.advance(119_999)))
-  const elsewhere = await createClient(other.door, client.kept)
+  const elsewhere = await createClient(other.server, client.kept)
   assert.is((await client.post(paths.sessions, first.message)).status, 401)
   assert.is((await elsewhere.post(paths.sessions, first.message)).status, 200)
   assert.is((await elsewhere.post(paths.sessions, first.message)).status, 401)
@@ -272,8 +272,8 @@ test("another proxy's challenge works for one more minute to allow for clock ske
 })
 
 test('a query string is rejected on every route, and the error on unsigned routes mentions it', async () => {
-  const { door, enrolled } = openProxy()
-  const client = await createClient(door)
+  const { server, enrolled } = openProxy()
+  const client = await createClient(server)
   const json = { 'content-type': 'application/json' }
   for (const message of [
     { method: 'GET', path: `${paths.hello}?a=1`, headers: {} },

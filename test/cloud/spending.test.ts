@@ -28,10 +28,10 @@ async function opened(limits: { key?: object; group?: object }, options: Paramet
   const { id, key } = await api.keys.create({ name: 'app', group: 'team', ...(limits.key && { limits: limits.key }) })
   await api.settings.update({ cloudUrl: CLOUD_URL })
   await api.cloud.enable()
-  return { ends, api, id, key, ...asks(ends, key) }
+  return { ends, api, id, key, ...sendAll(ends, key) }
 }
 
-function asks(ends: OverMsw, key: string) {
+function sendAll(ends: OverMsw, key: string) {
   return {
     async atHome() {
       const response = await ends.home.fetch('http://home.test/v1/chat/completions', chatRequest(key, MODEL))
@@ -76,10 +76,10 @@ test("a key's usage on one side counts on the other after a sync", async () => {
 
 test('a budget spent at the cloud is also spent on the gateway', async () => {
   const { ends, api, id, atHome, atCloud } = await opened({ key: { usd: { total: 0.0023 } } })
-  const answers: number[] = []
-  while (answers.at(-1) !== 402 && answers.length < 20) answers.push((await atCloud()).status)
-  assert.equal(answers.slice(0, 2), [200, 200])
-  assert.is(answers.at(-1), 402)
+  const responses: number[] = []
+  while (responses.at(-1) !== 402 && responses.length < 20) responses.push((await atCloud()).status)
+  assert.equal(responses.slice(0, 2), [200, 200])
+  assert.is(responses.at(-1), 402)
   assert.equal(await states(api, id), [['key', 'usd', 0, 0.0023]])
   await api.cloud.sync()
   const cloud = (await ends.tenant()).api

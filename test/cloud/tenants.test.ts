@@ -35,12 +35,12 @@ const refusal = (work: Promise<unknown>): Promise<{ code?: string; status?: numb
 test('creating, pausing, and deleting keys in process takes effect immediately', async () => {
   const world = openProxy()
   const { api, value } = await tenantOf(world)
-  const made = await api.keys.create({ name: 'from the host' })
-  assert.is(await statusOf(world, made.key), 200)
-  await api.keys.update(made.id, { isActive: false })
-  assert.is(await statusOf(world, made.key), 403)
-  await api.keys.delete(made.id)
-  assert.is(await statusOf(world, made.key), 401)
+  const created = await api.keys.create({ name: 'from the host' })
+  assert.is(await statusOf(world, created.key), 200)
+  await api.keys.update(created.id, { isActive: false })
+  assert.is(await statusOf(world, created.key), 403)
+  await api.keys.delete(created.id)
+  assert.is(await statusOf(world, created.key), 401)
   await api.keys.update('one', { isActive: false })
   assert.is(await statusOf(world, value), 403)
   const { keys } = await api.keys.list()
@@ -125,17 +125,17 @@ test('other proxies on the storage reject a deleted tenant within a second', asy
   const { value, home, state } = await tenantOf(world)
   const first = world.proxy
   world.restart()
-  const ask = async () => {
+  const send = async () => {
     const headers = { authorization: `Bearer ${value}` }
     return (await first.fetch(new Request('http://proxy.test/v1/models', { headers }))).status
   }
-  assert.is(await ask(), 200)
+  assert.is(await send(), 200)
   await home.disable()
   await world.clock.advance(1_000)
-  assert.is(await ask(), 401)
+  assert.is(await send(), 401)
   await home.enable([state])
   await world.clock.advance(1_000)
-  assert.is(await ask(), 200)
+  assert.is(await send(), 200)
 })
 
 test('a key becomes available after the process that claimed it has ended', async () => {
@@ -161,9 +161,9 @@ test("a tenant's secrets are never stored unencrypted", async () => {
   const { home, api, value } = await tenantOf(world)
   const provider = 'sk-provider-key-of-the-connection'
   await home.sync([connectionState('c', provider)])
-  const made = await api.keys.create({ name: 'from the host' })
+  const created = await api.keys.create({ name: 'from the host' })
   const held = JSON.stringify(await world.storage.list(''))
-  for (const secret of [value, made.key, provider, ENROLLMENT_TOKEN, SECRET]) {
+  for (const secret of [value, created.key, provider, ENROLLMENT_TOKEN, SECRET]) {
     plant(secret)
     assert.ok(!held.includes(secret), secret)
   }

@@ -35,13 +35,13 @@ function open(
     logger: false,
   }
   const gateway = createGateway(options)
-  const ask = (model: string, user = 'alice') =>
+  const send = (model: string, user = 'alice') =>
     gateway.fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-user': user },
       body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
     })
-  return { ask, calls, clock, errors }
+  return { send, calls, clock, errors }
 }
 
 const HOUR = 60 * 60_000
@@ -57,17 +57,17 @@ test('sends the token of GoogleAuth to Vertex AI, for all accounts, and renews i
       }),
     }),
   })
-  const { ask, calls, clock } = open({ vertex: { apiKey, providerSpecificData: { project: 'p1' } } })
+  const { send, calls, clock } = open({ vertex: { apiKey, providerSpecificData: { project: 'p1' } } })
   const seen = () => calls.at(-1)?.headers.get('authorization')
-  assert.is((await ask('vertex/meta/llama')).status, 200)
-  await ask('vertex/meta/llama', 'bob')
+  assert.is((await send('vertex/meta/llama')).status, 200)
+  await send('vertex/meta/llama', 'bob')
   assert.equal([tokens, seen()], [1, 'Bearer ya29.token-1'])
   assert.match(calls[0]?.url ?? '', /^https:\/\/aiplatform\.googleapis\.com\/v1\/projects\/p1\//)
   await clock.advance(HOUR - 61_000)
-  await ask('vertex/meta/llama')
+  await send('vertex/meta/llama')
   assert.is(tokens, 1)
   await clock.advance(2_000)
-  await ask('vertex/meta/llama')
+  await send('vertex/meta/llama')
   assert.equal([tokens, seen()], [2, 'Bearer ya29.token-2'])
 })
 
@@ -91,10 +91,10 @@ test('creates another client if the provider rejects its token', async () => {
     ['azure/gpt-5.5', { azure: { apiKey: azure, providerSpecificData: { resource: 'r1' } } }],
   ] as const) {
     clients = 0
-    const { ask, calls, errors } = open(connections, ({ headers }) =>
+    const { send, calls, errors } = open(connections, ({ headers }) =>
       headers.get('authorization')?.includes('client-1') ? unauthorized() : undefined,
     )
-    assert.equal([(await ask(model)).status, (await ask(model)).status], [200, 200])
+    assert.equal([(await send(model)).status, (await send(model)).status], [200, 200])
     assert.equal([clients, calls.length, errors], [2, 3, []])
   }
 })
@@ -110,8 +110,8 @@ test('sends the token of an Azure credential to Azure OpenAI as a bearer token',
       },
     }),
   })
-  const { ask, calls, clock } = open({ azure: { apiKey, providerSpecificData: { resource: 'r1' } } })
-  assert.is((await ask('azure/gpt-5.5')).status, 200)
+  const { send, calls, clock } = open({ azure: { apiKey, providerSpecificData: { resource: 'r1' } } })
+  assert.is((await send('azure/gpt-5.5')).status, 200)
   assert.equal(requests, ['https://ai.azure.com/.default', false])
   assert.is(calls[0]?.headers.get('authorization'), 'Bearer eyJhbGciOi.eyJhdWQi.c2ln')
   assert.is(calls[0]?.headers.get('api-key'), null)
@@ -126,7 +126,7 @@ test('signs Bedrock calls with the keys of an AWS provider, and refreshes them w
     sessionToken: 'FwoGZXIvYXdzEBYaDsession',
     expiration: new Date(clock.now() + HOUR),
   })
-  const { ask, calls, clock } = open(
+  const { send, calls, clock } = open(
     { bedrock: { apiKey: awsCredentials({ provider }), providerSpecificData: { region: 'eu-central-1' } } },
     ({ headers }) => {
       if (!rejectsAll || headers.get('authorization')?.includes('EXAMPL3')) return Response.json(CONVERSE)
@@ -135,14 +135,14 @@ test('signs Bedrock calls with the keys of an AWS provider, and refreshes them w
   )
   const readKey = () =>
     /Credential=(\w+)\/\d+\/eu-central-1\/bedrock\//.exec(calls.at(-1)?.headers.get('authorization') ?? '')?.[1]
-  assert.is((await ask('bedrock/amazon.nova')).status, 200)
+  assert.is((await send('bedrock/amazon.nova')).status, 200)
   assert.is(readKey(), 'ASIAIOSFODNN7EXAMPL1')
   assert.is(calls[0]?.headers.get('x-amz-security-token'), 'FwoGZXIvYXdzEBYaDsession')
   await clock.advance(HOUR - 59_000)
-  await ask('bedrock/amazon.nova')
+  await send('bedrock/amazon.nova')
   assert.is(readKey(), 'ASIAIOSFODNN7EXAMPL2')
   rejectsAll = true
-  assert.is((await ask('bedrock/amazon.nova')).status, 200)
+  assert.is((await send('bedrock/amazon.nova')).status, 200)
   assert.is(readKey(), 'ASIAIOSFODNN7EXAMPL3')
   assert.equal(forced, [false, true, true])
 })
@@ -155,8 +155,8 @@ const CONVERSE = {
 
 test('skips the connection if the vendor has no credential', async () => {
   const apiKey = azureCredentials({ credential: () => ({ getToken: async () => null }) })
-  const { ask, calls, errors } = open({ azure: { apiKey, providerSpecificData: { resource: 'r1' } } })
-  const response = await ask('azure/gpt-5.5')
+  const { send, calls, errors } = open({ azure: { apiKey, providerSpecificData: { resource: 'r1' } } })
+  const response = await send('azure/gpt-5.5')
   assert.equal([response.status, calls.length, errors.length], [502, 0, 0])
   assert.match(await response.text(), /returned nothing/)
 })
@@ -189,8 +189,8 @@ for (const [name, [connections, model]] of Object.entries(PACKAGES))
       },
     })
     try {
-      const { ask, calls, errors } = open(connections)
-      const texts = [await (await ask(model)).text(), await (await ask(model)).text()]
+      const { send, calls, errors } = open(connections)
+      const texts = [await (await send(model)).text(), await (await send(model)).text()]
       for (const text of texts) {
         assert.match(text, /credential function of the connection .* failed/)
         assert.not(text.includes(name))
@@ -250,10 +250,10 @@ for (const [name, [connections, model]] of Object.entries(PACKAGES))
 
 test('a failing package that the app provides causes no login advice', async () => {
   const provider = () => Promise.reject(new Error('expired'))
-  const { ask, errors } = open({
+  const { send, errors } = open({
     bedrock: { apiKey: awsCredentials({ provider }), providerSpecificData: { region: 'us-east-1' } },
   })
-  assert.is((await ask('bedrock/anthropic.claude-opus-5')).status, 502)
+  assert.is((await send('bedrock/anthropic.claude-opus-5')).status, 502)
   const { message, cause } = errors[0] as Error
   assert.is(message, 'The credential function of "bedrock" failed. The hook "onError" gets the cause.')
   assert.is((cause as Error).message, 'expired')

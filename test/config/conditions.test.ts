@@ -16,7 +16,7 @@ const withCondition = (when: When, more: GatewayOptions = {}): GatewayOptions =>
 
 test('a function decides whether a request uses an entry', async () => {
   const requests: unknown[] = []
-  const { chat, up, records } = openRouted(
+  const { chat, upstream, records } = openRouted(
     withCondition(async ({ model, body, header }) => {
       requests.push([model, header('x-tier')])
       return body.user === 'gold'
@@ -28,7 +28,7 @@ test('a function decides whether a request uses an entry', async () => {
     ['outer', 'iron'],
   ])
     assert.is((await chat({ model, user }, { headers: { 'x-tier': String(user) } })).status, 200)
-  assert.equal(up.providers, ['one', 'two', 'two'])
+  assert.equal(upstream.providers, ['one', 'two', 'two'])
   assert.equal(requests, [
     ['picky', 'gold'],
     ['picky', 'iron'],
@@ -52,20 +52,20 @@ test('functions of several entries run concurrently, once each, within a second'
     await clock.sleep(900)
     return true
   }
-  const { chat, clock, up } = openRouted({
+  const { chat, clock, upstream } = openRouted({
     combos: {
       slow: [
         { model: 'one/m', when: slow },
         { model: 'two/m', when: slow },
       ],
     },
-    answer: ({ provider }) =>
+    respond: ({ provider }) =>
       provider === 'one' ? Response.json({}, { status: 500 }) : Response.json({ choices: [] }),
   })
-  const asking = chat({ model: 'slow' })
+  const pending = chat({ model: 'slow' })
   await clock.advance(900)
-  await asking
-  assert.equal([calls, up.providers], [2, ['one', 'two']])
+  await pending
+  assert.equal([calls, upstream.providers], [2, ['one', 'two']])
 })
 
 const failing: Record<string, [When, RegExp]> = {
@@ -82,9 +82,9 @@ const failing: Record<string, [When, RegExp]> = {
 
 for (const [what, [when, problem]] of Object.entries(failing))
   test(`when a condition ${what}, the client gets a 503 and onError gets the cause`, async () => {
-    const { chat, up, errors } = openRouted(withCondition(when))
+    const { chat, upstream, errors } = openRouted(withCondition(when))
     assert.is(await outcomeOf(await chat({ model: 'picky' })), '503 route_failed')
-    assert.equal([up.calls.length, errors.length], [0, 1])
+    assert.equal([upstream.calls.length, errors.length], [0, 1])
     assert.ok(isGatewayError(errors[0], 'ROUTE_FAILED'))
     assert.match(errors[0]?.message ?? '', problem)
     assert.match(errors[0]?.message ?? '', /"one\/m" in the combo "picky"/)
@@ -98,20 +98,20 @@ test('a condition that hangs fails after a second, and its signal aborts', async
       return new Promise(() => {})
     }),
   )
-  const asking = chat({ model: 'picky' })
+  const pending = chat({ model: 'picky' })
   await clock.advance(1_000)
-  assert.is(await outcomeOf(await asking), '503 route_failed')
+  assert.is(await outcomeOf(await pending), '503 route_failed')
   assert.is(signals[0]?.aborted, true)
 })
 
 test('onRouteError: "ignore" uses the entry of a condition that fails', async () => {
-  const { chat, up, errors } = openRouted(withCondition(() => 'yes' as never, { onRouteError: 'ignore' }))
+  const { chat, upstream, errors } = openRouted(withCondition(() => 'yes' as never, { onRouteError: 'ignore' }))
   assert.is((await chat({ model: 'picky' })).status, 200)
-  assert.equal([up.providers, errors.length], [['one'], 1])
+  assert.equal([upstream.providers, errors.length], [['one'], 1])
 })
 
 test('a combo shows which conditions are functions, and an explanation shows their results', async () => {
-  const { api, up } = openRouted(withCondition(({ bytes }) => bytes > 1_000))
+  const { api, upstream } = openRouted(withCondition(({ bytes }) => bytes > 1_000))
   const { combos } = await api.combos.list()
   const picky = combos.find(({ name }) => name === 'picky')
   assert.equal(picky?.models, [{ model: 'one/m', when: { function: 1 } }, 'two/m'])
@@ -125,7 +125,7 @@ test('a combo shows which conditions are functions, and an explanation shows the
   const { error } = await failed.api.explain({ model: 'picky' })
   assert.equal([error?.status, error?.code], [503, 'ROUTE_FAILED'])
   assert.match(error?.message ?? '', /"one\/m" in the combo "picky".*true or false/)
-  assert.equal([up.calls.length, failed.errors], [0, []])
+  assert.equal([upstream.calls.length, failed.errors], [0, []])
 })
 
 test('functions are rejected everywhere else, and so is the stored form of a function', async () => {

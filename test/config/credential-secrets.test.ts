@@ -157,7 +157,7 @@ async function search(folder: string): Promise<void> {
     show(where, `${response.status} ${JSON.stringify([...response.headers])} ${text}`)
     return { status: response.status, text }
   }
-  const ask = (model: string, more: object = {}) =>
+  const send = (model: string, more: object = {}) =>
     call(`the response of ${model}`, '/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -170,9 +170,9 @@ async function search(folder: string): Promise<void> {
 
   for (const stream of [false, true]) {
     for (const name of Object.keys(sources))
-      await ask(name === 'aws' ? 'bedrock/m' : `openai-compatible-${name}/m`, { stream })
+      await send(name === 'aws' ? 'bedrock/m' : `openai-compatible-${name}/m`, { stream })
     for (const model of ['openai-compatible-plain/fine', 'openai-compatible-plain/breaks', 'all'])
-      await ask(model, { stream })
+      await send(model, { stream })
   }
   await call('the response in the Anthropic format', '/v1/messages', {
     method: 'POST',

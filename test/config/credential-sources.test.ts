@@ -41,34 +41,34 @@ function open(
     logger: false,
   }
   const gateway = createGateway(options)
-  const ask = (model = 'openai-compatible-first/m', user = 'alice') =>
+  const send = (model = 'openai-compatible-first/m', user = 'alice') =>
     gateway.fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-user': user },
       body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
     })
-  return { gateway, ask, calls, clock, errors, storage }
+  return { gateway, send, calls, clock, errors, storage }
 }
 
 const unauthorized = (text = 'no') => Response.json({ error: { message: text } }, { status: 401 })
 
 test('check 61: 100 concurrent requests call the function once, and again after the credential expires', async () => {
   const requests: CredentialRequest[] = []
-  const { ask, calls, clock } = open(async (about) => {
+  const { send, calls, clock } = open(async (about) => {
     requests.push(about)
     return { apiKey: `key-number-${requests.length}`, expiresAt: clock.now() + 10 * 60_000 }
   })
-  const replies = await Promise.all(Array.from({ length: 100 }, () => ask()))
+  const replies = await Promise.all(Array.from({ length: 100 }, () => send()))
   assert.ok(replies.every(({ status }) => status === 200))
   assert.equal([requests.length, calls.length], [1, 100])
   const { signal, ...about } = requests[0] ?? ({} as CredentialRequest)
   assert.equal(about, { connectionId: 'first', reason: 'first', model: 'm', account: 'alice' })
   assert.not(signal.aborted)
   await clock.advance(8 * 60_000)
-  await ask()
+  await send()
   assert.is(requests.length, 1)
   await clock.advance(61_000) // less than a minute before it expires
-  await ask()
+  await send()
   assert.equal(
     requests.map(({ reason }) => reason),
     ['first', 'expired'],
@@ -78,38 +78,38 @@ test('check 61: 100 concurrent requests call the function once, and again after 
 
 test('check 61: a 401 renews the credential once, and the client gets a response', async () => {
   const reasons: string[] = []
-  const { ask, calls } = open(
+  const { send, calls } = open(
     ({ reason }) => `a-key-for-${reasons.push(reason)}`,
     ({ authorization }) => (authorization === 'Bearer a-key-for-1' ? unauthorized() : undefined),
   )
-  assert.is((await ask()).status, 200)
+  assert.is((await send()).status, 200)
   assert.equal(reasons, ['first', 'rejected'])
   assert.equal(
     calls.map(({ authorization }) => authorization),
     ['Bearer a-key-for-1', 'Bearer a-key-for-2'],
   )
-  assert.is((await ask()).status, 200)
+  assert.is((await send()).status, 200)
   assert.is(reasons.length, 2)
 })
 
 test('tries the next target if the renewed credential is also rejected or is unchanged', async () => {
   for (const source of [() => 'always-the-same-key', ({ reason }: CredentialRequest) => `the-${reason}-key`]) {
-    const { ask, calls } = open(source, ({ host }) => (host === 'first.test' ? unauthorized() : undefined))
-    assert.is((await ask('both')).status, 200)
+    const { send, calls } = open(source, ({ host }) => (host === 'first.test' ? unauthorized() : undefined))
+    assert.is((await send('both')).status, 200)
     assert.is(calls.at(-1)?.host, 'second.test')
     assert.ok(calls.length <= 3)
   }
 })
 
 test('skips the connection without a provider call if the function returns nothing', async () => {
-  const { ask, calls, errors } = open(() => undefined)
-  assert.is((await ask('both')).status, 200)
+  const { send, calls, errors } = open(() => undefined)
+  assert.is((await send('both')).status, 200)
   assert.equal(
     calls.map(({ host }) => host),
     ['second.test'],
   )
   assert.equal(errors, [])
-  const alone = await ask()
+  const alone = await send()
   assert.is(alone.status, 502)
   assert.match(await alone.text(), /credential function of the connection \\"first\\" returned nothing/)
 })
@@ -118,8 +118,8 @@ test('a function that throws or hangs fails its target, and only onError gets th
   const thrown = open(() => {
     throw new Error('vault of acme is sealed')
   })
-  assert.is((await thrown.ask('both')).status, 200)
-  const alone = await thrown.ask('openai-compatible-first/m', 'bob')
+  assert.is((await thrown.send('both')).status, 200)
+  const alone = await thrown.send('openai-compatible-first/m', 'bob')
   const text = await alone.text()
   assert.is(alone.status, 502)
   assert.match(text, /credential function of the connection \\"first\\" failed/)
@@ -135,40 +135,40 @@ test('a function that throws or hangs fails its target, and only onError gets th
     signal = about.signal
     return new Promise(() => {})
   })
-  const asking = hanging.ask('both')
+  const pending = hanging.send('both')
   await hanging.clock.advance(5_100)
-  assert.is((await asking).status, 200)
+  assert.is((await pending).status, 200)
   assert.ok(signal?.aborted)
 })
 
 test('check 62: each account gets its own credential, unless it is shared', async () => {
   const byAccount = open(({ account }) => `the-key-of-${account}`)
   const users = Array.from({ length: 50 }, (_, nth) => `user-${nth % 5}`)
-  await Promise.all(users.map((user) => byAccount.ask(undefined, user)))
+  await Promise.all(users.map((user) => byAccount.send(undefined, user)))
   assert.equal(
     byAccount.calls.map(({ authorization }) => authorization).sort(),
     users.map((user) => `Bearer the-key-of-${user}`).sort(),
   )
   let times = 0
   const shared = open({ shared: true, resolve: ({ account }) => `shared-key-${++times}-${account}` })
-  await Promise.all(users.map((user) => shared.ask(undefined, user)))
+  await Promise.all(users.map((user) => shared.send(undefined, user)))
   assert.equal([times, new Set(shared.calls.map(({ authorization }) => authorization)).size], [1, 1])
   assert.is(shared.calls[0]?.authorization, 'Bearer shared-key-1-undefined')
 })
 
 test("check 64: one account's rejected credential doesn't put the target in cooldown for others", async () => {
-  const { ask, calls } = open(
+  const { send, calls } = open(
     ({ account }) => `the-key-of-${account}`,
     ({ authorization }) => (authorization?.endsWith('mallory') ? unauthorized() : undefined),
   )
-  for (let nth = 0; nth < 10; nth++) assert.not((await ask(undefined, 'mallory')).ok)
-  assert.is((await ask('both', 'alice')).status, 200)
+  for (let nth = 0; nth < 10; nth++) assert.not((await send(undefined, 'mallory')).ok)
+  assert.is((await send('both', 'alice')).status, 200)
   assert.equal(calls.at(-1), { host: 'first.test', authorization: 'Bearer the-key-of-alice' })
 })
 
 test('check 65: no record, error, header, or log contains the credential', async () => {
   const secret = 'a-very-secret-credential-of-a-vault'
-  const { gateway, ask, errors, storage } = open(
+  const { gateway, send, errors, storage } = open(
     () => ({ accessToken: secret }),
     () =>
       Response.json(
@@ -176,7 +176,7 @@ test('check 65: no record, error, header, or log contains the credential', async
         { status: 400, headers: { 'x-echo': secret } },
       ),
   )
-  const response = await ask()
+  const response = await send()
   const text = `${await response.text()} ${JSON.stringify([...response.headers])}`
   assert.match(text, /\[credential\]/)
   await gateway.close()
@@ -186,16 +186,16 @@ test('check 65: no record, error, header, or log contains the credential', async
 
 test("rejects values that aren't credentials, without quoting them", async () => {
   for (const value of [7, {}, { apiKey: '' }, { accessKeyId: 'AKIAIOSFODNN7EXAMPLE' }, ['a']]) {
-    const { ask, errors } = open((() => value) as never)
-    assert.is((await ask()).status, 502)
+    const { send, errors } = open((() => value) as never)
+    assert.is((await send()).status, 502)
     assert.match(String(errors[0]), /must return a string, \{ apiKey \}/)
   }
 })
 
 test('rejects a credential that is invalid in a header, without a provider call', async () => {
   for (const value of ['two words', 'two\nlines', 'schlüssel']) {
-    const { ask, calls, errors } = open(() => value)
-    assert.is((await ask()).status, 502)
+    const { send, calls, errors } = open(() => value)
+    assert.is((await send()).status, 502)
     assert.is(calls.length, 0)
     assert.match(String(errors[0]), /must return the bare credential/)
     assert.not.match(String(errors[0]), new RegExp(value))
@@ -204,33 +204,33 @@ test('rejects a credential that is invalid in a header, without a provider call'
 
 test('sends AWS access keys only to Bedrock', async () => {
   const keys = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wombatUmbrellaCobaltFandangoPickledHerring' }
-  const { ask, calls, errors } = open(() => keys)
-  assert.is((await ask()).status, 502)
+  const { send, calls, errors } = open(() => keys)
+  assert.is((await send()).status, 502)
   assert.equal(calls, [])
   assert.match(String(errors[0]), /"first" returned AWS access keys, which only Bedrock accepts/)
 })
 
 test("rejects an expiresAt that isn't a number, and treats null as no expiry", async () => {
   for (const expiresAt of [Number.NaN, '2030-01-01', new Date()]) {
-    const { ask, errors } = open((() => ({ apiKey: 'a-key-that-expires', expiresAt })) as never)
-    assert.is((await ask()).status, 502)
+    const { send, errors } = open((() => ({ apiKey: 'a-key-that-expires', expiresAt })) as never)
+    assert.is((await send()).status, 502)
     assert.match(String(errors[0]), /must return "expiresAt" in epoch milliseconds/)
   }
-  const { ask: askWithSeconds, errors } = open(() => ({
+  const { send: askWithSeconds, errors } = open(() => ({
     apiKey: 'a-key-that-expires',
     expiresAt: fakeClock().now() / 1_000 + 3_600,
   }))
   assert.is((await askWithSeconds()).status, 502)
   assert.match(String(errors[0]), /must return "expiresAt" in epoch milliseconds, not in seconds/)
   let times = 0
-  const { ask } = open((() => ({ apiKey: `key-number-${++times}`, expiresAt: null })) as never)
-  assert.equal([(await ask()).status, (await ask()).status, times], [200, 200, 1])
+  const { send: sendRequest } = open((() => ({ apiKey: `key-number-${++times}`, expiresAt: null })) as never)
+  assert.equal([(await sendRequest()).status, (await sendRequest()).status, times], [200, 200, 1])
 })
 
 test('calls the function again on the next request if it returned nothing', async () => {
   const reasons: string[] = []
-  const { ask } = open(({ reason }) => (reasons.push(reason) === 1 ? undefined : 'a-key-that-was-added'))
-  assert.equal([(await ask()).status, (await ask()).status], [502, 200])
+  const { send } = open(({ reason }) => (reasons.push(reason) === 1 ? undefined : 'a-key-that-was-added'))
+  assert.equal([(await send()).status, (await send()).status], [502, 200])
   assert.equal(reasons, ['first', 'first'])
 })
 
@@ -238,15 +238,15 @@ test('renews a rejected credential once for concurrent requests, even if the fun
   for (const renewed of ['the-first-key', 'another-key']) {
     const reasons: string[] = []
     const renewal = Promise.withResolvers<string>()
-    const { ask, calls, clock } = open(
+    const { send, calls, clock } = open(
       ({ reason }) => (reasons.push(reason) === 1 ? 'the-first-key' : renewal.promise),
       ({ authorization }) => (authorization === 'Bearer the-first-key' ? unauthorized() : undefined),
     )
-    await ask('openai-compatible-second/m') // loads all modules
-    const asking = Promise.all(Array.from({ length: 50 }, () => ask()))
+    await send('openai-compatible-second/m') // loads all modules
+    const pending = Promise.all(Array.from({ length: 50 }, () => send()))
     await clock.advance(1_000) // all of them have been rejected
     renewal.resolve(renewed)
-    assert.ok((await asking).every(({ ok }) => ok === (renewed === 'another-key')))
+    assert.ok((await pending).every(({ ok }) => ok === (renewed === 'another-key')))
     assert.equal(reasons, ['first', 'rejected'])
     assert.is(calls.length, renewed === 'another-key' ? 101 : 51)
   }
@@ -292,14 +292,14 @@ test("one key's rejected credential doesn't put the target in cooldown for other
   })
   const [bad, good] = [await api.keys.create({ name: 'bad' }), await api.keys.create({ name: 'good' })]
   badId = bad.id
-  const ask = (key: string) =>
+  const send = (key: string) =>
     fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
       body: JSON.stringify({ model: 'openai-compatible-first/m', messages: [{ role: 'user', content: 'Hi' }] }),
     })
-  for (let nth = 0; nth < 10; nth++) assert.not((await ask(bad.key)).ok)
-  assert.is((await ask(good.key)).status, 200)
+  for (let nth = 0; nth < 10; nth++) assert.not((await send(bad.key)).ok)
+  assert.is((await send(good.key)).status, 200)
   assert.is(calls.at(-1), `Bearer the-key-of-${good.id}`)
 })
 
@@ -313,13 +313,13 @@ test('removes parts of AWS access keys from errors, and leaves errors unchanged 
     () => credential,
     () => Response.json({ error: { message: `bad: ${Object.values(credential).join(' ')}` } }, { status: 400 }),
   )
-  const text = await (await quoting.ask()).text()
+  const text = await (await quoting.send()).text()
   for (const part of [credential.secretAccessKey, credential.sessionToken]) assert.not(text.includes(part))
   const local = open(
     () => 'e',
     () => Response.json({ error: { message: 'there were errors here' } }, { status: 400 }),
   )
-  assert.match(await (await local.ask()).text(), /there were errors here/)
+  assert.match(await (await local.send()).text(), /there were errors here/)
 })
 
 test('reports no error if the client disconnects while the credential is being renewed', async () => {

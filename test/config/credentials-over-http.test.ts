@@ -42,7 +42,7 @@ async function serve(apiKey: CredentialSource, respond: Respond = () => undefine
     logger: false,
   })
   const server = await serveNode(gateway, { port: 0 })
-  const ask = async (body: object = {}) => {
+  const send = async (body: object = {}) => {
     const response = await fetch(`${server.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -62,7 +62,7 @@ async function serve(apiKey: CredentialSource, respond: Respond = () => undefine
     await server.close({ graceMs: 0 })
     await gateway.close()
   }
-  return { ask, calls, attempts, clock, close }
+  return { send, calls, attempts, clock, close }
 }
 
 type Served = Awaited<ReturnType<typeof serve>>
@@ -71,11 +71,11 @@ async function withGateway(
   body: (served: Served) => Promise<void>,
   ...[source, respond]: [CredentialSource, Respond?]
 ): Promise<void> {
-  const served = await serve(source, respond)
+  const server = await serve(source, respond)
   try {
-    await body(served)
+    await body(server)
   } finally {
-    await served.close()
+    await server.close()
   }
 }
 
@@ -89,8 +89,8 @@ test('1,000 concurrent first requests call the function once', async () => {
     await new Promise((resolve) => setImmediate(resolve))
     return { apiKey: 'a-key-for-a-thousand', expiresAt: Number.MAX_SAFE_INTEGER }
   }
-  await withGateway(async ({ ask, calls }) => {
-    const replies = await Promise.all(Array.from({ length: 1_000 }, () => ask()))
+  await withGateway(async ({ send, calls }) => {
+    const replies = await Promise.all(Array.from({ length: 1_000 }, () => send()))
     assert.equal(new Set(replies.map(({ status }) => status)), new Set([200]))
     assert.equal([times, calls.length], [1, 1_000])
     assert.equal(new Set(calls.map(({ authorization }) => authorization)), new Set(['Bearer a-key-for-a-thousand']))
@@ -106,16 +106,16 @@ test("requests during a credential's expiry call the function once more, and non
     if (nth > 1) await refreshed.promise
     return { apiKey: `key-number-${nth}`, expiresAt: now() + 10 * 60_000 }
   }
-  await withGateway(async ({ ask, calls, clock }) => {
+  await withGateway(async ({ send, calls, clock }) => {
     now = clock.now
-    await ask()
-    const before = Array.from({ length: 100 }, () => ask())
+    await send()
+    const before = Array.from({ length: 100 }, () => send())
     await Promise.all(before)
     await clock.advance(9 * 60_000 + 1)
-    const during = Promise.all(Array.from({ length: 200 }, () => ask()))
+    const during = Promise.all(Array.from({ length: 200 }, () => send()))
     while (reasons.length < 2) await new Promise((resolve) => setTimeout(resolve, 1))
     refreshed.resolve('now')
-    const replies = [...(await during), await ask()]
+    const replies = [...(await during), await send()]
     assert.ok(replies.every(({ status }) => status === 200))
     assert.equal(reasons, ['first', 'expired'])
     assert.equal(
@@ -138,14 +138,14 @@ const rejectsFirst: Respond = ({ authorization }) =>
 test('a stream is sent again with the rotated credential after a 401, and arrives complete', async () => {
   const { reasons, source } = rotating()
   await withGateway(
-    async (served) => {
-      const { status, text } = await served.ask({ stream: true })
+    async (server) => {
+      const { status, text } = await server.send({ stream: true })
       assert.is(status, 200)
       const words = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, word]) => word)
       assert.is(words.join(''), 'Hello there, world')
       assert.is(text.match(/\[DONE\]/g)?.length, 1)
       assert.equal(reasons, ['first', 'rejected'])
-      assert.is(served.calls.length, 2)
+      assert.is(server.calls.length, 2)
     },
     source,
     rejectsFirst,
@@ -155,12 +155,12 @@ test('a stream is sent again with the rotated credential after a 401, and arrive
 test('a stream falls back to the next target if the rotated credential is also rejected', async () => {
   const { reasons, source } = rotating()
   await withGateway(
-    async (served) => {
-      const { status, attempts, text } = await served.ask({ model: 'both', stream: true })
+    async (server) => {
+      const { status, attempts, text } = await server.send({ model: 'both', stream: true })
       assert.is(status, 200)
       assert.match(text, /Hello/)
       assert.equal(reasons, ['first', 'rejected'])
-      assert.equal(hosts(served), ['first.test', 'first.test', 'second.test'])
+      assert.equal(hosts(server), ['first.test', 'first.test', 'second.test'])
       assert.is(attempts, 'openai-compatible-first/m=401:credentials;via=both:fallback, openai-compatible-second/m=200')
     },
     source,
@@ -171,8 +171,8 @@ test('a stream falls back to the next target if the rotated credential is also r
 test('100 concurrent requests and streams whose credential was revoked share one renewal', async () => {
   const { reasons, source } = rotating()
   await withGateway(
-    async ({ ask, calls }) => {
-      const replies = await Promise.all(Array.from({ length: 100 }, (_, nth) => ask({ stream: nth % 2 === 0 })))
+    async ({ send, calls }) => {
+      const replies = await Promise.all(Array.from({ length: 100 }, (_, nth) => send({ stream: nth % 2 === 0 })))
       assert.ok(replies.every(({ status, text }) => status === 200 && text.includes('Hello')))
       assert.equal(reasons, ['first', 'rejected'])
       assert.ok(calls.length <= 200)
@@ -188,14 +188,14 @@ test('a function that hangs fails its target after five seconds with the class `
     signal = request.signal
     return new Promise(() => {})
   }
-  await withGateway(async (served) => {
-    const { ask, attempts, clock } = served
-    const asking = ask({ model: 'both' })
+  await withGateway(async (server) => {
+    const { send, attempts, clock } = server
+    const pending = send({ model: 'both' })
     while (!signal) await new Promise((resolve) => setTimeout(resolve, 1))
     await clock.advance(4_900)
-    assert.equal([signal.aborted, served.calls.length], [false, 0])
+    assert.equal([signal.aborted, server.calls.length], [false, 0])
     await clock.advance(200)
-    const { status, attempts: header } = await asking
+    const { status, attempts: header } = await pending
     assert.ok(signal.aborted)
     assert.is(status, 200)
     assert.is(header, 'openai-compatible-first/m=502:credentials;via=both:fallback, openai-compatible-second/m=200')
@@ -206,6 +206,6 @@ test('a function that hangs fails its target after five seconds with the class `
         ['second', 'answered'],
       ],
     )
-    assert.equal(hosts(served), ['second.test'])
+    assert.equal(hosts(server), ['second.test'])
   }, source)
 })

@@ -22,14 +22,14 @@ function open(config: CodeConfig, options: GatewayOptions = {}) {
     ...config,
     ...options,
   })
-  const ask = (model: string, headers: Record<string, string>) =>
+  const send = (model: string, headers: Record<string, string>) =>
     gateway.fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ model: `openai-compatible-${model}`, messages: [{ role: 'user', content: 'Hi' }] }),
     })
-  const askWith = async (key: string, model = 'one/m') => (await ask(model, { authorization: `Bearer ${key}` })).status
-  const askAs = async (account: string, model = 'one/m') => (await ask(model, { 'x-user': account })).status
+  const askWith = async (key: string, model = 'one/m') => (await send(model, { authorization: `Bearer ${key}` })).status
+  const askAs = async (account: string, model = 'one/m') => (await send(model, { 'x-user': account })).status
   return { gateway, api: gateway.api, askWith, askAs }
 }
 

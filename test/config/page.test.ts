@@ -43,13 +43,13 @@ function run([guide, text]: [string, string], app: Record<string, unknown>, resp
   }
   const gateway: Gateway = new Function(...Object.keys(scope), `${code}; return gateway`)(...Object.values(scope))
   const basePath = /basePath: '([^']+)'/.exec(block.code)?.[1] ?? ''
-  const ask = (model: string, headers: Record<string, string> = {}) =>
+  const send = (model: string, headers: Record<string, string> = {}) =>
     gateway.fetch(`http://gateway${basePath}/v1/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
     })
-  return { ask, calls, gateway }
+  return { send, calls, gateway }
 }
 
 const chat = (text?: string) => Response.json(chatAnswer(text))
@@ -69,12 +69,12 @@ const isOpenai = ({ url }: Call) => url.startsWith('https://api.openai.com')
 const unavailable = () => Response.json({ error: { message: 'overloaded' } }, { status: 503 })
 
 test('the first example falls back to the second provider, and requires a key', async () => {
-  const { ask, calls, gateway } = run(['configure-in-code', 'createGateway({'], {}, (call) =>
+  const { send, calls, gateway } = run(['configure-in-code', 'createGateway({'], {}, (call) =>
     isOpenai(call) ? unavailable() : message(),
   )
-  assert.is((await ask('smart')).status, 401)
+  assert.is((await send('smart')).status, 401)
   const { key } = await gateway.api.keys.create({ name: 'app' })
-  const response = await ask('smart', { authorization: `Bearer ${key}` })
+  const response = await send('smart', { authorization: `Bearer ${key}` })
   assert.is(response.status, 200)
   assert.match(await response.text(), /Hello from Anthropic/)
   assert.equal(
@@ -85,12 +85,12 @@ test('the first example falls back to the second provider, and requires a key', 
 
 test("the example with a plan identifies users by the app's session, and limits each of them", async () => {
   const app = { findUserId: async (cookie: string | null) => cookie?.replace('s=', '') }
-  const { ask } = run(['users-of-your-app', 'plans: {'], app, () => chat())
-  assert.is((await ask('fast')).status, 401)
-  for (let count = 0; count < 20; count++) assert.is((await ask('fast', { cookie: 's=alice' })).status, 200)
-  assert.is((await ask('fast', { cookie: 's=alice' })).status, 429)
-  assert.is((await ask('fast', { cookie: 's=bob' })).status, 200)
-  assert.is((await ask('openai/gpt-5', { cookie: 's=bob' })).status, 403)
+  const { send } = run(['users-of-your-app', 'plans: {'], app, () => chat())
+  assert.is((await send('fast')).status, 401)
+  for (let count = 0; count < 20; count++) assert.is((await send('fast', { cookie: 's=alice' })).status, 200)
+  assert.is((await send('fast', { cookie: 's=alice' })).status, 429)
+  assert.is((await send('fast', { cookie: 's=bob' })).status, 200)
+  assert.is((await send('openai/gpt-5', { cookie: 's=bob' })).status, 403)
 })
 
 test("the example with credentials from a vault reads each tenant's credential once", async () => {
@@ -101,18 +101,18 @@ test("the example with credentials from a vault reads each tenant's credential o
       return { value: `secret:${path}`, expiresAt: Date.now() + 600_000 }
     },
   }
-  const { ask, calls } = run(['configure-in-code', 'CredentialSource'], { vault }, (call) =>
+  const { send, calls } = run(['configure-in-code', 'CredentialSource'], { vault }, (call) =>
     isOpenai(call) ? unavailable() : message(),
   )
-  for (const tenant of ['acme', 'acme', 'initech']) assert.is((await ask('smart', { 'x-tenant': tenant })).status, 200)
+  for (const tenant of ['acme', 'acme', 'initech']) assert.is((await send('smart', { 'x-tenant': tenant })).status, 200)
   assert.equal(paths.sort(), ['providers/anthropic/default', 'providers/openai/acme', 'providers/openai/initech'])
   assert.ok(calls.every(({ key }) => key?.includes('secret:providers/')))
 })
 
 test('the example with a route function chooses a model by user, size, and price', async () => {
-  const { ask, calls } = run(['configure-in-code', 'route('], {}, (call) => (isOpenai(call) ? chat() : message()))
+  const { send, calls } = run(['configure-in-code', 'route('], {}, (call) => (isOpenai(call) ? chat() : message()))
   const choose = async (headers: Record<string, string>, model = 'auto') => {
-    assert.is((await ask(model, headers)).status, 200)
+    assert.is((await send(model, headers)).status, 200)
     return calls.at(-1)
   }
   assert.is((await choose({}))?.model, 'gpt-5-mini')
@@ -122,11 +122,11 @@ test('the example with a route function chooses a model by user, size, and price
 })
 
 test('the example with conditions checks a header and the response', async () => {
-  const { ask, calls } = run(['configure-in-code', 'when: ({ header })'], {}, (call) =>
+  const { send, calls } = run(['configure-in-code', 'when: ({ header })'], {}, (call) =>
     isOpenai(call) ? chat('I am not sure.') : message(),
   )
-  for (const tier of ['gold', 'silver']) assert.is((await ask('smart', { 'x-tier': tier })).status, 200)
-  assert.is((await ask('checked', {})).status, 200)
+  for (const tier of ['gold', 'silver']) assert.is((await send('smart', { 'x-tier': tier })).status, 200)
+  assert.is((await send('checked', {})).status, 200)
   assert.equal(
     calls.map(({ model }) => model),
     ['claude-sonnet-4-5', 'gpt-5-mini', 'gpt-5-mini', 'claude-sonnet-4-5'],

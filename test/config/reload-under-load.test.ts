@@ -81,7 +81,7 @@ for (const [name, storage, storeMaxAgeMs] of [
       ...blue.config,
     })
     const server = await serveNode(gateway)
-    const ask = (stream: boolean) =>
+    const send = (stream: boolean) =>
       fetch(`${server.url}/v1/chat/completions`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -89,7 +89,7 @@ for (const [name, storage, storeMaxAgeMs] of [
       })
     try {
       const streams = Array.from({ length: 20 }, async () => {
-        const response = await ask(true)
+        const response = await send(true)
         return `${response.status} ${await response.text()}`
       })
       while (blue.seen.streams < streams.length) await new Promise((resolve) => setTimeout(resolve, 1))
@@ -98,7 +98,7 @@ for (const [name, storage, storeMaxAgeMs] of [
       let isOver = false
       const clients = Array.from({ length: 8 }, async () => {
         while (!isOver) {
-          const response = await ask(false)
+          const response = await send(false)
           const text = await response.text()
           if (response.status !== 200) failed.push(`${response.status} ${text}`)
         }
@@ -109,7 +109,7 @@ for (const [name, storage, storeMaxAgeMs] of [
       }
       await gateway.reload(green.config)
       const before = blue.seen.calls
-      for (let nth = 0; nth < 10; nth++) assert.match(await (await ask(false)).text(), /"green"/)
+      for (let nth = 0; nth < 10; nth++) assert.match(await (await send(false)).text(), /"green"/)
       isOver = true
       await Promise.all(clients)
       assert.equal(failed, [])

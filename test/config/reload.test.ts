@@ -30,13 +30,13 @@ function open(config: CodeConfig, options: GatewayOptions = {}) {
     ...config,
     ...options,
   })
-  const ask = (model: string, headers: Record<string, string> = {}) =>
+  const send = (model: string, headers: Record<string, string> = {}) =>
     gateway.fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
     })
-  return { gateway, ask, calls }
+  return { gateway, send, calls }
 }
 
 const NOW = '2026-01-01T00:00:00.000Z'
@@ -46,23 +46,23 @@ const connect = (id: string, apiKey: NonNullable<CodeConfig['connections']>[stri
 })
 
 test('new requests use the new connections, combos, aliases, and models', async () => {
-  const { gateway, ask, calls } = open({
+  const { gateway, send, calls } = open({
     connections: connect('old', { apiKey: 'the-old-key' }),
     combos: { smart: ['openai-compatible-old/m'] },
     aliases: { former: 'smart' },
     models: { 'openai-compatible-old/vectors': 'embedding' },
   })
-  assert.is((await ask('smart')).status, 200)
+  assert.is((await send('smart')).status, 200)
   await gateway.reload({
     connections: connect('new', { apiKey: 'the-new-key' }),
     combos: { smart: ['openai-compatible-new/m'] },
     aliases: { latest: 'smart' },
     models: { 'openai-compatible-new/vectors': 'embedding' },
   })
-  assert.is((await ask('smart')).status, 200)
-  assert.is((await ask('latest')).status, 200)
-  assert.is((await ask('former')).status, 404)
-  assert.is((await ask('openai-compatible-old/m')).status, 404)
+  assert.is((await send('smart')).status, 200)
+  assert.is((await send('latest')).status, 200)
+  assert.is((await send('former')).status, 404)
+  assert.is((await send('openai-compatible-old/m')).status, 404)
   assert.equal(calls, [
     { host: 'old.test', authorization: 'Bearer the-old-key' },
     { host: 'new.test', authorization: 'Bearer the-new-key' },
@@ -76,7 +76,7 @@ test('new requests use the new connections, combos, aliases, and models', async 
 })
 
 test('an invalid configuration is rejected with a TypeError and changes nothing', async () => {
-  const { gateway, ask } = open({ connections: connect('old'), combos: { smart: ['openai-compatible-old/m'] } })
+  const { gateway, send } = open({ connections: connect('old'), combos: { smart: ['openai-compatible-old/m'] } })
   const invalid: Array<[config: unknown, says: RegExp]> = [
     [
       { combos: { smart: ['smart'] } },
@@ -96,12 +96,12 @@ test('an invalid configuration is rejected with a TypeError and changes nothing'
     )
     assert.instance(error, TypeError)
     assert.match((error as TypeError).message, says)
-    assert.is((await ask('smart')).status, 200)
+    assert.is((await send('smart')).status, 200)
   }
 })
 
 test('the stored record applies again once its record in code is removed', async () => {
-  const { gateway, ask, calls } = open({
+  const { gateway, send, calls } = open({
     connections: { ...connect('old'), ...connect('new') },
     combos: { smart: ['openai-compatible-old/m'] },
     settings: { maxAttempts: 5 },
@@ -114,10 +114,10 @@ test('the stored record applies again once its record in code is removed', async
     combos: { smart: ['openai-compatible-old/m'] },
     settings: { maxAttempts: 5 },
   })
-  await ask('smart')
+  await send('smart')
   assert.is((await gateway.api.settings.get()).maxAttempts, 5)
   await gateway.reload({ connections: { ...connect('old'), ...connect('new') } })
-  await ask('smart')
+  await send('smart')
   assert.equal(
     calls.map(({ host }) => host),
     ['old.test', 'new.test'],
@@ -130,12 +130,12 @@ test('the stored record applies again once its record in code is removed', async
 })
 
 test('new requests use the new settings', async () => {
-  const { gateway, ask } = open({ connections: connect('old') })
-  assert.is((await ask('openai-compatible-old/m')).status, 200)
+  const { gateway, send } = open({ connections: connect('old') })
+  assert.is((await send('openai-compatible-old/m')).status, 200)
   await gateway.reload({ connections: connect('old'), settings: { requireApiKey: true } })
-  assert.is((await ask('openai-compatible-old/m')).status, 401)
+  assert.is((await send('openai-compatible-old/m')).status, 401)
   await gateway.reload({ connections: connect('old') })
-  assert.is((await ask('openai-compatible-old/m')).status, 200)
+  assert.is((await send('openai-compatible-old/m')).status, 200)
 })
 
 test('the new configuration applies while the storage is unavailable', async () => {
@@ -148,14 +148,14 @@ test('the new configuration applies while the storage is unavailable', async () 
     list: (...args) => (isAway ? fail() : inner.list(...args)),
   }
   const old = { connections: connect('old'), combos: { smart: ['openai-compatible-old/m'] } }
-  const { gateway, ask, calls } = open({ ...old, settings: { requireApiKey: false } }, { storage })
-  await ask('smart')
+  const { gateway, send, calls } = open({ ...old, settings: { requireApiKey: false } }, { storage })
+  await send('smart')
   isAway = true
   await gateway.reload({ connections: connect('new'), combos: { smart: ['openai-compatible-new/m'] } })
-  assert.is((await ask('smart')).status, 200)
-  assert.is((await ask('openai-compatible-old/m')).status, 404)
+  assert.is((await send('smart')).status, 200)
+  assert.is((await send('openai-compatible-old/m')).status, 404)
   await gateway.reload({ ...old, settings: { requireApiKey: true } })
-  assert.is((await ask('smart')).status, 401)
+  assert.is((await send('smart')).status, 401)
   assert.equal(
     calls.map(({ host }) => host),
     ['old.test', 'new.test'],
@@ -184,8 +184,8 @@ test('a request whose records are being read during a reload uses the new record
     },
   }
   const old = { connections: connect('last'), combos: { smart: ['openai-compatible-last/m'] } }
-  const { gateway, ask, calls } = open(old, { storage })
-  const pending = ask('smart')
+  const { gateway, send, calls } = open(old, { storage })
+  const pending = send('smart')
   while (held.length === 0) await new Promise((resolve) => setImmediate(resolve))
   await gateway.reload({ connections: connect('a-first'), combos: { smart: ['openai-compatible-a-first/m'] } })
   held[0]?.()
@@ -203,20 +203,20 @@ test('a changed credential function replaces the old one, and an unchanged one k
     return `the-key-of-${name}`
   }
   const [first, second] = [create('first'), create('second')]
-  const { gateway, ask, calls } = open({ connections: connect('lab', { apiKey: first }) })
-  await ask('openai-compatible-lab/m')
+  const { gateway, send, calls } = open({ connections: connect('lab', { apiKey: first }) })
+  await send('openai-compatible-lab/m')
   await gateway.reload({ connections: connect('lab', { apiKey: first }), combos: { a: ['openai-compatible-lab/m'] } })
-  await ask('a')
+  await send('a')
   assert.equal(requests, ['first'])
   await gateway.reload({ connections: connect('lab', { apiKey: second }) })
-  await ask('openai-compatible-lab/m')
+  await send('openai-compatible-lab/m')
   await gateway.reload({ connections: connect('lab', { apiKey: { resolve: second, shared: true } }) })
-  await ask('openai-compatible-lab/m')
+  await send('openai-compatible-lab/m')
   await gateway.reload({ connections: connect('lab', { apiKey: { resolve: second, shared: true } }) })
-  await ask('openai-compatible-lab/m')
+  await send('openai-compatible-lab/m')
   assert.equal(requests, ['first', 'second', 'second'])
   await gateway.reload({ connections: connect('lab', { apiKey: first }) })
-  await ask('openai-compatible-lab/m')
+  await send('openai-compatible-lab/m')
   assert.equal(requests, ['first', 'second', 'second', 'first'], 'the former credential of the function is forgotten')
   assert.equal(
     calls.map(({ authorization }) => authorization?.replace('Bearer the-key-of-', '')),
@@ -248,13 +248,13 @@ test('an in-flight request falls back with the credentials it started with', asy
     },
     logger: false,
   })
-  const ask = () =>
+  const send = () =>
     gateway.fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'both', messages: [{ role: 'user', content: 'Hi' }] }),
     })
-  const pending = ask()
+  const pending = send()
   while (calls.length === 0) await new Promise((resolve) => setImmediate(resolve))
   await gateway.reload({
     connections: connect('two', { apiKey: 'new-key-of-two' }),
@@ -264,10 +264,10 @@ test('an in-flight request falls back with the credentials it started with', asy
     connections: connect('two', { apiKey: 'last-key-of-two' }),
     combos: { both: ['openai-compatible-two/m'] },
   })
-  assert.is((await ask()).status, 200)
+  assert.is((await send()).status, 200)
   release()
   assert.is((await pending).status, 200)
-  assert.is((await ask()).status, 200)
+  assert.is((await send()).status, 200)
   assert.equal(
     calls.map(({ host, authorization }) => `${host} ${authorization}`),
     [
@@ -281,14 +281,14 @@ test('an in-flight request falls back with the credentials it started with', asy
 
 test('an in-flight request evaluates the conditions it started with', async () => {
   const held: Array<() => void> = []
-  const { gateway, ask, calls } = open(
+  const { gateway, send, calls } = open(
     {
       connections: { ...connect('old'), ...connect('new') },
       combos: { smart: [{ model: 'openai-compatible-old/m', when: () => true }, 'openai-compatible-new/m'] },
     },
     { route: () => new Promise<undefined>((resolve) => held.push(() => resolve(undefined))) },
   )
-  const pending = ask('smart')
+  const pending = send('smart')
   while (held.length === 0) await new Promise((resolve) => setImmediate(resolve))
   await gateway.reload({
     connections: { ...connect('old'), ...connect('new') },
@@ -296,7 +296,7 @@ test('an in-flight request evaluates the conditions it started with', async () =
   })
   held[0]?.()
   assert.is((await pending).status, 200)
-  const next = ask('smart')
+  const next = send('smart')
   while (held.length === 1) await new Promise((resolve) => setImmediate(resolve))
   held[1]?.()
   assert.is((await next).status, 200)

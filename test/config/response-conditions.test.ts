@@ -16,7 +16,7 @@ const named: Answering = ({ provider, url, body }) => {
 
 const withFunction = (condition: ResponseConditionFunction, more: GatewayOptions = {}) => ({
   combos: { picky: { models: ['one/m', 'two/m'], on: [condition] }, outer: ['picky', 'claude/m'] },
-  answer: named,
+  respond: named,
   ...more,
 })
 
@@ -27,15 +27,15 @@ async function readText(response: Response): Promise<string> {
 
 test('a function can reject a response, and the next model is tried', async () => {
   const seen: unknown[] = []
-  const { chat, up, records, attempts } = openRouted(
-    withFunction(async (answer, { model, header }) => {
-      seen.push([answer, model, header('x-tier')])
-      return answer.text === 'one'
+  const { chat, upstream, records, attempts } = openRouted(
+    withFunction(async (response, { model, header }) => {
+      seen.push([response, model, header('x-tier')])
+      return response.text === 'one'
     }),
   )
   const response = await chat({ model: 'picky' }, { headers: { 'x-tier': 'gold' } })
   assert.equal([response.status, await readText(response)], [200, 'two'])
-  assert.equal(up.providers, ['one', 'two'])
+  assert.equal(upstream.providers, ['one', 'two'])
   const [first] = seen as [[object]]
   assert.equal(first, [
     {
@@ -64,28 +64,28 @@ test('a function can reject a response, and the next model is tried', async () =
 })
 
 test('the client gets the last response if functions reject all of them', async () => {
-  const { chat, up } = openRouted(withFunction(() => true))
+  const { chat, upstream } = openRouted(withFunction(() => true))
   const response = await chat({ model: 'picky' })
-  assert.equal([response.status, await readText(response), up.providers], [200, 'two', ['one', 'two']])
+  assert.equal([response.status, await readText(response), upstream.providers], [200, 'two', ['one', 'two']])
 })
 
 test('the functions of outer and inner combos apply, and each sees the response in one form', async () => {
-  const { chat, up } = openRouted({
+  const { chat, upstream } = openRouted({
     combos: {
       inner: { models: ['claude/m', 'one/m'], on: [({ text }) => text === 'claude'] },
       outer: { models: ['inner', 'two/m'], on: ['content', ({ provider }) => provider === 'one'] },
     },
-    answer: named,
+    respond: named,
   })
   const response = await chat({ model: 'outer' })
-  assert.equal([await readText(response), up.providers], ['two', ['claude', 'one', 'two']])
+  assert.equal([await readText(response), upstream.providers], ['two', ['claude', 'one', 'two']])
 })
 
 test('the gateway buffers a stream until its functions have decided', async () => {
-  const { chat, up } = openRouted(withFunction(({ text }) => text === 'one'))
+  const { chat, upstream } = openRouted(withFunction(({ text }) => text === 'one'))
   const response = await chat({ model: 'picky', stream: true })
   const text = await response.text()
-  assert.equal([response.status, up.providers], [200, ['one', 'two']])
+  assert.equal([response.status, upstream.providers], [200, ['one', 'two']])
   assert.ok(text.includes('two') && !text.includes('one'), text)
 })
 
@@ -93,7 +93,7 @@ test('functions are only called for chat', async () => {
   let calls = 0
   const { post } = openRouted({
     ...withFunction(() => ++calls > 0),
-    answer: () => json({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }], model: 'm' }),
+    respond: () => json({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }], model: 'm' }),
     models: { 'one/v': 'embedding' },
     combos: { vectors: { models: ['one/v'], kind: 'embedding', on: [() => ++calls > 0] } },
   })
@@ -116,9 +116,9 @@ const failing: Record<string, [ResponseConditionFunction, RegExp]> = {
 for (const [what, [condition, problem]] of Object.entries(failing))
   for (const stream of [false, true])
     test(`when a function ${what}${stream ? ' for a stream' : ''}, the client gets a 503 and onError gets the cause`, async () => {
-      const { chat, up, errors, records } = openRouted(withFunction(condition))
+      const { chat, upstream, errors, records } = openRouted(withFunction(condition))
       assert.is(await outcomeOf(await chat({ model: 'picky', stream })), '503 route_failed')
-      assert.equal([up.providers, errors.length], [['one'], 1])
+      assert.equal([upstream.providers, errors.length], [['one'], 1])
       assert.match(errors[0]?.message ?? '', problem)
       assert.match(errors[0]?.message ?? '', /"on" of the combo "picky"/)
       assert.ok((records[0]?.attempts[0]?.usage?.outputTokens ?? 0) > 0, 'the paid response counts')
@@ -132,17 +132,17 @@ test('a function that hangs fails after a second, and its signal aborts', async 
       return new Promise(() => {})
     }),
   )
-  const asking = chat({ model: 'picky' })
+  const pending = chat({ model: 'picky' })
   while (signals.length === 0) await new Promise((resolve) => setImmediate(resolve))
   await clock.advance(1_000)
-  assert.is(await outcomeOf(await asking), '503 route_failed')
+  assert.is(await outcomeOf(await pending), '503 route_failed')
   assert.is(signals[0]?.aborted, true)
 })
 
 test('onRouteError: "ignore" accepts the response when a function fails', async () => {
-  const { chat, up, errors } = openRouted(withFunction(() => 'yes' as never, { onRouteError: 'ignore' }))
+  const { chat, upstream, errors } = openRouted(withFunction(() => 'yes' as never, { onRouteError: 'ignore' }))
   const response = await chat({ model: 'picky' })
-  assert.equal([await readText(response), up.providers, errors.length], ['one', ['one'], 1])
+  assert.equal([await readText(response), upstream.providers, errors.length], ['one', ['one'], 1])
 })
 
 test('combos and explanations show response conditions that are functions', async () => {
@@ -161,11 +161,11 @@ test('combos and explanations show response conditions that are functions', asyn
 })
 
 test('a reload replaces the functions, and in-flight requests keep the old ones', async () => {
-  const { gateway, chat, up } = openRouted(withFunction(({ text }) => text === 'one'))
+  const { gateway, chat, upstream } = openRouted(withFunction(({ text }) => text === 'one'))
   const connections = { one: { apiKey: 'sk-1' }, two: { apiKey: 'sk-2' } }
   await gateway.reload({ connections, combos: { picky: { models: ['one/m', 'two/m'], on: [() => false] } } })
   await chat({ model: 'picky' })
-  assert.equal(up.providers, ['one'])
+  assert.equal(upstream.providers, ['one'])
 })
 
 test('the stored form of a function is rejected', async () => {

@@ -9,35 +9,35 @@ const test = suite('permissions and limits of requests with a route function')
 async function open(options: RoutedOptions, rules: Omit<NewKey, 'name'> = {}) {
   const opened = openRouted({ settings: { requireApiKey: true }, ...options })
   const { key } = await opened.api.keys.create({ name: 'app', ...rules })
-  const ask = (model: string) => opened.chat({ model }, { headers: { authorization: `Bearer ${key}` } })
-  return { ...opened, ask }
+  const send = (model: string) => opened.chat({ model }, { headers: { authorization: `Bearer ${key}` } })
+  return { ...opened, send }
 }
 
 test('a key that allows only auto can use the models that auto routes to', async () => {
   for (const chosen of ['one/m', 'smart', ['two/m', 'smart'], { models: ['one/m'] }]) {
-    const { ask } = await open({ route: () => chosen }, { models: ['auto'] })
-    assert.is((await ask('auto')).status, 200, JSON.stringify(chosen))
+    const { send } = await open({ route: () => chosen }, { models: ['auto'] })
+    assert.is((await send('auto')).status, 200, JSON.stringify(chosen))
   }
 })
 
 test('check 78: a key gets a 403 when a forbidden model is requested by a forbidden name', async () => {
-  const { ask, up } = await open({ route: () => ['one/m'] }, { models: ['auto', 'two/m'] })
-  assert.is(await outcomeOf(await ask('two/m')), '200', 'it may use the requested name')
-  assert.is(await outcomeOf(await ask('one/m')), '403 model_not_allowed')
-  assert.is(await outcomeOf(await ask('other')), '403 model_not_allowed')
-  assert.is(up.calls.length, 1)
+  const { send, upstream } = await open({ route: () => ['one/m'] }, { models: ['auto', 'two/m'] })
+  assert.is(await outcomeOf(await send('two/m')), '200', 'it may use the requested name')
+  assert.is(await outcomeOf(await send('one/m')), '403 model_not_allowed')
+  assert.is(await outcomeOf(await send('other')), '403 model_not_allowed')
+  assert.is(upstream.calls.length, 1)
 })
 
 test("a list skips targets that a key doesn't allow", async () => {
-  const { ask, up } = await open({ route: () => ['one/m', 'two/m'] }, { models: ['two/*'] })
-  assert.is((await ask('other')).status, 200)
-  assert.equal(up.providers, ['two'])
+  const { send, upstream } = await open({ route: () => ['one/m', 'two/m'] }, { models: ['two/*'] })
+  assert.is((await send('other')).status, 200)
+  assert.equal(upstream.providers, ['two'])
 })
 
 test('a request can be routed to a combo that its key allows', async () => {
-  const { ask, up } = await open({ route: () => 'smart' }, { models: ['smart'] })
-  assert.is((await ask('other')).status, 200)
-  assert.equal(up.providers, ['one'])
+  const { send, upstream } = await open({ route: () => 'smart' }, { models: ['smart'] })
+  assert.is((await send('other')).status, 200)
+  assert.equal(upstream.providers, ['one'])
 })
 
 test("candidates() leaves out targets that a key doesn't allow", async () => {
@@ -46,8 +46,8 @@ test("candidates() leaves out targets that a key doesn't allow", async () => {
     found = candidates('smart')
     return found[0]?.name
   }
-  const { ask } = await open({ route }, { models: ['two/*'] })
-  assert.is((await ask('other')).status, 200)
+  const { send } = await open({ route }, { models: ['two/*'] })
+  assert.is((await send('other')).status, 200)
   assert.equal(
     found.map(({ name }) => name),
     ['two/m'],
@@ -55,22 +55,22 @@ test("candidates() leaves out targets that a key doesn't allow", async () => {
 })
 
 test("route doesn't change a key's kinds or limits", async () => {
-  const { ask, up } = await open({ route: () => 'two/m' }, { kinds: ['llm'], limits: { requests: { day: 1 } } })
-  assert.is((await ask('auto')).status, 200)
-  assert.is(await outcomeOf(await ask('auto')), '429 rate_limit_exceeded')
-  assert.is(up.calls.length, 1)
+  const { send, upstream } = await open({ route: () => 'two/m' }, { kinds: ['llm'], limits: { requests: { day: 1 } } })
+  assert.is((await send('auto')).status, 200)
+  assert.is(await outcomeOf(await send('auto')), '429 rate_limit_exceeded')
+  assert.is(upstream.calls.length, 1)
   const embeddings = await open({ route: () => 'two/m' }, { kinds: ['embedding'] })
-  assert.is(await outcomeOf(await embeddings.ask('auto')), '403 model_not_allowed')
+  assert.is(await outcomeOf(await embeddings.send('auto')), '403 model_not_allowed')
 })
 
 test('route gets the key and its group', async () => {
   const seen: unknown[] = []
-  const { ask } = await open({
+  const { send } = await open({
     route: ({ key }, context) => {
       seen.push(key?.name, context.key?.name)
       return 'one/m'
     },
   })
-  assert.is((await ask('auto')).status, 200)
+  assert.is((await send('auto')).status, 200)
   assert.equal(seen, ['app', 'app'])
 })

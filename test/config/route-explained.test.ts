@@ -14,13 +14,13 @@ const uses = (targets: ReadonlyArray<{ provider: string; use: string }>) =>
   targets.map(({ provider, use }) => `${provider} ${use}`)
 
 test('an explanation contains the models that route returned, and their targets', async () => {
-  const { explanation, up, errors } = await explain({ route: () => ['two/m', 'smart'] })
+  const { explanation, upstream, errors } = await explain({ route: () => ['two/m', 'smart'] })
   const { model, route, targets } = explanation
   assert.equal(
     [model, route, uses(targets)],
     ['auto', { models: ['two/m', 'smart'] }, ['two first', 'one next', 'two skipped']],
   )
-  assert.equal([up.calls.length, errors], [0, []])
+  assert.equal([upstream.calls.length, errors], [0, []])
 })
 
 test('an explanation reports that route returned nothing', async () => {

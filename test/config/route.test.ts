@@ -14,9 +14,9 @@ const onlyOneFails: Answering = (call, signal) =>
   call.provider === 'one' ? failWith503(call, signal) : both(call, signal)
 
 test('a model that route returns replaces the requested name', async () => {
-  const { chat, up, records } = openRouted({ route: () => 'two/m' })
+  const { chat, upstream, records } = openRouted({ route: () => 'two/m' })
   for (const model of ['auto', 'one/m', 'smart']) assert.is((await chat({ model })).status, 200, model)
-  assert.equal(up.providers, ['two', 'two', 'two'])
+  assert.equal(upstream.providers, ['two', 'two', 'two'])
   assert.equal(
     records.map(({ model, attempts }) => [model, attempts[0]?.provider]),
     [
@@ -25,67 +25,67 @@ test('a model that route returns replaces the requested name', async () => {
       ['smart', 'two'],
     ],
   )
-  assert.is(JSON.parse(up.calls[0]?.body ?? '{}').model, 'm')
+  assert.is(JSON.parse(upstream.calls[0]?.body ?? '{}').model, 'm')
 })
 
 test('a request is routed as usual if route returns nothing', async () => {
-  const { chat, up } = openRouted({ route: async () => undefined })
+  const { chat, upstream } = openRouted({ route: async () => undefined })
   assert.is((await chat({ model: 'smart' })).status, 200)
-  assert.equal(up.providers, ['one'])
+  assert.equal(upstream.providers, ['one'])
   assert.is(await outcomeOf(await chat({ model: 'auto' })), '404 model_not_found')
 })
 
 test('route can return a list, which falls back across formats', async () => {
-  const { chat, up } = openRouted({
-    answer: onlyOneFails,
+  const { chat, upstream } = openRouted({
+    respond: onlyOneFails,
     route: () => ['one/m', { model: 'claude/c', params: { maxTokens: 5 } }],
   })
   const response = await chat()
   assert.is(response.status, 200)
   const { choices } = (await response.json()) as { choices: object[] }
   assert.is(choices.length, 1, 'in the format of the client')
-  assert.is(JSON.parse(up.calls[1]?.body ?? '{}').max_tokens, 5)
-  assert.equal(up.providers, ['one', 'claude'])
+  assert.is(JSON.parse(upstream.calls[1]?.body ?? '{}').max_tokens, 5)
+  assert.equal(upstream.providers, ['one', 'claude'])
 })
 
 test('route can return a list with options, or a combo', async () => {
   const models = ['one/m', 'two/m']
-  const listed = openRouted({ answer: onlyOneFails, route: () => ({ models, maxAttempts: 1 }) })
+  const listed = openRouted({ respond: onlyOneFails, route: () => ({ models, maxAttempts: 1 }) })
   assert.is((await listed.chat()).status, 503)
-  assert.equal(listed.up.providers, ['one'])
-  const combo = openRouted({ answer: onlyOneFails, route: () => 'smart' })
+  assert.equal(listed.upstream.providers, ['one'])
+  const combo = openRouted({ respond: onlyOneFails, route: () => 'smart' })
   assert.is((await combo.chat()).status, 200)
-  assert.equal(combo.up.providers, ['one', 'two'])
+  assert.equal(combo.upstream.providers, ['one', 'two'])
 })
 
 test('a combo that route returns keeps its own rules', async () => {
-  const { chat, up } = openRouted({ answer: onlyOneFails, route: () => 'once' })
+  const { chat, upstream } = openRouted({ respond: onlyOneFails, route: () => 'once' })
   assert.is((await chat()).status, 503)
-  assert.equal(up.providers, ['one'])
+  assert.equal(upstream.providers, ['one'])
 })
 
 test("the options that route returns can only tighten the request's limits", async () => {
-  const { chat, up } = openRouted({
-    answer: failWith503,
+  const { chat, upstream } = openRouted({
+    respond: failWith503,
     settings: { maxAttempts: 1 },
     route: () => ({ models: ['one/m', 'two/m'], maxAttempts: 3 }),
   })
   assert.is((await chat()).status, 503)
-  assert.equal(up.providers, ['one'])
+  assert.equal(upstream.providers, ['one'])
 })
 
 test("the models that route returns replace the request's own list, whose limits still apply", async () => {
-  const { chat, up } = openRouted({ answer: failWith503, route: () => ['two/m', 'one/m'] })
+  const { chat, upstream } = openRouted({ respond: failWith503, route: () => ['two/m', 'one/m'] })
   const list = JSON.stringify({ models: ['one/m'], maxAttempts: 1 })
   assert.is((await chat({}, { headers: { 'x-signalbox-models': list } })).status, 503)
-  assert.equal(up.providers, ['two'])
+  assert.equal(upstream.providers, ['two'])
 })
 
 test('route gets the facts of the request, and runs once for several attempts', async () => {
   const seen: RouteCall[] = []
   const contexts: RouteContext[] = []
-  const { chat, up } = openRouted({
-    answer: onlyOneFails,
+  const { chat, upstream } = openRouted({
+    respond: onlyOneFails,
     identify: () => ({ account: 'alice', metadata: { team: 'blue' } }),
     route(request, context) {
       seen.push(request)
@@ -102,7 +102,7 @@ test('route gets the facts of the request, and runs once for several attempts', 
   }
   const response = await chat(body, { headers: { 'x-team': 'red' } })
   await response.text()
-  assert.equal(up.providers, ['one', 'two'])
+  assert.equal(upstream.providers, ['one', 'two'])
   assert.is(seen.length, 1)
   const [request] = seen
   assert.ok(request)
@@ -135,7 +135,7 @@ test('candidates() lists targets with their prices, cooldowns, and latencies', a
       one: { apiKey: 'secret-of-one', prices: { m: { input: 1, output: 2 } } },
       two: { apiKey: 'secret-of-two' },
     },
-    answer: async (call, signal) => {
+    respond: async (call, signal) => {
       await clock.sleep(40)
       return onlyOneFails(call, signal)
     },
@@ -145,11 +145,11 @@ test('candidates() lists targets with their prices, cooldowns, and latencies', a
       return 'smart'
     },
   })
-  const asking = chat()
+  const pending = chat()
   await clock.untilPending(2)
   await clock.advance(40)
   await clock.advance(40)
-  assert.is((await asking).status, 200)
+  assert.is((await pending).status, 200)
   assert.equal(
     found.map(({ name, provider, model, connectionId, isCooling, price, latencyMs }) => ({
       ...{ name, provider, model, connectionId, isCooling, latencyMs },
@@ -179,7 +179,7 @@ test('candidates() lists targets with their prices, cooldowns, and latencies', a
 })
 
 test('route can choose the cheapest candidate', async () => {
-  const { chat, up } = openRouted({
+  const { chat, upstream } = openRouted({
     connections: {
       one: { apiKey: 'secret-of-one', prices: { m: { input: 3, output: 9 } } },
       two: { apiKey: 'secret-of-two', prices: { m: { input: 1, output: 2 } } },
@@ -188,7 +188,7 @@ test('route can choose the cheapest candidate', async () => {
       candidates('smart').sort((a, b) => (a.price?.input ?? 0) - (b.price?.input ?? 0))[0]?.name,
   })
   assert.is((await chat()).status, 200)
-  assert.equal(up.providers, ['two'])
+  assert.equal(upstream.providers, ['two'])
 })
 
 const failing: Record<string, [GatewayOptions['route'], RegExp]> = {
@@ -211,11 +211,11 @@ const failing: Record<string, [GatewayOptions['route'], RegExp]> = {
 
 for (const [what, [route, problem]] of Object.entries(failing))
   test(`when route ${what}, the client gets a 503 and onError gets the cause`, async () => {
-    const { chat, up, errors, records } = openRouted({ ...(route && { route }) })
+    const { chat, upstream, errors, records } = openRouted({ ...(route && { route }) })
     const response = await chat()
     assert.is(response.headers.get('retry-after'), '1')
     assert.is(await outcomeOf(response), '503 route_failed')
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
     assert.is(errors.length, 1)
     assert.ok(isGatewayError(errors[0], 'ROUTE_FAILED'))
     assert.match(errors[0]?.message ?? '', problem)
@@ -225,64 +225,64 @@ for (const [what, [route, problem]] of Object.entries(failing))
 
 test('check 78: a route function that hangs fails after a second, and its signal aborts', async () => {
   const signals: AbortSignal[] = []
-  const { chat, clock, up, errors } = openRouted({
+  const { chat, clock, upstream, errors } = openRouted({
     route: (_, { signal }) => {
       signals.push(signal)
       return new Promise(() => {})
     },
   })
-  const asking = chat()
+  const pending = chat()
   await clock.advance(999)
   assert.is(signals[0]?.aborted, false)
   await clock.advance(1)
-  assert.is(await outcomeOf(await asking), '503 route_failed')
+  assert.is(await outcomeOf(await pending), '503 route_failed')
   assert.is(signals[0]?.aborted, true)
   assert.match(errors[0]?.message ?? '', /longer than 1000 ms/)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('onRouteError: "ignore" routes the request as usual, and still calls onError', async () => {
-  const { chat, up, errors } = openRouted({
+  const { chat, upstream, errors } = openRouted({
     onRouteError: 'ignore',
     route: () => {
       throw new Error('no quota service')
     },
   })
   assert.is((await chat({ model: 'two/m' })).status, 200)
-  assert.equal(up.providers, ['two'])
+  assert.equal(upstream.providers, ['two'])
   assert.ok(errors.length === 1 && isGatewayError(errors[0], 'ROUTE_FAILED'))
 })
 
 test('when the client disconnects, the signal of route aborts, and nothing is reported', async () => {
   const signals: AbortSignal[] = []
   const client = new AbortController()
-  const { chat, clock, errors, records, up } = openRouted({
+  const { chat, clock, errors, records, upstream } = openRouted({
     route: (_, { signal }) => {
       signals.push(signal)
       return new Promise(() => {})
     },
   })
-  const asking = chat({}, { signal: client.signal }).catch(() => undefined)
+  const pending = chat({}, { signal: client.signal }).catch(() => undefined)
   await clock.advance(10)
   client.abort()
-  await asking
+  await pending
   await clock.advance(10)
   assert.is(signals[0]?.aborted, true)
   assert.equal(errors, [])
   assert.is(records[0]?.end, 'aborted')
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 for (const stream of [false, true])
   test(`route chooses the model of a ${stream ? 'stream' : 'response'} in each client format`, async () => {
-    const { gateway, up } = openRouted({
+    const { gateway, upstream } = openRouted({
       route: () => ['one/m', 'claude/c'],
-      answer: onlyOneFails,
+      respond: onlyOneFails,
       identify: () => ({ account: 'a' }),
     })
     for (const [name, { create }] of Object.entries(clients)) {
-      await create(gateway.fetch as typeof globalThis.fetch).ask('auto', { stream })
-      assert.is(up.providers.at(-1), 'claude', name)
+      await create(gateway.fetch as typeof globalThis.fetch).send('auto', { stream })
+      assert.is(upstream.providers.at(-1), 'claude', name)
     }
   })
 
@@ -291,7 +291,7 @@ for (const stream of [false, true])
     const { gateway } = openRouted({ route: () => 7 as never, identify: () => ({ account: 'a' }) })
     for (const [name, { create }] of Object.entries(clients)) {
       const thrown: unknown = await create(gateway.fetch as typeof globalThis.fetch)
-        .ask('auto', { stream })
+        .send('auto', { stream })
         .then(
           () => undefined,
           (error: unknown) => error,
@@ -304,7 +304,7 @@ for (const stream of [false, true])
 
 test('a feature step that changes the model runs before route', async () => {
   const models: string[] = []
-  const { chat, up } = openRouted({
+  const { chat, upstream } = openRouted({
     extend: [{ name: 'rename', aroundCall: (_, next) => next({ model: 'renamed' }) }],
     route: ({ model }) => {
       models.push(model)
@@ -312,7 +312,7 @@ test('a feature step that changes the model runs before route', async () => {
     },
   })
   assert.is((await chat()).status, 200)
-  assert.equal([models, up.providers], [['renamed'], ['two']])
+  assert.equal([models, upstream.providers], [['renamed'], ['two']])
 })
 
 test("createGateway rejects a route that isn't a function, and an unknown onRouteError", () => {

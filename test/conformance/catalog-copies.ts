@@ -19,9 +19,9 @@ export function catalogCopies(
       )
       let source = changed(many)
       const one = await openCatalog(async () => source, { storage, clock })
-      await one.ask()
+      await one.send()
       const other = await openCatalog(() => new Promise(() => {}), { storage, clock })
-      await other.ask()
+      await other.send()
       assert.is((await findModel(other, 'model-ü-2999'))?.price?.input, 1)
 
       source = changed({ ...many, a: { input: 11, output: 20 }, b: { input: 0, output: 20 } })

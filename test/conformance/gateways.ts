@@ -100,14 +100,14 @@ function changes(shared: SharedTest): void {
   shared(`the gateways lose none of ${COUNT} x ${times(50)} concurrently created records`, async ({ all }) => {
     const names = (index: number) => Array.from({ length: times(50) }, (_, count) => `alias-${index}-${count}`)
     for (const count of names(0).keys()) {
-      const made = await all((index) => ({
+      const created = await all((index) => ({
         does: 'calls',
         method: 'PUT',
         path: '/api/models/aliases',
         body: { alias: names(index)[count], model: 'openai/m' },
       }))
       assert.equal(
-        made.map(({ status }) => status),
+        created.map(({ status }) => status),
         Array.from({ length: COUNT }, () => 200),
       )
     }
@@ -208,20 +208,20 @@ function turns(shared: SharedTest): void {
       post('/api/combos', { name: 'turns', strategy: 'round-robin', models: models.map((id) => `openai/${id}`) }),
     )
     const { key } = (await one(0, post('/api/keys', { name: 'team' }))).body
-    const ask = (times: number) => ({ does: 'asks', key: String(key), model: 'turns', times }) as const
+    const send = (times: number) => ({ does: 'asks', key: String(key), model: 'turns', times }) as const
     await settled(all, get('/api/combos'), 1)
 
     const inTurn: string[] = []
-    for (let turn = 0; turn < 40; turn++) inTurn.push(...(await one<string[]>(turn % COUNT, ask(1))))
+    for (let turn = 0; turn < 40; turn++) inTurn.push(...(await one<string[]>(turn % COUNT, send(1))))
     assert.equal(
       inTurn,
       inTurn.map((_, turn) => models[turn % models.length]),
     )
 
     for (let wave = 0; wave < 20; wave++) {
-      const answers = (await all<string[]>(() => ask(5))).flat()
+      const responses = (await all<string[]>(() => send(5))).flat()
       assert.equal(
-        models.map((model) => answers.filter((one) => one === model).length),
+        models.map((model) => responses.filter((one) => one === model).length),
         models.map(() => 5),
       )
     }

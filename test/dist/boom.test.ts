@@ -44,10 +44,10 @@ for (const [name, make] of Object.entries(same)) {
 test("the bundled boom copies a given error and doesn't change it", ({ boom }) => {
   const RealmError = Object.getPrototypeOf(boom.Boom) as ErrorConstructor
   const cause = new RealmError('broken')
-  const made = new boom.Boom(cause, { statusCode: 502 })
-  assert.is(made.output.statusCode, 502)
-  assert.is(made.message, 'broken')
-  assert.is(made.stack, cause.stack)
+  const created = new boom.Boom(cause, { statusCode: 502 })
+  assert.is(created.output.statusCode, 502)
+  assert.is(created.message, 'broken')
+  assert.is(created.stack, cause.stack)
   assert.not('isBoom' in cause)
 })
 

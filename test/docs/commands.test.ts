@@ -143,21 +143,21 @@ test('the config file in the guide is applied at startup', async () => {
     NOTEBOOK_KEY: `sbx_${'n'.repeat(40)}`,
   }
   const command = signalbox(['--config', file, '--data', join(folder, 'data')], { env })
-  const answer = await fetch(`${await command.baseUrl()}/v1/models`, {
+  const response = await fetch(`${await command.baseUrl()}/v1/models`, {
     headers: { authorization: `Bearer ${env.APP_KEY}` },
   })
-  assert.is(answer.status, 200)
-  assert.match(await answer.text(), '"fast"')
+  assert.is(response.status, 200)
+  assert.match(await response.text(), '"fast"')
   await command.stop()
 })
 
 /** Gives a body of the management API to the operation that takes it. */
 async function give({ api }: Gateway, { place, code }: Block): Promise<void> {
   const body = JSON.parse(code)
-  const made = body.models
+  const created = body.models
     ? api.combos.create(body)
     : body.provider
       ? api.connections.create(body)
       : api.settings.update(body)
-  await made.catch((error: Error) => assert.unreachable(`${place}: ${error.message}`))
+  await created.catch((error: Error) => assert.unreachable(`${place}: ${error.message}`))
 }

@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const { text: page, blocks } = readPages().find(({ path }) => path === 'README.md') ?? { text: '', blocks: [] }
 const written = blocks.filter(({ note }) => note === undefined)
 const [embed = ''] = written.filter(({ language }) => language === 'js').map(({ code }) => code)
-const [secrets = '', ask = ''] = written.filter(({ language }) => language === 'sh').map(({ code }) => code)
+const [secrets = '', request = ''] = written.filter(({ language }) => language === 'sh').map(({ code }) => code)
 
 const test = suite('the front page', { shell: undefined as Shell | undefined })
 
@@ -75,8 +75,8 @@ test('the embedding example on the front page handles its request, and rejects o
       body: JSON.stringify({ baseUrl: upstream.url, apiKey: 'sk-openai' }),
     })
     assert.is(moved.status, 200)
-    const answer = await run(ask.replaceAll('http://127.0.0.1:3000/ai', url ?? ''))
-    assert.match(answer, /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/)
+    const response = await run(request.replaceAll('http://127.0.0.1:3000/ai', url ?? ''))
+    assert.match(response, /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/)
     assert.is((await fetch(`${url}/v1/models`)).status, 401)
   } finally {
     server.kill()

@@ -31,7 +31,7 @@ const RESPONSES: [path: RegExp, () => Response][] = [
   [/\/models$/, () => Response.json({ data: [{ id: 'small' }] })],
 ]
 
-const answer = (url: string) =>
+const respond = (url: string) =>
   RESPONSES.find(([path]) => path.test(url))?.[1]() ??
   new Response('{}', { status: 404, headers: { 'content-type': 'application/json' } })
 
@@ -49,7 +49,7 @@ export async function openGateway(...providers: string[]): Promise<DocsGateway> 
     logger: false,
     management: { token: ADMIN_TOKEN },
     fetch: async (url: string | URL | Request, init?: RequestInit) =>
-      /^http:\/\/127\./.test(String(url)) ? fetch(url, init) : answer(String(url)),
+      /^http:\/\/127\./.test(String(url)) ? fetch(url, init) : respond(String(url)),
   })
   for (const provider of providers) await gateway.api.connections.create({ provider, apiKey: `sk-${provider}` })
   const server = await serveNode(gateway)

@@ -21,27 +21,27 @@ async function causeErrors(): Promise<string[]> {
     const { error } = (await response.json()) as { error: string | { message: string } }
     messages.push(typeof error === 'string' ? error : error.message)
   }
-  const ask = (model: string, { key, path = '/v1/chat/completions' }: { key?: string; path?: string } = {}) =>
+  const sendRequest = (model: string, { key, path = '/v1/chat/completions' }: { key?: string; path?: string } = {}) =>
     send(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) },
       body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
     })
 
-  await ask('openai/gpt-5-mini')
+  await sendRequest('openai/gpt-5-mini')
   await api.connections.put({ id: 'openai', provider: 'openai', apiKey: 'sk-openai' })
   await api.connections.put({ id: 'anthropic', provider: 'anthropic', apiKey: 'sk-anthropic' })
-  for (const model of ['gpt-5-mini', 'fast', 'anthropic/claude-haiku-4-5']) await ask(model)
-  for (const path of ['/v1/v1/chat/completions', '/chat/completions']) await ask('openai/gpt-5-mini', { path })
+  for (const model of ['gpt-5-mini', 'fast', 'anthropic/claude-haiku-4-5']) await sendRequest(model)
+  for (const path of ['/v1/v1/chat/completions', '/chat/completions']) await sendRequest('openai/gpt-5-mini', { path })
   await send('/api/keys')
   const web = await api.keys.create({ name: 'web', limits: { usd: { month: 0.0000001 } } })
   const rate = await api.keys.create({ name: 'rate', limits: { requests: { minute: 1 } } })
   await api.settings.update({ requireApiKey: true })
-  await ask('openai/gpt-5-mini')
-  await ask('openai/gpt-5-mini', { key: 'sk-of-a-provider' })
-  await ask('openai/gpt-5-mini', { key: web.key })
-  await ask('openai/gpt-99', { key: web.key })
-  for (let time = 0; time < 2; time++) await ask('openai/gpt-5-mini', { key: rate.key })
+  await sendRequest('openai/gpt-5-mini')
+  await sendRequest('openai/gpt-5-mini', { key: 'sk-of-a-provider' })
+  await sendRequest('openai/gpt-5-mini', { key: web.key })
+  await sendRequest('openai/gpt-99', { key: web.key })
+  for (let time = 0; time < 2; time++) await sendRequest('openai/gpt-5-mini', { key: rate.key })
   await gateway.close()
   return messages
 }

@@ -78,7 +78,7 @@ async function openTab(): Promise<Page> {
 }
 
 /** Sends a prompt in a page. Resolves to the response once the status line has the text. */
-async function ask(tab: Page, status: string): Promise<string | null> {
+async function send(tab: Page, status: string): Promise<string | null> {
   await tab.fill('[name=question]', 'Hi')
   await tab.click('[name=ask]')
   await tab.getByText(status).waitFor()
@@ -115,10 +115,10 @@ test('the browser example keeps its connection after a reload and in a second ta
   await page.reload()
   await page.getByText('Ready.').waitFor()
   await chooseModel(page, 'at-once')
-  assert.is(await ask(page, `${ANSWERED}at-once.`), 'Hello')
+  assert.is(await send(page, `${ANSWERED}at-once.`), 'Hello')
   const second = await openTab()
   assert.is(await second.inputValue('[name=model]'), 'at-once')
-  assert.is(await ask(second, `${ANSWERED}at-once.`), 'Hello')
+  assert.is(await send(second, `${ANSWERED}at-once.`), 'Hello')
   await second.close()
 })
 
@@ -128,7 +128,7 @@ async function chooseModel(tab: Page, model: string): Promise<void> {
 }
 
 let key = ''
-const question = { model: 'chat', messages: [{ role: 'user', content: 'Hi' }] }
+const request = { model: 'chat', messages: [{ role: 'user', content: 'Hi' }] }
 
 test('the browser example starts offline after the browser was closed, with its keys', async ({ folder, profile }) => {
   key = JSON.parse((await call(page, 'POST', '/api/keys', { body: { name: 'app' } })).text).key
@@ -145,7 +145,7 @@ test('the browser example starts offline after the browser was closed, with its 
   assert.match((await call(page, 'GET', '/api/keys')).text, /"name":"app"/)
   assert.is(provider.calls.length, calls)
   assert.is(
-    (await call(page, 'POST', '/v1/chat/completions', { key, body: question })).status,
+    (await call(page, 'POST', '/v1/chat/completions', { key, body: request })).status,
     200,
     'the provider is there',
   )
@@ -158,11 +158,11 @@ test('the browser example immediately rejects a key that another tab has paused'
   const paused = await call(second, 'PATCH', `/api/keys/${keys[0].id}`, { body: { isActive: false } })
   assert.is(paused.status, 200, paused.text)
   assert.match(
-    (await call(page, 'POST', '/v1/chat/completions', { key, body: question })).text,
+    (await call(page, 'POST', '/v1/chat/completions', { key, body: request })).text,
     /paused|inactive|disabled/i,
   )
   await call(second, 'PATCH', `/api/keys/${keys[0].id}`, { body: { isActive: true } })
-  assert.is((await call(page, 'POST', '/v1/chat/completions', { key, body: question })).status, 200)
+  assert.is((await call(page, 'POST', '/v1/chat/completions', { key, body: request })).status, 200)
   await second.close()
 })
 
@@ -171,12 +171,12 @@ test('the browser example returns a 503 for a change if the browser is out of sp
   const { origin } = new URL(url)
   await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1_000 })
   const create = () => call(page, 'POST', '/api/keys', { body: { name: 'more' } })
-  let answer = await create()
+  let response = await create()
   const end = performance.now() + 30_000 // the browser remembers for seconds how much room there was
-  while (answer.status === 201 && performance.now() < end) answer = await create()
-  assert.is(answer.status, 503, answer.text)
-  assert.match(JSON.parse(answer.text).error, /cannot write its storage/)
-  assert.is((await call(page, 'POST', '/v1/chat/completions', { key, body: question })).status, 200)
+  while (response.status === 201 && performance.now() < end) response = await create()
+  assert.is(response.status, 503, response.text)
+  assert.match(JSON.parse(response.text).error, /cannot write its storage/)
+  assert.is((await call(page, 'POST', '/v1/chat/completions', { key, body: request })).status, 200)
   await session.send('Storage.overrideQuotaForOrigin', { origin })
   await session.detach()
   assert.is((await create()).status, 201)

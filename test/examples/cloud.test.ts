@@ -41,8 +41,8 @@ async function openWorld(command: string, portArguments: (port: number) => strin
     proxy = await start(`${command}${portArguments(cloudPort)}`, cloud, { PORT: `${cloudPort}` })
   }
 
-  const made = await example.run(setup.slice(0, -1).join('\n'))
-  assert.is(made.code, 0, made.output)
+  const created = await example.run(setup.slice(0, -1).join('\n'))
+  assert.is(created.code, 0, created.output)
   const lines = (await readFile(join(example.folder, '.env'), 'utf8')).trim().split('\n')
   const secrets: Record<string, string> = Object.fromEntries(lines.map((line) => line.split(/=(.*)/, 2)))
   await startProxy()
@@ -109,10 +109,10 @@ for (const [title, [command, portArguments]] of Object.entries(variants)) {
     const key = /^key +(sbx_\S+)$/m.exec(enabled)?.[1] ?? ''
     assert.ok(key, enabled)
 
-    const ask = () => follow(2, { SIGNALBOX_KEY: key })
-    assert.match(await ask(), HELLO)
+    const send = () => follow(2, { SIGNALBOX_KEY: key })
+    assert.match(await send(), HELLO)
     await restart()
-    assert.match(await ask(), HELLO)
+    assert.match(await send(), HELLO)
 
     const models = async (bearer: string) =>
       (await fetch(`${cloud}/v1/models`, { headers: { authorization: `Bearer ${bearer}`, connection: 'close' } }))

@@ -17,7 +17,7 @@ serves(
 )
 
 test('the deployment commands on the page include all bindings', { timeoutMs: RUN_MS }, async ({
-  served: { example },
+  server: { example },
 }) => {
   const page = await readFile(findPage('cloudflare'), 'utf8')
   const commands = [...page.matchAll(/(?:^|`)(npx wrangler deploy [^`\n]+)/gm)].map(([, command]) => command ?? '')
@@ -32,7 +32,7 @@ test('the deployment commands on the page include all bindings', { timeoutMs: RU
 })
 
 test('the Worker prints which variables are missing, and returns a 500', { timeoutMs: RUN_MS }, async (context) => {
-  const { example, started } = context.served
+  const { example, started } = context.server
   await started.stop()
   const file = join(example.folder, '.env')
   await rename(file, `${file}.aside`)

@@ -9,10 +9,10 @@ const test = serves('next', () => ({ address: '127.0.0.1:3000/ai', copiesPackage
 namesWrongSecret(test)
 
 test('the example lists missing variables at startup and exits with code 1', { timeoutMs: RUN_MS }, async ({
-  served,
+  server,
 }) => {
-  const file = join(served.example.folder, '.env')
+  const file = join(server.example.folder, '.env')
   await rename(file, `${file}.aside`)
-  await namesMissing(served.example, ['SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
+  await namesMissing(server.example, ['SIGNALBOX_SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
   await rename(`${file}.aside`, file)
 })

@@ -24,9 +24,9 @@ test.after(async () => {
 })
 
 namesWrongSecret(test)
-test('the example exits with a one-line error if the server is unreachable', ({ served }) =>
+test('the example exits with a one-line error if the server is unreachable', ({ server }) =>
   saysWhy(
-    served,
+    server,
     { DATABASE_URL: 'postgres://postgres@127.0.0.1:1/postgres' },
     /^The gateway cannot start: Postgres is unreachable .* Check the pool's address and the server\.$/,
   ))

@@ -25,45 +25,45 @@ test.after(async () => {
 })
 
 test('two gateways share the port, and rotate through the models of a combo without duplicates or gaps', async ({
-  served,
+  server,
 }) => {
-  await bothAnswer(served)
+  await bothAnswer(server)
   const targets = []
   for (let requestCount = 0; requestCount < 8; requestCount++)
-    targets.push((await chat(served)).headers.get('x-signalbox-target'))
+    targets.push((await chat(server)).headers.get('x-signalbox-target'))
   const turns = ['openai/gpt-5-mini', 'openai/gpt-5-nano']
   if (targets[0] !== turns[0]) turns.reverse()
   assert.equal(targets, [...turns, ...turns, ...turns, ...turns])
 })
 
-test('both gateways immediately reject a key that one of them has paused', async ({ served }) => {
-  await bothAnswer(served)
-  const { id, key } = await (await served.manage('POST', '/keys', { name: 'paused' })).json()
-  for (let requestCount = 0; requestCount < 4; requestCount++) assert.is((await served.models(key)).status, 200)
-  assert.is((await served.manage('PUT', `/keys/${id}`, { isActive: false })).status, 200)
-  const isRefused = async () => (await served.models(key)).status === 403
+test('both gateways immediately reject a key that one of them has paused', async ({ server }) => {
+  await bothAnswer(server)
+  const { id, key } = await (await server.manage('POST', '/keys', { name: 'paused' })).json()
+  for (let requestCount = 0; requestCount < 4; requestCount++) assert.is((await server.models(key)).status, 200)
+  assert.is((await server.manage('PUT', `/keys/${id}`, { isActive: false })).status, 200)
+  const isRefused = async () => (await server.models(key)).status === 403
   // A busy process may leave several connections in a row to the other, so that two refusals do not show that both know of the pause.
   const isRefusedByAll = async () => {
     for (let requestCount = 0; requestCount < 8; requestCount++) if (!(await isRefused())) return false
     return true
   }
-  await until(served.started, isRefusedByAll, 5_000)
+  await until(server.started, isRefusedByAll, 5_000)
   assert.ok(await isRefusedByAll())
 })
 
-test('the port still responds after one gateway is killed, and a new gateway replaces it', async ({ served }) => {
-  const [killed = 0, other] = await bothAnswer(served)
+test('the port still responds after one gateway is killed, and a new gateway replaces it', async ({ server }) => {
+  const [killed = 0, other] = await bothAnswer(server)
   process.kill(killed, 'SIGKILL')
-  await until(served.started, () => !isRunning(killed))
-  for (let requestCount = 0; requestCount < 20; requestCount++) assert.is((await chat(served)).status, 200)
-  const now = await bothAnswer(served)
+  await until(server.started, () => !isRunning(killed))
+  for (let requestCount = 0; requestCount < 20; requestCount++) assert.is((await chat(server)).status, 200)
+  const now = await bothAnswer(server)
   assert.ok(now.includes(other ?? 0) && !now.includes(killed), `${now} after ${killed} was killed, with ${other}`)
 })
 
 namesWrongSecret(test)
-test('the example exits with a one-line error if the server is unreachable', ({ served }) =>
+test('the example exits with a one-line error if the server is unreachable', ({ server }) =>
   saysWhy(
-    served,
+    server,
     { REDIS_URL: 'redis://127.0.0.1:1' },
     /^Redis cannot be reached \([^)]*ECONNREFUSED[^)]*\): check REDIS_URL and that the server runs\.$/,
   ))
@@ -82,11 +82,11 @@ const chat = ({ url, secrets }: ServedExample) =>
   })
 
 /** Asks until two processes that run have printed that they answered; resolves to their ids. */
-function bothAnswer(served: ServedExample): Promise<number[]> {
-  const { started } = served
+function bothAnswer(server: ServedExample): Promise<number[]> {
+  const { started } = server
   const before = started.output.length
   return until(started, async () => {
-    assert.is((await chat(served)).status, 200)
+    assert.is((await chat(server)).status, 200)
     const printed = started.output.slice(before)
     const ids = [...printed.matchAll(/^(\d+) answered 200/gm)].map(([, id]) => Number(id)).filter(isRunning)
     const both = [...new Set(ids)]

@@ -27,7 +27,7 @@ export interface ServedExample {
   /** Calls the management API with the admin's token. */
   manage(method: string, path: string, body?: object): Promise<Response>
   /** Runs the README's request; resolves to what curl prints. */
-  ask(): Promise<string>
+  send(): Promise<string>
   /** Lists the models with this key, on a connection of its own, by which several processes on one port take turns. */
   models(key: string): Promise<Response>
   close(): Promise<void>
@@ -58,8 +58,8 @@ export async function serveExample(name: string, options: ServedOptions): Promis
   }
 
   try {
-    const made = await example.run(setup.slice(0, -1).join('\n'), { OPENAI_API_KEY: 'sk-openai', ...options.env })
-    assert.is(made.code, 0, made.output)
+    const created = await example.run(setup.slice(0, -1).join('\n'), { OPENAI_API_KEY: 'sk-openai', ...options.env })
+    assert.is(created.code, 0, created.output)
     const lines = (await readFile(join(example.folder, '.env'), 'utf8')).trim().split('\n')
     const secrets = Object.fromEntries(lines.map((line) => line.split(/=(.*)/, 2)))
     await start()
@@ -85,7 +85,7 @@ export async function serveExample(name: string, options: ServedOptions): Promis
         await start()
       },
       manage,
-      async ask() {
+      async send() {
         const request = usage.join('\n').replaceAll(options.address.split('/')[0] ?? '', host)
         assert.ok(request.includes(url), `the README asks at ${options.address}`)
         const { code, output } = await example.run(request)
@@ -103,46 +103,46 @@ export async function serveExample(name: string, options: ServedOptions): Promis
 
 /** Tests the behavior that every example with a server must have. Returns the suite, for tests of the example's own. */
 export function serves(name: string, open: () => ServedOptions | Promise<ServedOptions>, title = name) {
-  const test = suite<{ served: ServedExample }>(`the ${title} example`)
+  const test = suite<{ server: ServedExample }>(`the ${title} example`)
 
   test.before({ timeoutMs: RUN_MS + 60_000 }, async (context) => {
-    context.served = await serveExample(name, await open())
+    context.server = await serveExample(name, await open())
   })
-  test.after(({ served }) => served?.close())
+  test.after(({ server }) => server?.close())
 
-  test('the request in the README gets a stream from the mocked provider', async ({ served }) => {
-    assert.match(await served.ask(), HELLO)
-  })
-
-  test('a request without a key, or with a wrong one, gets a 401', async ({ served }) => {
-    assert.is((await fetch(`${served.url}/v1/models`)).status, 401)
-    assert.is((await served.models(`sbx_${'0'.repeat(64)}`)).status, 401)
-    assert.is((await served.models(served.secrets.APP_KEY ?? '')).status, 200)
+  test('the request in the README gets a stream from the mocked provider', async ({ server }) => {
+    assert.match(await server.send(), HELLO)
   })
 
-  test('the management API accepts only the admin token', async ({ served }) => {
+  test('a request without a key, or with a wrong one, gets a 401', async ({ server }) => {
+    assert.is((await fetch(`${server.url}/v1/models`)).status, 401)
+    assert.is((await server.models(`sbx_${'0'.repeat(64)}`)).status, 401)
+    assert.is((await server.models(server.secrets.APP_KEY ?? '')).status, 200)
+  })
+
+  test('the management API accepts only the admin token', async ({ server }) => {
     const open = (token?: string) =>
-      fetch(`${served.url}/api/keys`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
+      fetch(`${server.url}/api/keys`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
     assert.is((await open()).status, 401)
-    assert.is((await open(served.secrets.APP_KEY)).status, 401)
-    assert.is((await open(served.secrets.SIGNALBOX_ADMIN_TOKEN)).status, 200)
+    assert.is((await open(server.secrets.APP_KEY)).status, 401)
+    assert.is((await open(server.secrets.SIGNALBOX_ADMIN_TOKEN)).status, 200)
   })
 
-  test('the example keeps its data after a restart', async ({ served }) => {
-    const made = await served.manage('POST', '/keys', { name: 'made before' })
-    assert.is(made.status, 201, await made.clone().text())
-    const { key } = await made.json()
-    await served.restart()
-    assert.is((await served.models(key)).status, 200)
-    assert.match(await served.ask(), HELLO)
+  test('the example keeps its data after a restart', async ({ server }) => {
+    const created = await server.manage('POST', '/keys', { name: 'made before' })
+    assert.is(created.status, 201, await created.clone().text())
+    const { key } = await created.json()
+    await server.restart()
+    assert.is((await server.models(key)).status, 200)
+    assert.match(await server.send(), HELLO)
   })
 
   return test
 }
 
 /** A start that cannot use its store ends with 1 and one line for each process that says why, and what to do. */
-export async function saysWhy(served: ServedExample, env: Record<string, string>, why: RegExp): Promise<void> {
-  const { code, output } = await served.example.run('npm start', { PORT: String(await freePort()), ...env })
+export async function saysWhy(server: ServedExample, env: Record<string, string>, why: RegExp): Promise<void> {
+  const { code, output } = await server.example.run('npm start', { PORT: String(await freePort()), ...env })
   assert.is(code, 1, output)
   const lines = output
     .split('\n')
@@ -154,9 +154,9 @@ export async function saysWhy(served: ServedExample, env: Record<string, string>
 
 /** The same, when the data were sealed with another secret. */
 export function namesWrongSecret(test: ReturnType<typeof serves>): void {
-  test('the example exits with a one-line error if the secret has changed', { timeoutMs: RUN_MS }, ({ served }) =>
+  test('the example exits with a one-line error if the secret has changed', { timeoutMs: RUN_MS }, ({ server }) =>
     saysWhy(
-      served,
+      server,
       { SIGNALBOX_SECRET: 'another secret of at least 32 characters' },
       /^The gateway cannot start: The secret does not match this storage\. .* Start the gateway with that secret\.$/,
     ),

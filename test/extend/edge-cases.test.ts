@@ -26,7 +26,7 @@ test("a request's tokens count once even if a step wraps its call", async () => 
 })
 
 test("a step can discard one call's stream and reply with another call's stream", async () => {
-  const { chat, up, records } = await openExtended([
+  const { chat, upstream, records } = await openExtended([
     {
       name: 'second-try',
       async aroundCall(_, next) {
@@ -38,7 +38,7 @@ test("a step can discard one call's stream and reply with another call's stream"
   ])
   assert.match(await (await chat({ stream: true })).text(), '[DONE]')
   await turn()
-  assert.equal([up.calls.length, records.length, records[0]?.end, records[0]?.status], [2, 1, 'complete', 200])
+  assert.equal([upstream.calls.length, records.length, records[0]?.end, records[0]?.status], [2, 1, 'complete', 200])
 })
 
 test("request and attempt listeners that throw are reported, and don't affect the request", async () => {
@@ -88,9 +88,11 @@ test('a reply cached by a step contains no headers that the gateway adds for a k
 })
 
 test('changing the model leaves all other characters of the body unchanged', async () => {
-  const { chat, up } = await openExtended([{ name: 'renaming', aroundCall: (_, next) => next({ model: 'one/new' }) }])
+  const { chat, upstream } = await openExtended([
+    { name: 'renaming', aroundCall: (_, next) => next({ model: 'one/new' }) },
+  ])
   await chat({ seed: 1 })
-  assert.match(up.calls[0]?.body ?? '', /^\{"model":"new","messages":.*,"seed":1\}$/)
+  assert.match(upstream.calls[0]?.body ?? '', /^\{"model":"new","messages":.*,"seed":1\}$/)
 })
 
 test('a feature that is a class instance keeps all of its steps', async () => {
@@ -121,17 +123,17 @@ test('the lowest output limit of several steps applies, and a step can reject a 
       return next()
     },
   })
-  const { chat, up } = await openExtended([limiting(7), limiting(90)])
+  const { chat, upstream } = await openExtended([limiting(7), limiting(90)])
   await chat({})
-  assert.match(up.calls[0]?.body ?? '', '"max_tokens":7')
+  assert.match(upstream.calls[0]?.body ?? '', '"max_tokens":7')
   for (const [name, status] of [
     ['reject', 418],
     ['rejectRequest', 429],
   ] as const) {
-    const { chat: ask } = await openExtended([
+    const { chat: send } = await openExtended([
       { name, aroundAttempt: async (attempt) => attempt[name]('Not this one.', { status }) },
     ])
-    const reply = await ask({})
+    const reply = await send({})
     assert.equal([reply.status, (await reply.json()).error.message], [status, 'Not this one.'])
   }
 })

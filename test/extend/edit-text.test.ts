@@ -64,7 +64,7 @@ const clients: Record<string, { path(stream: boolean): string; body: JsonObject;
 
 interface Upstream {
   events?: readonly string[]
-  answer?: object
+  response?: object
   /** The format of the target. */
   format?: string
 }
@@ -72,10 +72,10 @@ interface Upstream {
 /** A gateway with features and one target. Returns a function that sends a request of a client format. */
 async function open(
   extend: readonly Feature[],
-  { events = [], answer = chatAnswer(), format = 'openai-chat' }: Upstream,
+  { events = [], response: reply = chatAnswer(), format = 'openai-chat' }: Upstream,
 ) {
   const isStream = ({ url, body }: { url: URL; body: string }) => /stream/.test(url.href) || JSON.parse(body).stream
-  const fetch = fakeUpstream((call) => (isStream(call) ? sse([...events]) : json(answer)))
+  const fetch = fakeUpstream((call) => (isStream(call) ? sse([...events]) : json(reply)))
   const gateway = createGateway({ storage: memoryStorage(), fetch, logger: false, extend })
   await gateway.api.connections.create({
     provider: 'openai-compatible-one',
@@ -114,8 +114,8 @@ function readTexts(text: string, isStream: boolean): string {
 
 for (const name of Object.keys(clients)) {
   test(`a feature can mask a word in a non-streaming response (${name})`, async () => {
-    const ask = await open([masking], { answer: chatAnswer('Open SESAME now, SESAME') })
-    const text = await ask(name, false)
+    const send = await open([masking], { response: chatAnswer('Open SESAME now, SESAME') })
+    const text = await send(name, false)
     assert.not.match(text, WORD)
     assert.match(readTexts(text, false), 'Open ****** now, ******')
   })
@@ -148,9 +148,11 @@ for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'ge
       events: [...'Open SESAME now'].map((content) => chatChunk({ content })).concat(chatEvents().slice(-3)),
     }
     const events = toEvents(await (await open([], chat))(name, true))
-    const answer: object = JSON.parse(await (await open([], { answer: chatAnswer('Open SESAME now') }))(name, false))
-    const plain = await open([], { events, answer, format: name })
-    const masked = await open([masking], { events, answer, format: name })
+    const response: object = JSON.parse(
+      await (await open([], { response: chatAnswer('Open SESAME now') }))(name, false),
+    )
+    const plain = await open([], { events, response, format: name })
+    const masked = await open([masking], { events, response, format: name })
     for (const isStream of [true, false]) {
       const [before, after] = [await plain(name, isStream), await masked(name, isStream)]
       assert.match(readTexts(before, isStream), WORD)
@@ -164,9 +166,9 @@ test('an editor that changes nothing leaves every byte unchanged', async () => {
     aroundCall: async (call, next) => editText(call, await next(), () => ({ push: (piece) => piece, end: () => '' })),
   }
   const events = [': comment\n\n', ...messageEvents('Hello  there,\u2028 world')]
-  const answer = { ...messageAnswer(), big: 12345678901 }
+  const response = { ...messageAnswer(), big: 12345678901 }
   const [plain, edited] = await Promise.all(
-    [[], [harmless]].map((extend) => open(extend, { events, answer, format: 'anthropic-messages' })),
+    [[], [harmless]].map((extend) => open(extend, { events, response, format: 'anthropic-messages' })),
   )
   for (const isStream of [true, false])
     assert.is(await edited?.('anthropic-messages', isStream), await plain?.('anthropic-messages', isStream))
@@ -246,14 +248,14 @@ test('text in choices, reasoning, and tool calls is edited separately, and names
 })
 
 test('token probabilities, which repeat the text, are removed from edited responses', async () => {
-  const answer = chatAnswer('SESAME')
+  const response = chatAnswer('SESAME')
   const logprobs = { content: [{ token: 'SESAME', logprob: -1, top_logprobs: [] }] }
-  Object.assign(answer.choices[0] ?? {}, { logprobs })
-  const changed = JSON.parse(await (await open([masking], { answer }))('openai-chat', false))
+  Object.assign(response.choices[0] ?? {}, { logprobs })
+  const changed = JSON.parse(await (await open([masking], { response }))('openai-chat', false))
   assert.is(changed.choices[0].logprobs, null)
-  Object.assign(answer, chatAnswer('Hello'))
-  Object.assign(answer.choices[0] ?? {}, { logprobs })
-  const same = JSON.parse(await (await open([masking], { answer }))('openai-chat', false))
+  Object.assign(response, chatAnswer('Hello'))
+  Object.assign(response.choices[0] ?? {}, { logprobs })
+  const same = JSON.parse(await (await open([masking], { response }))('openai-chat', false))
   assert.equal(same.choices[0].logprobs, logprobs)
 })
 
@@ -274,10 +276,10 @@ for (const name of ['openai-chat', 'anthropic-messages', 'openai-responses'])
   })
 
 test('other kinds of responses, and errors, are unchanged', async () => {
-  const up = fakeUpstream(({ url }) =>
+  const upstream = fakeUpstream(({ url }) =>
     /embeddings/.test(url.href) ? json({ data: [] }, 200) : json({ error: { message: WORD } }, 400),
   )
-  const gateway = createGateway({ storage: memoryStorage(), fetch: up, logger: false, extend: [masking] })
+  const gateway = createGateway({ storage: memoryStorage(), fetch: upstream, logger: false, extend: [masking] })
   await gateway.api.connections.create({
     provider: 'openai-compatible-one',
     apiKey: 'k',

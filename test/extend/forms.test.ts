@@ -14,12 +14,12 @@ type Field = [name: string, value: string]
 
 /** Sends a form through a step that changes its body. Returns the fields that the provider gets. */
 async function send(fields: readonly Field[], change: (body: JsonObject) => JsonObject): Promise<Field[]> {
-  const up = fakeUpstream(() => json({ text: 'Hi' }))
+  const upstream = fakeUpstream(() => json({ text: 'Hi' }))
   const changing: Feature = {
     name: 'changing',
     aroundCall: (call, next) => next({ body: change(call.body as JsonObject) }),
   }
-  const options = { storage: memoryStorage(), fetch: up, logger: false, catalog: hearingCatalog } as const
+  const options = { storage: memoryStorage(), fetch: upstream, logger: false, catalog: hearingCatalog } as const
   const gateway = createGateway({ ...options, extend: [changing] })
   await gateway.api.connections.create({ provider: 'openai', apiKey: 'k' })
   const form = new FormData()
@@ -28,7 +28,7 @@ async function send(fields: readonly Field[], change: (body: JsonObject) => Json
   const request = new Request('http://gateway/v1/audio/transcriptions', { method: 'POST', body: form })
   const response = await gateway.fetch(request)
   assert.is(response.status, 200, await response.clone().text())
-  const [call] = up.calls
+  const [call] = upstream.calls
   assert.ok(call)
   const parts = parseForm(call.init.body as Uint8Array, call.headers.get('content-type') ?? '')
   assert.is(parts.filter(isFile).length, 1)

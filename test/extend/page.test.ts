@@ -7,17 +7,17 @@ const test = suite('the examples in the guide to extending the gateway')
 
 test('the cache serves an identical request with the same key without calling a provider, and the record says so', async () => {
   const { createCache } = await readExamples()
-  const { chat, up, records, addKey } = await openExtended([createCache()])
+  const { chat, upstream, records, addKey } = await openExtended([createCache()])
   const first = await chat({ temperature: 1 })
   const again = await chat({ temperature: 1 })
   assert.equal(await again.json(), await first.json())
   assert.is(again.headers.get('x-cache'), 'hit')
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
   await chat({ temperature: 0 })
   await chat({ temperature: 1 }, await addKey('other'))
   await (await chat({ temperature: 1, stream: true })).text()
   await (await chat({ temperature: 1, stream: true })).text()
-  assert.is(up.calls.length, 5)
+  assert.is(upstream.calls.length, 5)
   assert.equal(
     records.map(({ servedBy }) => servedBy),
     ['provider', 'cache', 'provider', 'provider', 'provider', 'provider'],
@@ -35,12 +35,12 @@ test('a cache hit counts toward the limits of its key, which are checked before 
 
 test('the word filter masks a word in every string of a request, in each format', async () => {
   const { createWordFilter } = await readExamples()
-  const { post, up } = await openExtended([createWordFilter('SESAME')])
+  const { post, upstream } = await openExtended([createWordFilter('SESAME')])
   await post('/v1/chat/completions', { messages: [{ role: 'user', content: 'Open SESAME' }], user: 'SESAME' })
   await post('/v1/messages', { max_tokens: 9, system: 'Say SESAME', messages: [{ role: 'user', content: 'SESAME' }] })
   await post('/v1/responses', { input: 'SESAME' })
-  assert.is(up.calls.length, 3)
-  for (const { body } of up.calls) {
+  assert.is(upstream.calls.length, 3)
+  for (const { body } of upstream.calls) {
     assert.not.match(body, 'SESAME')
     assert.match(body, '******')
   }

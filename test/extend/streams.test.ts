@@ -160,7 +160,7 @@ test('keys are checked before the steps of features, and a listener that throws 
     },
   }
   const { send } = await openExtended([failing])
-  const ask = (name: string) =>
+  const sendRequest = (name: string) =>
     send(
       'POST',
       '/v1/messages',
@@ -170,12 +170,12 @@ test('keys are checked before the steps of features, and a listener that throws 
         headers: { 'x-api-key': 'none', 'content-type': 'application/json', [name]: 'yes' },
       },
     )
-  assert.is((await ask('x-fail')).status, 401, 'keys come first')
+  assert.is((await sendRequest('x-fail')).status, 401, 'keys come first')
   assert.equal(errors, ['KEY_UNKNOWN'])
 })
 
 test('a changed model is routed, limited, and recorded under its new name, and the client still gets a stream if it requested one', async () => {
-  const { chat, up } = await openExtended([
+  const { chat, upstream } = await openExtended([
     {
       name: 'renaming',
       aroundCall: ({ body }, next) => next({ model: 'one/other', body: { ...body, stream: false } }),
@@ -184,5 +184,5 @@ test('a changed model is routed, limited, and recorded under its new name, and t
   const reply = await chat({ stream: true })
   assert.is(reply.headers.get('x-signalbox-target'), 'openai-compatible-one/other')
   assert.match(await reply.text(), /data: /)
-  assert.match(up.calls[0]?.body ?? '', /"stream":true/)
+  assert.match(upstream.calls[0]?.body ?? '', /"stream":true/)
 })

@@ -9,12 +9,12 @@ import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 
 /** A gateway with features, one connection, and a key. */
 export async function openExtended(extend: readonly Feature[], events = chatEvents()) {
-  const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(events) : json(chatAnswer())))
+  const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(events) : json(chatAnswer())))
   const records: RequestRecord[] = []
   const errors: unknown[] = []
   const token = 't'.repeat(32)
   const gateway = createGateway({
-    ...{ storage: memoryStorage(), fetch: up, logger: false, extend },
+    ...{ storage: memoryStorage(), fetch: upstream, logger: false, extend },
     usage: true,
     includeStreamUsage: false,
     observe: [prometheus({ token })],
@@ -44,5 +44,5 @@ export async function openExtended(extend: readonly Feature[], events = chatEven
     post('/v1/chat/completions', { messages: [{ role: 'user', content: 'Hi' }], ...body }, key, init)
   const scrape = async () =>
     (await gateway.fetch('http://gateway/metrics', { headers: { authorization: `Bearer ${token}` } })).text()
-  return { gateway, up, records, errors, addKey, send, post, chat, scrape }
+  return { gateway, upstream, records, errors, addKey, send, post, chat, scrape }
 }

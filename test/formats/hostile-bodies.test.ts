@@ -56,10 +56,10 @@ const clients: Readonly<
 
 for (const [client, { fields, path, least }] of Object.entries(clients))
   test(`no value causes a gateway error (${client} client)`, { timeoutMs: 300_000 }, async () => {
-    const up = fakeUpstream(() => json({ error: { message: 'no' } }, 400))
+    const upstream = fakeUpstream(() => json({ error: { message: 'no' } }, 400))
     const connections = ['openai', 'anthropic', 'google', 'mistral', 'open', 'own']
     const world = await openWorld({
-      fetch: up,
+      fetch: upstream,
       catalog,
       connections: [...connections, { provider: 'bedrock', providerSpecificData: { region: 'us-east-1' } }],
     })

@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('recognizing complete responses')
 
-const answers = {
+const responses = {
   'openai-chat': [{ choices: [{}] }],
   'openai-responses': [{ output: [{}] }, { output: [], status: 'incomplete' }],
   'anthropic-messages': [{ content: [{}] }, { content: [], stop_reason: 'end_turn' }],
@@ -24,7 +24,7 @@ for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'ge
   test(`recognizes responses but no other bodies (${name})`, async () => {
     const format = await loadUpstreamFormat(name)
     const { isAnswer } = await loadResponseReader(format, operations.generate)
-    for (const answer of answers[name]) assert.is(isAnswer(answer), true, JSON.stringify(answer))
-    for (const answer of empty) assert.is(isAnswer(answer), false, JSON.stringify(answer))
+    for (const response of responses[name]) assert.is(isAnswer(response), true, JSON.stringify(response))
+    for (const response of empty) assert.is(isAnswer(response), false, JSON.stringify(response))
   })
 }

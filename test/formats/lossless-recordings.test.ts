@@ -43,25 +43,25 @@ const recorded: Readonly<Record<WireFormat, Recorded>> = {
   },
 }
 
-function getAnswers(format: WireFormat): { name: string; answer: JsonObject }[] {
+function getAnswers(format: WireFormat): { name: string; response: JsonObject }[] {
   const { folder, url, member, more } = recorded[format]
-  return recordedExchanges([folder]).flatMap(({ name, url: asked, status, answer }) => {
-    const isWhole = url.test(asked) && status === 200 && isObject(answer) && Array.isArray(answer[member])
-    return isWhole && !more.test(JSON.stringify(answer)) ? [{ name, answer }] : []
+  return recordedExchanges([folder]).flatMap(({ name, url: requestUrl, status, response }) => {
+    const isWhole = url.test(requestUrl) && status === 200 && isObject(response) && Array.isArray(response[member])
+    return isWhole && !more.test(JSON.stringify(response)) ? [{ name, response }] : []
   })
 }
 
 for (const from of wireFormats)
   test(`responses from ${from} providers lose nothing for any client`, async () => {
     const source = await getTranslator(from)
-    const answers = getAnswers(from)
-    assert.ok(answers.length > 200, `${answers.length} answers`)
+    const responses = getAnswers(from)
+    assert.ok(responses.length > 200, `${responses.length} answers`)
     for (const to of wireFormats) {
       const client = await getTranslator(to)
-      for (const { name, answer } of answers) {
+      for (const { name, response } of responses) {
         const { read, write, responseWarnings } = contexts(source, { format: from })
         try {
-          client.writeResponse(source.parseResponse(answer, read), write({ options: { stop: ['a', 'b'] } }))
+          client.writeResponse(source.parseResponse(response, read), write({ options: { stop: ['a', 'b'] } }))
         } catch {
           continue // a response that reports its own failure
         }

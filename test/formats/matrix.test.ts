@@ -90,8 +90,8 @@ async function gathered(sse: string, from: WireFormat, to: WireFormat): Promise<
   const parser = createSseParser((event) => events.push(event))
   parser.push(sse)
   parser.end()
-  const answer = assembleStream(events, { from: source, read, candidates: 1 })
-  return wholeClients[to](Response.json(client.writeResponse(answer, write)))
+  const response = assembleStream(events, { from: source, read, candidates: 1 })
+  return wholeClients[to](Response.json(client.writeResponse(response, write)))
 }
 
 /** The client's result, or its error as text. */

@@ -3,7 +3,7 @@ import { completeInputSchema } from '../../src/protocols/formats/openai-fields.t
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { whole } from './cases/responses.ts'
-import { ask } from './cases/support.ts'
+import { send } from './cases/support.ts'
 
 const test = suite('function inputs for OpenAI')
 
@@ -35,9 +35,9 @@ const tools = {
 for (const client of ['anthropic-messages', 'gemini'] as const) {
   test(`the schema of a function without parameters has properties (${client} client)`, async () => {
     const body = { tools: tools[client] }
-    const chat = await ask({ client, model: 'chat/m', answer: () => json(whole['openai-chat']), body })
+    const chat = await send({ client, model: 'chat/m', respond: () => json(whole['openai-chat']), body })
     assert.equal(chat.sent.tools, [{ type: 'function', function: { name: 'f', parameters: nothing } }])
-    const responses = await ask({ client, model: 'responses/m', answer: () => json(whole['openai-responses']), body })
+    const responses = await send({ client, model: 'responses/m', respond: () => json(whole['openai-responses']), body })
     assert.equal(responses.sent.tools, [{ type: 'function', name: 'f', parameters: nothing, strict: false }])
   })
 }

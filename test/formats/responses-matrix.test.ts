@@ -19,14 +19,16 @@ const recorded: Readonly<Record<WireFormat, { folders: string[]; url: RegExp; me
 
 interface Recording {
   name: string
-  answer: JsonObject
+  response: JsonObject
   expected: Partial<Understood>
 }
 
-function getAnswers(format: WireFormat): Pick<Recording, 'name' | 'answer'>[] {
+function getAnswers(format: WireFormat): Pick<Recording, 'name' | 'response'>[] {
   const { folders, url, member } = recorded[format]
-  return recordedExchanges(folders).flatMap(({ name, url: asked, status, answer }) =>
-    url.test(asked) && status === 200 && isObject(answer) && Array.isArray(answer[member]) ? [{ name, answer }] : [],
+  return recordedExchanges(folders).flatMap(({ name, url: requestUrl, status, response }) =>
+    url.test(requestUrl) && status === 200 && isObject(response) && Array.isArray(response[member])
+      ? [{ name, response }]
+      : [],
   )
 }
 
@@ -34,10 +36,10 @@ function getAnswers(format: WireFormat): Pick<Recording, 'name' | 'answer'>[] {
  * The result of the vendor's own client for the vendor's own answer, without parts that it does not know: reasoning in other fields, texts in
  * pieces, legacy functions, and a response that is not complete yet.
  */
-async function wanted(format: WireFormat, answer: JsonObject): Promise<Partial<Understood>> {
-  const { reasoning, text, calls, finish, ...counts } = await wholeClients[format](Response.json(answer))
-  if (format === 'openai-responses' && !/^(completed|incomplete)$/.test(String(answer.status))) return {}
-  const message = getMessage(answer)
+async function wanted(format: WireFormat, response: JsonObject): Promise<Partial<Understood>> {
+  const { reasoning, text, calls, finish, ...counts } = await wholeClients[format](Response.json(response))
+  if (format === 'openai-responses' && !/^(completed|incomplete)$/.test(String(response.status))) return {}
+  const message = getMessage(response)
   const hasOldCall = isObject(message.function_call)
   return {
     ...counts,
@@ -52,10 +54,10 @@ function getMessage({ choices }: JsonObject): JsonObject {
   return isObject(choice) && isObject(choice.message) ? choice.message : {}
 }
 
-function translated(answer: JsonObject, from: WireFormat, to: WireFormat): Promise<Response> {
+function translated(response: JsonObject, from: WireFormat, to: WireFormat): Promise<Response> {
   return Promise.all([getTranslator(from), getTranslator(to)]).then(([source, client]) => {
     const { read, write } = contexts(source, { format: from })
-    return Response.json(client.writeResponse(source.parseResponse(answer, read), write({ stream: false })))
+    return Response.json(client.writeResponse(source.parseResponse(response, read), write({ stream: false })))
   })
 }
 
@@ -70,13 +72,13 @@ for (const from of wireFormats) {
     test(`recorded ${from} responses keep their meaning for ${to} clients`, async () => {
       const failures: string[] = []
       recordings ??= Promise.all(
-        getAnswers(from).map(async (one) => ({ ...one, expected: await wanted(from, one.answer) })),
+        getAnswers(from).map(async (one) => ({ ...one, expected: await wanted(from, one.response) })),
       )
       const all = await recordings
       assert.ok(all.length > 300, `${all.length} answers`)
-      const answers = getShare(all, from, to)
-      for (const { name, answer, expected } of answers) {
-        const understood = await translated(answer, from, to).then(wholeClients[to]).catch(String)
+      const responses = getShare(all, from, to)
+      for (const { name, response, expected } of responses) {
+        const understood = await translated(response, from, to).then(wholeClients[to]).catch(String)
         for (const [field, value] of Object.entries(expected)) {
           const got = typeof understood === 'string' ? understood : understood[field as keyof Understood] // a key of the same type
           if (comparable(got) === comparable(value)) continue
@@ -86,8 +88,8 @@ for (const from of wireFormats) {
           break
         }
       }
-      passed.set(`${from} ${to}`, `${answers.length - failures.length}/${answers.length}`)
-      assert.equal(failures.slice(0, 10), [], `${failures.length} of ${answers.length}`)
+      passed.set(`${from} ${to}`, `${responses.length - failures.length}/${responses.length}`)
+      assert.equal(failures.slice(0, 10), [], `${failures.length} of ${responses.length}`)
     })
 }
 

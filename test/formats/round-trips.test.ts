@@ -12,7 +12,7 @@ import type { OptionName } from '../../src/traits.ts'
 import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { answer, request } from './support/arbitraries.ts'
+import { request, response } from './support/arbitraries.ts'
 import { contexts } from './support/contexts.ts'
 import { getTranslator } from './support/matrix.ts'
 
@@ -51,7 +51,7 @@ for (const format of wireFormats) {
 
   answers(`a response keeps its meaning: ${format}, not streamed`, () => {
     fc.assert(
-      fc.property(answer, (given) => {
+      fc.property(response, (given) => {
         assert.equal(getMeaning(again(translator, given)), getMeaning(given))
       }),
       runs,
@@ -60,7 +60,7 @@ for (const format of wireFormats) {
 
   answers(`a response keeps its meaning: ${format}, streamed in pieces`, () => {
     fc.assert(
-      fc.property(answer, fc.integer({ min: 1, max: 5 }), (given, size) => {
+      fc.property(response, fc.integer({ min: 1, max: 5 }), (given, size) => {
         assert.equal(getMeaning(streamedAgain(translator, given, size)), getMeaning(given))
       }),
       runs,
@@ -72,7 +72,7 @@ for (const from of wireFormats) {
   for (const through of wireFormats.filter((format) => format !== from)) {
     answers(`a response keeps its meaning: ${from} through ${through}`, () => {
       fc.assert(
-        fc.property(answer, (given) => {
+        fc.property(response, (given) => {
           const there = again(translators[through], again(translators[from], given))
           assert.equal(getMeaning(again(translators[from], there)), getMeaning(given))
         }),

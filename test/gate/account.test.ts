@@ -14,7 +14,7 @@ async function world(options: Parameters<typeof openGate>[0]) {
 }
 
 test('the response contains the limits of the key, its group, and the gateway, as in the management API', async () => {
-  const { chat, json, gateway, keyId, up } = await world({
+  const { chat, json, gateway, keyId, upstream } = await world({
     limits: { requests: { minute: 5 }, usd: { month: 2 } },
     groupLimits: { tokens: { day: 1_000 } },
     settings: { limits: { parallel: 9 } },
@@ -60,7 +60,7 @@ test('the response contains the limits of the key, its group, and the gateway, a
   )
   assert.equal(await json('/v1/auth/key'), { data })
   assert.equal(await json('/v1/credits'), { data: { total_credits: 2, total_usage: 0.000057 } })
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
 })
 
 test('the response contains no limits if there are none, and no key if none was sent', async () => {

@@ -26,18 +26,18 @@ const REQUESTS: UsageLimits = { requests: { total: 9 } }
 for (const [title, [param, fields]] of Object.entries(detours))
   test(`a key with allowed models or a token or dollar limit may not send ${title}`, async () => {
     for (const options of [{ models: ['one/*'] }, { limits: TOKENS }, { limits: USD }, { groupLimits: TOKENS }]) {
-      const { chat, up, used } = await openGate(options)
+      const { chat, upstream, used } = await openGate(options)
       const { status, code, message } = await refusal(await chat({ model: 'one/m', ...fields }))
       assert.equal([status, code], [400, 'invalid_request'], message)
       assert.is(message.startsWith(`"${param}" can reach models or paid services`), true, message)
-      assert.equal([up.calls.length, await used('requests')], [0, 0])
+      assert.equal([upstream.calls.length, await used('requests')], [0, 0])
     }
   })
 
 test('a key with only a request limit can send these fields, and one with a token limit can send empty ones', async () => {
-  const { chat, up } = await openGate({ limits: REQUESTS })
+  const { chat, upstream } = await openGate({ limits: REQUESTS })
   assert.is((await chat({ model: 'one/m', models: ['two/m'] })).status, 200)
-  assert.equal(JSON.parse(up.calls[0]?.body ?? '').models, ['two/m'])
+  assert.equal(JSON.parse(upstream.calls[0]?.body ?? '').models, ['two/m'])
   const limited = await openGate({ limits: TOKENS, models: ['one/*'] })
   const nothing = { models: [], plugins: null, providerOptions: { gateway: { order: ['a'] } }, tools: [] }
   assert.is((await limited.chat({ model: 'one/m', messages, ...nothing })).status, 200)
@@ -56,11 +56,11 @@ const ambiguous: Record<string, [param: string, members: string]> = {
 for (const [title, [param, members]] of Object.entries(ambiguous))
   test(`a key with allowed models or a token or dollar limit may not send ${title}`, async () => {
     for (const options of [{ models: ['one/*'] }, { limits: TOKENS }, { limits: USD }]) {
-      const { post, up } = await openGate(options)
+      const { post, upstream } = await openGate(options)
       const text = `{"model":"one/m",${members},"messages":${JSON.stringify(messages)}}`
       const { status, code, message } = await refusal(await post('/v1/chat/completions', text))
       assert.equal([status, code], [400, 'invalid_request'], message)
       assert.is(message.startsWith(`"${param}" `), true, message)
-      assert.is(up.calls.length, 0)
+      assert.is(upstream.calls.length, 0)
     }
   })

@@ -43,60 +43,60 @@ const ways: Record<string, [path: string, body: unknown, status?: number]> = {
 
 for (const [title, [path, body, status = 403]] of Object.entries(ways))
   test(`a key can't reach a forbidden model ${title}`, async () => {
-    const { post, up, used } = await open({ limits: { requests: { total: 9 } } })
+    const { post, upstream, used } = await open({ limits: { requests: { total: 9 } } })
     const refused = await refusal(await post(path, body))
     assert.is(refused.status, status, refused.message)
     if (status === 403) assert.match(refused.message, /^The API key "alice" is not allowed to use the model "/)
     assert.not.match(refused.message, /Did you mean/)
-    assert.equal([up.calls.length, await used('requests')], [0, 0])
+    assert.equal([upstream.calls.length, await used('requests')], [0, 0])
   })
 
 test('a key can use the models it lists, a listed combo with all of its models, and an alias of an allowed model', async () => {
-  const { chat: ask, up } = await open()
+  const { chat: send, upstream } = await open()
   for (const [model, provider] of [
     ['one/m', 'one'],
     ['good', 'one'],
     ['listed', 'two'],
     ['mixed', 'one'],
   ]) {
-    const reply = await ask({ model })
-    assert.equal([reply.status, up.providers.at(-1)], [200, provider], model)
+    const reply = await send({ model })
+    assert.equal([reply.status, upstream.providers.at(-1)], [200, provider], model)
   }
-  assert.is(up.calls.length, 4)
+  assert.is(upstream.calls.length, 4)
 })
 
 test('a name that starts with an allowed provider is sent to that provider', async () => {
-  const { chat: ask, up } = await open()
-  for (const model of ['one/../two/m', 'one/*', 'one/two/m']) assert.is((await ask({ model })).status, 200)
-  assert.equal(up.providers, ['one', 'one', 'one'])
+  const { chat: send, upstream } = await open()
+  for (const model of ['one/../two/m', 'one/*', 'one/two/m']) assert.is((await send({ model })).status, 200)
+  assert.equal(upstream.providers, ['one', 'one', 'one'])
 })
 
 test("a fallback never calls a model that the key doesn't allow", async () => {
-  const { chat: ask, up } = await open({
-    answer: () => Response.json({ error: { message: 'Down' } }, { status: 503 }),
+  const { chat: send, upstream } = await open({
+    respond: () => Response.json({ error: { message: 'Down' } }, { status: 503 }),
     combos: { chain: ['one/m', 'two/m', 'claude/c'] },
     aliases: {},
     models: ['one/*'],
   })
-  assert.is((await ask({ model: 'chain' })).status, 503)
-  assert.equal(new Set(up.providers), new Set(['one']))
+  assert.is((await send({ model: 'chain' })).status, 503)
+  assert.equal(new Set(upstream.providers), new Set(['one']))
 })
 
 test("a group's models also restrict its keys", async () => {
-  const { gateway, up } = await openGate()
+  const { gateway, upstream } = await openGate()
   const { id } = await gateway.api.groups.create({ name: 'Team', models: ['two/*'] })
   const { key } = await gateway.api.keys.create({ name: 'bob', group: id, models: ['one/*', 'two/*'] })
-  const ask = async (model: string) => {
+  const send = async (model: string) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ model, messages })
     return (await gateway.fetch('http://gateway/v1/chat/completions', { method: 'POST', headers, body })).status
   }
-  assert.equal([await ask('one/m'), await ask('two/m')], [403, 200])
-  assert.is(up.calls.length, 1)
+  assert.equal([await send('one/m'), await send('two/m')], [403, 200])
+  assert.is(upstream.calls.length, 1)
 })
 
 test("a key restricted to another model kind can't request chat responses", async () => {
-  const { gateway, up } = await openGate()
+  const { gateway, upstream } = await openGate()
   const { key } = await gateway.api.keys.create({ name: 'bob', kinds: ['embedding'] })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   for (const path of ['/v1/chat/completions', '/v1/messages/count_tokens']) {
@@ -105,5 +105,5 @@ test("a key restricted to another model kind can't request chat responses", asyn
     assert.equal([status, code], [403, 'model_not_allowed'])
     assert.match(message, 'The API key "bob" is not allowed to use models of kind "llm".')
   }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })

@@ -75,7 +75,7 @@ for (const [title, way] of Object.entries(ways))
       aliases: { nick: 'one/m', nicknick: 'nick' },
       settings: { requireApiKey: true },
     })
-    const { gateway, key, up, used } = world
+    const { gateway, key, upstream, used } = world
     const { key: other } = await gateway.api.keys.create({ name: 'other' })
     assert.is((await world.chat()).status, 200)
     const {
@@ -92,34 +92,34 @@ for (const [title, way] of Object.entries(ways))
       ...(hasBody && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     assert.is(reply.status, status, await reply.text())
-    assert.equal([up.calls.length, await used('requests')], [1, 1])
+    assert.equal([upstream.calls.length, await used('requests')], [1, 1])
   })
 
 test("concurrent requests together can't exceed a limit", async () => {
-  const { chat, up, used } = await openGate({ limits: { requests: { total: 7 } } })
+  const { chat, upstream, used } = await openGate({ limits: { requests: { total: 7 } } })
   const replies = await Promise.all(Array.from({ length: 40 }, () => chat()))
   assert.is(replies.filter(({ status }) => status === 200).length, 7)
-  assert.equal([up.calls.length, await used('requests')], [7, 7])
+  assert.equal([upstream.calls.length, await used('requests')], [7, 7])
 })
 
 test("two keys in a group share the group's limit, and a key in another group doesn't", async () => {
-  const { gateway, key, up } = await openGate({ groupLimits: { requests: { total: 3 } } })
+  const { gateway, key, upstream } = await openGate({ groupLimits: { requests: { total: 3 } } })
   const { groups } = await gateway.api.groups.list()
   const second = await gateway.api.keys.create({ name: 'bob', group: groups[0]?.id ?? '' })
   const other = await gateway.api.keys.create({ name: 'carol' })
-  const ask = async (credential: string) =>
+  const send = async (credential: string) =>
     gateway.fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
       body: JSON.stringify(chat),
     })
   const statuses: number[] = []
-  for (const credential of [key, second.key, key, second.key, key]) statuses.push((await ask(credential)).status)
+  for (const credential of [key, second.key, key, second.key, key]) statuses.push((await send(credential)).status)
   assert.equal(statuses, [200, 200, 200, 429, 429])
-  const { error } = await (await ask(key)).json()
+  const { error } = await (await send(key)).json()
   assert.match(error.message, /^The group "Team" of this API key can make 3 requests in total and has made 3\./)
-  assert.is((await ask(other.key)).status, 200)
-  assert.is(up.calls.length, 4)
+  assert.is((await send(other.key)).status, 200)
+  assert.is(upstream.calls.length, 4)
 })
 
 test('a key keeps its counters when it is rotated, paused, renamed, or given other limits', async () => {
@@ -139,11 +139,11 @@ test('a key keeps its counters when it is rotated, paused, renamed, or given oth
 })
 
 test("hedges and fallbacks don't count as additional requests", async () => {
-  const { chat, used, up } = await openGate({
+  const { chat, used, upstream } = await openGate({
     limits: { requests: { total: 2 } },
     combos: { both: ['one/m', 'two/m', 'cheap/m'] },
-    answer: (call) => Response.json({ error: { message: call.provider } }, { status: 503 }),
+    respond: (call) => Response.json({ error: { message: call.provider } }, { status: 503 }),
   })
   assert.is((await chat({ model: 'both' })).status, 503)
-  assert.equal([up.calls.length, await used('requests')], [3, 1])
+  assert.equal([upstream.calls.length, await used('requests')], [3, 1])
 })

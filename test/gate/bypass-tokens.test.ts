@@ -73,7 +73,7 @@ for (const [title, [path, body]] of Object.entries(ways))
     const { post, used, reserved } = await openGate({
       limits: { tokens: { total: LIMIT } },
       combos: { both: ['one/m', 'two/m'] },
-      answer: greedy(reported),
+      respond: greedy(reported),
     })
     const statuses: number[] = []
     for (let nth = 0; nth < 8 && statuses.at(-1) !== 402; nth++) {
@@ -89,13 +89,13 @@ for (const [title, [path, body]] of Object.entries(ways))
 test("concurrent requests together can't exceed a budget", async () => {
   const reported = { tokens: 0 }
   const {
-    chat: ask,
+    chat: send,
     used,
     reserved,
-  } = await openGate({ limits: { tokens: { total: 50_000 } }, answer: greedy(reported) })
+  } = await openGate({ limits: { tokens: { total: 50_000 } }, respond: greedy(reported) })
   for (let round = 0; round < 3; round++)
     await Promise.all(
-      Array.from({ length: 30 }, (_, nth) => ask({ max_tokens: 1 + nth * 130 }).then((reply) => reply.text())),
+      Array.from({ length: 30 }, (_, nth) => send({ max_tokens: 1 + nth * 130 }).then((reply) => reply.text())),
     )
   assert.ok(reported.tokens <= 50_000 && reported.tokens > 25_000, `${reported.tokens}`)
   assert.equal([await used('tokens'), await reserved()], [reported.tokens, 0])

@@ -19,11 +19,11 @@ async function refusal(response: Response) {
 
 async function openApp(identity?: Omit<Identity, 'account'>) {
   const clock = fakeClock()
-  const up = fakeUpstream(either)
+  const upstream = fakeUpstream(either)
   const gateway = createGateway({
     storage: memoryStorage({ clock }),
     clock,
-    fetch: up,
+    fetch: upstream,
     catalog,
     logger: false,
     ...(identity && { identify: () => ({ account: 'alice', ...identity }) }),
@@ -41,57 +41,57 @@ async function openApp(identity?: Omit<Identity, 'account'>) {
       ...(tags[provider] && { tags: tags[provider] }),
     })
   await api.combos.create({ name: 'pool', models: ['claude/c', 'one/m', 'two/m', 'three/m'] })
-  const ask = (headers: Record<string, string> = {}) =>
+  const send = (headers: Record<string, string> = {}) =>
     gateway.fetch('http://app.test/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ model: 'pool', messages: [] }),
     })
-  return { gateway, api, up, ask }
+  return { gateway, api, upstream, send }
 }
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
 test('the policies of a key, its group, and the header all apply', async () => {
-  const { api, up, ask } = await openApp()
+  const { api, upstream, send } = await openApp()
   const { id: group } = await api.groups.create({ name: 'team', require: { region: 'eu' } })
   const { key, id } = await api.keys.create({ name: 'app', require: { zdr: true } })
-  assert.is((await ask(bearer(key))).status, 200)
+  assert.is((await send(bearer(key))).status, 200)
   await api.keys.update(id, { group })
-  assert.is((await ask(bearer(key))).status, 200)
-  assert.is((await ask({ ...bearer(key), 'x-signalbox-require': 'tier=a' })).status, 200)
-  assert.equal(up.providers, ['one', 'two', 'three'])
-  const unmet = await refusal(await ask({ ...bearer(key), 'x-signalbox-require': 'zdr=false' }))
+  assert.is((await send(bearer(key))).status, 200)
+  assert.is((await send({ ...bearer(key), 'x-signalbox-require': 'tier=a' })).status, 200)
+  assert.equal(upstream.providers, ['one', 'two', 'three'])
+  const unmet = await refusal(await send({ ...bearer(key), 'x-signalbox-require': 'zdr=false' }))
   assert.equal([unmet.status, unmet.code], [403, 'no_compliant_target'])
   await api.groups.update(group, { require: { region: 'us' } })
-  const { message } = await refusal(await ask(bearer(key)))
+  const { message } = await refusal(await send(bearer(key)))
   assert.match(message, 'the group "team" requires "region=us"')
   await api.groups.update(group, { require: null })
   await api.keys.update(id, { require: null })
-  assert.is((await ask(bearer(key))).status, 200)
-  assert.ok(up.providers.includes('claude'))
+  assert.is((await send(bearer(key))).status, 200)
+  assert.ok(upstream.providers.includes('claude'))
 })
 
 test('the policies of an identity, its plan, its key, and the header all apply', async () => {
-  const { api, up, ask } = await openApp({ require: { zdr: true }, plan: 'pro' })
+  const { api, upstream, send } = await openApp({ require: { zdr: true }, plan: 'pro' })
   const { id: plan } = await api.groups.create({ name: 'pro' })
-  assert.is((await ask()).status, 200)
+  assert.is((await send()).status, 200)
   await api.groups.update(plan, { require: { region: 'eu' } })
-  assert.is((await ask()).status, 200)
-  assert.equal(up.providers, ['one', 'two'])
+  assert.is((await send()).status, 200)
+  assert.equal(upstream.providers, ['one', 'two'])
   const { key } = await api.keys.create({ name: 'own', account: 'alice', require: { training: false } })
-  assert.is((await ask(bearer(key))).status, 200)
-  assert.is(up.providers.at(-1), 'three')
-  const { message } = await refusal(await ask({ 'x-signalbox-require': 'region=us' }))
+  assert.is((await send(bearer(key))).status, 200)
+  assert.is(upstream.providers.at(-1), 'three')
+  const { message } = await refusal(await send({ 'x-signalbox-require': 'region=us' }))
   assert.match(message, 'requires "region=us"')
   await api.groups.update(plan, { require: { region: 'moon' } })
-  const { status, message: output } = await refusal(await ask())
-  assert.equal([status, up.calls.length], [403, 3])
+  const { status, message: output } = await refusal(await send())
+  assert.equal([status, upstream.calls.length], [403, 3])
   assert.match(output, 'your account requires "region=moon"')
 })
 
 test('"as" and in-process calls follow the policy of their identity', async () => {
-  const { gateway, up } = await openApp()
+  const { gateway, upstream } = await openApp()
   const response = await gateway
     .as({ account: 'bob', require: { region: 'eu' } })
     .fetch('http://app.test/v1/chat/completions', {
@@ -100,22 +100,22 @@ test('"as" and in-process calls follow the policy of their identity', async () =
       body: JSON.stringify({ model: 'pool', messages: [] }),
     })
   assert.is(response.status, 200)
-  assert.equal(up.providers, ['two'])
+  assert.equal(upstream.providers, ['two'])
 })
 
 test('a key with a policy and no other restriction may send the fields that restricted keys may not', async () => {
-  const { api, gateway, up } = await openApp()
+  const { api, gateway, upstream } = await openApp()
   const { key } = await api.keys.create({ name: 'app', require: { zdr: true } })
   const response = await gateway.fetch('http://app.test/v1/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...bearer(key) },
     body: JSON.stringify({ model: 'one/m', messages: [], models: ['other'] }),
   })
-  assert.equal([response.status, up.providers], [200, ['one']])
+  assert.equal([response.status, upstream.providers], [200, ['one']])
 })
 
 test("an explanation lists each target's unmet tag, and the error if no target complies", async () => {
-  const { api, up } = await openApp()
+  const { api, upstream } = await openApp()
   const { id: keyId } = await api.keys.create({ name: 'app', require: { region: 'eu' } })
   const { targets } = await api.explain({ model: 'pool', keyId, headers: { 'X-Signalbox-Require': 'training=false' } })
   assert.equal(
@@ -134,14 +134,14 @@ test("an explanation lists each target's unmet tag, and the error if no target c
   await api.combos.create({ name: 'eu', models: [{ model: 'one/m', where: { region: 'eu' } }, 'two/m'] })
   const entries = (await api.explain({ model: 'eu' })).targets
   assert.match(entries[0]?.why ?? '', '"where" of "one/m" in "eu" requires "region=eu"')
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('connections and combos that are defined in code can have tags and "where"', async () => {
-  const up = fakeUpstream(either)
+  const upstream = fakeUpstream(either)
   const { fetch } = createGateway({
     storage: memoryStorage(),
-    fetch: up,
+    fetch: upstream,
     catalog,
     logger: false,
     connections: { one: { apiKey: 'a' }, two: { apiKey: 'b', tags: { region: 'eu' } } },
@@ -152,7 +152,7 @@ test('connections and combos that are defined in code can have tags and "where"'
     headers: { 'content-type': 'application/json', 'x-signalbox-require': 'region=eu' },
     body: JSON.stringify({ model: 'pool', messages: [] }),
   })
-  assert.equal([response.status, up.providers], [200, ['two']])
+  assert.equal([response.status, upstream.providers], [200, ['two']])
 })
 
 for (const [config, says] of [
@@ -201,12 +201,12 @@ test("a program that can only write to the storage can't remove the policy of a 
 })
 
 test("a route function sees the tags of candidates, and can't bypass a request's policy", async () => {
-  const up = fakeUpstream(either)
+  const upstream = fakeUpstream(either)
   const seen: unknown[] = []
   let chosen: string | string[] = 'one/m'
   const { fetch } = createGateway({
     storage: memoryStorage(),
-    fetch: up,
+    fetch: upstream,
     catalog,
     logger: false,
     connections: { one: { apiKey: 'a' }, two: { apiKey: 'b', tags: { region: 'eu' } } },
@@ -215,16 +215,16 @@ test("a route function sees the tags of candidates, and can't bypass a request's
       return chosen
     },
   })
-  const ask = (headers: Record<string, string>) =>
+  const send = (headers: Record<string, string>) =>
     fetch('http://app.test/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ model: 'two/m', messages: [] }),
     })
   const eu = { 'x-signalbox-require': 'region=eu' }
-  assert.is((await ask({})).status, 200)
-  assert.equal([(await refusal(await ask(eu))).code, up.providers], ['no_compliant_target', ['one']])
+  assert.is((await send({})).status, 200)
+  assert.equal([(await refusal(await send(eu))).code, upstream.providers], ['no_compliant_target', ['one']])
   chosen = ['one/m', 'two/m']
-  assert.is((await ask(eu)).status, 200)
-  assert.equal([up.providers, seen[0]], [['one', 'two'], { region: 'eu' }])
+  assert.is((await send(eu)).status, 200)
+  assert.equal([upstream.providers, seen[0]], [['one', 'two'], { region: 'eu' }])
 })

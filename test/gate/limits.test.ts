@@ -9,7 +9,7 @@ const limitHeadersOf = (reply: Response) =>
   Object.fromEntries([...reply.headers].filter(([name]) => name.includes('ratelimit')))
 
 test('a request limit allows the configured number of requests, tells clients when to retry, and resets with its window', async () => {
-  const { chat, clock, up, used } = await openGate({ limits: { requests: { minute: 2 } } })
+  const { chat, clock, upstream, used } = await openGate({ limits: { requests: { minute: 2 } } })
   for (const remaining of ['1', '0']) {
     const reply = await chat()
     assert.is(reply.status, 200)
@@ -33,7 +33,7 @@ test('a request limit allows the configured number of requests, tells clients wh
     message:
       'The API key "alice" can make 2 requests per minute and has made 2. The limit resets at 2026-01-01T00:01:00.000Z. Retry then.',
   })
-  assert.equal([up.calls.length, await used('requests')], [2, 2])
+  assert.equal([upstream.calls.length, await used('requests')], [2, 2])
   await clock.advance(40_000)
   assert.is((await chat()).status, 200)
 })
@@ -69,11 +69,11 @@ test("tokens are settled with the provider's reported usage, and the headers sho
 test("headers show the tightest limit for each unit in each client's format, instead of the provider's limits", async () => {
   const limits = { requests: { minute: 10, total: 8 }, tokens: { hour: 100_000, month: 1_000_000 } }
   const reported = { tokens: 0 }
-  const answer = metered({}, reported)
+  const respond = metered({}, reported)
   const { post } = await openGate({
     limits,
-    answer: async (call, nth) => {
-      const reply = await answer(call, nth)
+    respond: async (call, nth) => {
+      const reply = await respond(call, nth)
       for (const name of [
         'x-ratelimit-limit-requests',
         'x-ratelimit-remaining-tokens',
@@ -107,10 +107,10 @@ test("headers show the tightest limit for each unit in each client's format, ins
 })
 
 test("keys without limits get the provider's headers, and the known cost of non-streaming responses", async () => {
-  const answer = metered({}, { tokens: 0 })
+  const respond = metered({}, { tokens: 0 })
   const { chat } = await openGate({
-    answer: async (call, nth) => {
-      const reply = await answer(call, nth)
+    respond: async (call, nth) => {
+      const reply = await respond(call, nth)
       reply.headers.set('x-ratelimit-limit-requests', '99')
       return reply
     },
@@ -127,9 +127,9 @@ test("keys without limits get the provider's headers, and the known cost of non-
 })
 
 test('the error for an exhausted token budget states the owner, usage, and reset time, and tells clients not to retry', async () => {
-  const { chat, up } = await openGate({
+  const { chat, upstream } = await openGate({
     limits: { tokens: { month: 3_000 } },
-    answer: metered({ output: 5_000 }, { tokens: 0 }),
+    respond: metered({ output: 5_000 }, { tokens: 0 }),
   })
   assert.is((await chat({ max_tokens: 10 })).status, 200)
   const refused = await chat({ max_tokens: 10 })
@@ -141,7 +141,7 @@ test('the error for an exhausted token budget states the owner, usage, and reset
     message:
       'The API key "alice" can use 3000 tokens per month and has used 5007 tokens. The limit resets at 2026-02-01T00:00:00.000Z. Ask the operator of this gateway for a higher limit.',
   })
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
 })
 
 test('a request that might exceed the remaining budget is rejected as too expensive; under a minute limit, the error states when to retry', async () => {
@@ -156,7 +156,7 @@ test('a request that might exceed the remaining budget is rejected as too expens
   )
   const minute = await openGate({
     limits: { tokens: { minute: 6_000 } },
-    answer: metered({ output: 3_000 }, { tokens: 0 }),
+    respond: metered({ output: 3_000 }, { tokens: 0 }),
   })
   assert.is((await minute.chat({ max_tokens: 4_000 })).status, 200)
   const later = await minute.chat({ max_tokens: 4_000 })
@@ -177,10 +177,10 @@ test('a dollar budget counts input and output by their prices', async () => {
 
 test("if the worst case doesn't fit, the response to a request without its own maximum is shortened, with a warning", async () => {
   for (const limits of [{ tokens: { day: 3_000 } }, { usd: { day: 0.02 } }]) {
-    const { chat, up } = await openGate({ limits })
+    const { chat, upstream } = await openGate({ limits })
     const reply = await chat()
     assert.is(reply.status, 200)
-    const sent = JSON.parse(up.calls[0]?.body ?? '{}')
+    const sent = JSON.parse(upstream.calls[0]?.body ?? '{}')
     const most = sent.max_tokens ?? sent.max_completion_tokens
     assert.ok(most >= 1_024 && most < 3_000, `${most}`)
     assert.is(reply.headers.get('x-signalbox-warning'), `clamped:max_completion_tokens=${most}`)
@@ -191,12 +191,12 @@ test("if the worst case doesn't fit, the response to a request without its own m
 })
 
 test('a target that is too expensive is skipped in favor of one that fits the budget', async () => {
-  const { chat, up } = await openGate({
+  const { chat, upstream } = await openGate({
     limits: { usd: { day: 0.01 } },
     combos: { both: ['one/m', 'free/m', 'cheap/m'] },
   })
   const reply = await chat({ model: 'both', max_tokens: 1_500 })
-  assert.equal([reply.status, up.providers], [200, ['cheap']])
+  assert.equal([reply.status, upstream.providers], [200, ['cheap']])
   assert.match(
     reply.headers.get('x-signalbox-attempts') ?? '',
     'one/m=skipped:refused;via=both:fallback, free/m=skipped:refused',
@@ -210,7 +210,7 @@ test('a model without a known price is rejected if dollars are limited, unless t
   const { status, code, message } = await refusal(refused)
   assert.equal([status, code], [402, 'request_too_expensive'])
   assert.match(message, 'The price of "free/m" is unknown')
-  assert.is(strict.up.calls.length, 0)
+  assert.is(strict.upstream.calls.length, 0)
   const open = await openGate({
     limits: { usd: { day: 10 }, tokens: { day: 50_000 } },
     settings: { whenPriceUnknown: 'allow' },
@@ -226,11 +226,11 @@ test('a service tier that costs more than the model has no known price', async (
     ['inference_geo', 'us'],
   ]
   for (const [name = '', value] of dearer) {
-    const { chat, up } = await openGate({ limits: { usd: { day: 10 } } })
+    const { chat, upstream } = await openGate({ limits: { usd: { day: 10 } } })
     const { status, message } = await refusal(await chat({ [name]: value }))
     assert.is(status, 402)
     assert.match(message, `The price of "one/m" with this "${name}" is unknown`)
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
     assert.is((await chat({ [name]: 'standard' })).status, 200)
   }
   const open = await openGate({ limits: { usd: { day: 10 } }, settings: { whenPriceUnknown: 'allow' } })
@@ -240,12 +240,12 @@ test('a service tier that costs more than the model has no known price', async (
 
 test('concurrent requests are limited, and a failed request frees its slot', async () => {
   const answering = Promise.withResolvers<Response>()
-  const { chat, used, up } = await openGate({
+  const { chat, used, upstream } = await openGate({
     limits: { parallel: 1 },
-    answer: (_, nth) => (nth === 1 ? answering.promise : Response.json({}, { status: 400 })),
+    respond: (_, nth) => (nth === 1 ? answering.promise : Response.json({}, { status: 400 })),
   })
   const first = chat()
-  while (up.calls.length === 0) await new Promise(setImmediate)
+  while (upstream.calls.length === 0) await new Promise(setImmediate)
   const refused = await chat()
   assert.is(refused.headers.get('retry-after'), '1')
   assert.equal(await refusal(refused), {
@@ -261,10 +261,10 @@ test('concurrent requests are limited, and a failed request frees its slot', asy
 })
 
 test('the error for a request that will fit once an in-flight one settles suggests retrying in a second', async () => {
-  const { chat, up } = await openGate({ limits: { tokens: { month: 6_000 } }, answer: never })
+  const { chat, upstream } = await openGate({ limits: { tokens: { month: 6_000 } }, respond: never })
   const leaving = new AbortController()
   const first = chat({ max_tokens: 4_000 }, { signal: leaving.signal })
-  while (up.calls.length === 0) await new Promise(setImmediate)
+  while (upstream.calls.length === 0) await new Promise(setImmediate)
   const refused = await chat({ max_tokens: 4_000 })
   assert.equal(
     [refused.status, refused.headers.get('retry-after'), refused.headers.get('x-should-retry')],
@@ -280,14 +280,14 @@ test('the error for a request that will fit once an in-flight one settles sugges
 
 test('the gateway enforces its own limits on requests without a key', async () => {
   const { gateway, post } = await openGate({ settings: { limits: { requests: { minute: 1 } } } })
-  const ask = () =>
+  const send = () =>
     gateway.fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'one/m', messages }),
     })
-  assert.is((await ask()).status, 200)
-  assert.match((await refusal(await ask())).message, /^This gateway can make 1 request per minute and has made 1\./)
+  assert.is((await send()).status, 200)
+  assert.match((await refusal(await send())).message, /^This gateway can make 1 request per minute and has made 1\./)
   assert.is((await post('/v1/chat/completions', { model: 'one/m', messages })).status, 429)
 })
 
@@ -295,7 +295,7 @@ test("a rejected request isn't counted, and a failed one is counted once", async
   const { chat, used, clock } = await openGate({
     limits: { requests: { minute: 1, day: 10 }, tokens: { day: 20_000 } },
     combos: { both: ['one/m', 'two/m'] },
-    answer: () => Response.json({ error: { message: 'Broken' } }, { status: 500 }),
+    respond: () => Response.json({ error: { message: 'Broken' } }, { status: 500 }),
   })
   assert.is((await chat({ model: 'both' })).status, 500)
   for (let again = 0; again < 5; again++) assert.is((await chat()).status, 429)
@@ -308,11 +308,11 @@ test("a rejected request isn't counted, and a failed one is counted once", async
 
 test("each fallback attempt has its own reservation, made after the failed attempt's reservation is released", async () => {
   const reported = { tokens: 0 }
-  const answer = metered({}, reported)
+  const respond = metered({}, reported)
   const { chat, used, reserved } = await openGate({
     limits: { tokens: { day: 5_000 } }, // enough for the worst case of one attempt
     combos: { both: ['one/m', 'two/m'] },
-    answer: (call, nth) => (call.provider === 'one' ? Response.json({}, { status: 503 }) : answer(call, nth)),
+    respond: (call, nth) => (call.provider === 'one' ? Response.json({}, { status: 503 }) : respond(call, nth)),
   })
   assert.is((await chat({ model: 'both', max_tokens: 4_000 })).status, 200)
   assert.equal([await used('tokens'), await used('requests'), await reserved()], [12, 1, 0])

@@ -22,14 +22,14 @@ test('each route in the table has an endpoint, and each endpoint has a route', (
 for (const endpoint of endpoints)
   for (const model of modelsFor(endpoint))
     test(`POST ${endpoint.path} with ${model} counts once, is then rejected, and calls no provider`, async () => {
-      const { post, up, used, reserved, reported } = await openGate({
+      const { post, upstream, used, reserved, reported } = await openGate({
         limits: { requests: { total: 1 }, tokens: { total: 1_000_000 }, usd: { total: 100 }, parallel: 1 },
       })
       const { path, body } = askOf(endpoint, model)
       const reply = await post(path, body)
       const text = await reply.text()
       assert.is(reply.status, 200, text)
-      const calls = up.calls.length
+      const calls = upstream.calls.length
       const tokens = await used('tokens')
       assert.is(await used('requests'), 1)
       if (endpoint.operation.kind === 'moderation')
@@ -38,7 +38,7 @@ for (const endpoint of endpoints)
       assert.is(await reserved(), 0)
       if (endpoint.operation.name === 'count-tokens') assert.is(reported.tokens, 0)
       const refused = await refusal(await post(path, body))
-      assert.equal([refused.status, refused.code, up.calls.length], [429, 'rate_limit_exceeded', calls])
+      assert.equal([refused.status, refused.code, upstream.calls.length], [429, 'rate_limit_exceeded', calls])
       assert.is(await used('requests'), 1)
     })
 

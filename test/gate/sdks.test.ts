@@ -32,8 +32,8 @@ async function openClients(options: GateOptions) {
         stream,
       }),
     gemini: (stream) => {
-      const ask = { model: 'google/g', contents: 'Hi' }
-      return stream ? google.models.generateContentStream(ask) : google.models.generateContent(ask)
+      const request = { model: 'google/g', contents: 'Hi' }
+      return stream ? google.models.generateContentStream(request) : google.models.generateContent(request)
     },
   }
   return { ...world, calls, asked: () => requestCount }
@@ -108,14 +108,14 @@ for (const [title, [held, expected]] of Object.entries(limits))
   for (const client of ['chat', 'responses', 'messages', 'gemini'])
     for (const stream of [false, true])
       test(`the ${client} client throws the right error class for ${title}, and doesn't retry${stream ? ' the stream' : ''}`, async () => {
-        const { chat, calls, asked, up } = await openClients({
+        const { chat, calls, asked, upstream } = await openClients({
           limits: held,
-          answer: metered({ output: 9_000 }, { tokens: 0 }),
+          respond: metered({ output: 9_000 }, { tokens: 0 }),
         })
         await chat({ max_tokens: 9 })
-        const called = up.calls.length
+        const called = upstream.calls.length
         check(await failureOf(calls[client]?.(stream) ?? Promise.resolve()), expected)
-        assert.equal([asked(), up.calls.length], [1, called])
+        assert.equal([asked(), upstream.calls.length], [1, called])
       })
 
 for (const client of ['chat', 'responses', 'messages', 'gemini'])
@@ -148,9 +148,9 @@ for (const client of ['chat', 'responses', 'messages', 'gemini'])
 
 test('a minute limit tells clients to retry, and how long to wait', async () => {
   const { post } = await openGate({ limits: { requests: { minute: 1 } } })
-  const ask = () => post('/v1/messages', { model: 'claude/c', max_tokens: 9, messages })
-  assert.is((await ask()).status, 200)
-  const refused = await ask()
+  const send = () => post('/v1/messages', { model: 'claude/c', max_tokens: 9, messages })
+  assert.is((await send()).status, 200)
+  const refused = await send()
   const { status, headers } = refused
   assert.equal([status, headers.get('retry-after'), headers.get('x-should-retry')], [429, '60', null])
   const gemini = await post('/v1beta/models/google/g:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] })

@@ -97,7 +97,7 @@ for (const [where, more] of dearer)
   test(`a ${where} request with ${JSON.stringify(more)} has no known price`, async () => {
     const gate = await openGate({ limits: { usd: { day: 10 } } })
     const { status, code, message } = await refusal(await send(gate, where, more))
-    assert.equal([status, code, gate.up.calls.length], [402, 'request_too_expensive', 0], message)
+    assert.equal([status, code, gate.upstream.calls.length], [402, 'request_too_expensive', 0], message)
 
     const records: RequestRecord[] = []
     const open = await openGate({
@@ -117,7 +117,7 @@ test('a duplicate tier is rejected, because providers differ in which one they r
   const { status } = await refusal(
     await gate.post('/v1/chat/completions', `${body},"service_tier":"priority","service_tier":"default"}`),
   )
-  assert.equal([status, gate.up.calls.length], [400, 0])
+  assert.equal([status, gate.upstream.calls.length], [400, 0])
 })
 
 for (const [where, more] of plain)
@@ -206,10 +206,10 @@ const served: Array<[what: string, where: string, more: object, answer: () => Re
   ],
 ]
 
-for (const [what, where, more, answer, source] of served)
+for (const [what, where, more, respond, source] of served)
   test(`the cost of a ${where} response is ${source} based on the reported tier: ${what}`, async () => {
     const records: RequestRecord[] = []
-    const gate = await openGate({ answer, onRequest: (record) => void records.push(record) })
+    const gate = await openGate({ respond, onRequest: (record) => void records.push(record) })
     const reply = await send(gate, where, more)
     assert.is(reply.status, 200, await reply.clone().text())
     await reply.text()

@@ -13,8 +13,8 @@ const words = Array.from({ length: 40 }, (_, nth) => `word${nth} `)
 const begun = [chatChunk({ role: 'assistant', content: '' }), ...words.map((content) => chatChunk({ content }))]
 const stream = { stream: true, max_tokens: 500 }
 
-const untilCalled = async ({ up }: GateWorld) => {
-  while (up.calls.length === 0) await new Promise(setImmediate)
+const untilCalled = async ({ upstream }: GateWorld) => {
+  while (upstream.calls.length === 0) await new Promise(setImmediate)
 }
 
 /** The used requests and tokens when nothing is reserved and another request may be in flight. */
@@ -24,7 +24,7 @@ async function usedOf(world: GateWorld): Promise<{ requests: number; tokens: num
 }
 
 test('a request whose client disconnects before the headers counts once', async () => {
-  const world = await openGate({ limits: LIMITS, answer: never })
+  const world = await openGate({ limits: LIMITS, respond: never })
   const leaving = new AbortController()
   const pending = world.chat({ max_tokens: 500 }, { signal: leaving.signal })
   await untilCalled(world)
@@ -36,7 +36,7 @@ test('a request whose client disconnects before the headers counts once', async 
 
 test('a client that disconnects mid-stream pays for the output so far', async () => {
   for (const end of ['hang', 'close'] as const) {
-    const world = await openGate({ limits: LIMITS, answer: () => sse(begun, end) })
+    const world = await openGate({ limits: LIMITS, respond: () => sse(begun, end) })
     const reader = (await world.chat(stream)).body?.getReader()
     for (let chunk = 0; chunk < 20; chunk++) await reader?.read()
     await reader?.cancel()
@@ -49,13 +49,13 @@ test('a client that disconnects mid-stream pays for the output so far', async ()
 test("usage that a provider doesn't report is estimated from the output", async () => {
   const text = words.join('')
   const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }]
-  const world = await openGate({ limits: LIMITS, answer: () => json({ id: 'c', object: 'chat.completion', choices }) })
+  const world = await openGate({ limits: LIMITS, respond: () => json({ id: 'c', object: 'chat.completion', choices }) })
   assert.is((await world.chat()).status, 200)
   const { tokens } = await usedOf(world)
   assert.ok(tokens >= words.length, `${tokens}`)
   const streamed = await openGate({
     limits: LIMITS,
-    answer: () => sse([...begun, chatChunk({}, 'stop'), 'data: [DONE]\n\n']),
+    respond: () => sse([...begun, chatChunk({}, 'stop'), 'data: [DONE]\n\n']),
   })
   await (await streamed.chat(stream)).text()
   assert.ok((await usedOf(streamed)).tokens >= words.length)
@@ -99,7 +99,7 @@ test("a client that disconnects while its reservation is being written isn't cha
   writing.resolve()
   await new Promise(setImmediate)
   assert.equal(await usedOf(world), { requests: 0, tokens: 0 })
-  assert.is(world.up.calls.length, 0)
+  assert.is(world.upstream.calls.length, 0)
 })
 
 /** Each behavior of a provider, and the status that the client finally gets. */
@@ -125,9 +125,9 @@ const failures: Record<string, [answer: Answering, status: number, body?: object
   "the provider's stream is empty": [() => sse(['data: [DONE]\n\n']), 502, stream],
 }
 
-for (const [title, [answer, status, body = {}]] of Object.entries(failures))
+for (const [title, [respond, status, body = {}]] of Object.entries(failures))
   test(`a request counts once if ${title}`, async () => {
-    const world = await openGate({ limits: LIMITS, answer })
+    const world = await openGate({ limits: LIMITS, respond })
     const reply = await world.chat({ max_tokens: 500, ...body })
     const text = await reply.text()
     assert.is(reply.status, status, text)
@@ -138,7 +138,7 @@ test('usage beyond the maximum is charged as reported, and the next request is r
   const reported = { tokens: 0 }
   const world = await openGate({
     limits: { tokens: { month: 5_000 } },
-    answer: metered({ output: 9_000 }, reported),
+    respond: metered({ output: 9_000 }, reported),
   })
   const reply = await world.chat({ max_tokens: 10 })
   assert.equal([reply.status, reply.headers.get('x-ratelimit-remaining-tokens')], [200, '0'])
@@ -155,7 +155,7 @@ test('cached input and reasoning count as tokens, cached input at its own price'
     completion_tokens_details: { reasoning_tokens: 30 },
   }
   const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }]
-  const world = await openGate({ limits: LIMITS, answer: () => json({ choices, usage }) })
+  const world = await openGate({ limits: LIMITS, respond: () => json({ choices, usage }) })
   assert.is((await world.chat()).headers.get('x-signalbox-cost'), '0.0006')
   assert.is((await usedOf(world)).tokens, 150)
   assert.is(await world.used('usd'), 0.0006)
@@ -163,10 +163,10 @@ test('cached input and reasoning count as tokens, cached input at its own price'
 
 test("retrying without a rejected option doesn't count as a second request, and only the response is charged", async () => {
   const reported = { tokens: 0 }
-  const answer = metered({}, reported)
+  const respond = metered({}, reported)
   const world = await openGate({
     limits: LIMITS,
-    answer: (call, nth) =>
+    respond: (call, nth) =>
       call.body.includes('"temperature"')
         ? json(
             {
@@ -178,11 +178,11 @@ test("retrying without a rejected option doesn't count as a second request, and 
             },
             400,
           )
-        : answer(call, nth),
+        : respond(call, nth),
   })
   const reply = await world.post('/v1/messages', { model: 'one/m', max_tokens: 9, temperature: 0.5, messages })
   assert.is(reply.status, 200, await reply.text())
-  assert.is(world.up.calls.length, 2)
+  assert.is(world.upstream.calls.length, 2)
   assert.equal(await usedOf(world), { requests: 1, tokens: 12 })
 })
 
@@ -197,16 +197,16 @@ test('each call of a compaction is charged, and the second is rejected if the fi
     [60_000, 402],
   ] as const) {
     const reported = { tokens: 0 }
-    const world = await openGate({ limits: { tokens: { total: 60_000 } }, answer: metered({ output }, reported) })
+    const world = await openGate({ limits: { tokens: { total: 60_000 } }, respond: metered({ output }, reported) })
     const reply = await world.post('/v1/responses', { model: 'one/m', max_output_tokens: 1_000, ...managed })
     assert.is(reply.status, status, await reply.clone().text())
-    assert.is(world.up.calls.length, status === 200 ? 2 : 1)
+    assert.is(world.upstream.calls.length, status === 200 ? 2 : 1)
     assert.is((await usedOf(world)).tokens, reported.tokens)
   }
 })
 
 test('a stream counts as one request if the gateway closes mid-stream', async () => {
-  const world = await openGate({ limits: LIMITS, answer: () => sse(begun, 'hang') })
+  const world = await openGate({ limits: LIMITS, respond: () => sse(begun, 'hang') })
   const reply = await world.chat(stream)
   const reader = reply.body?.getReader()
   await reader?.read()
@@ -216,7 +216,7 @@ test('a stream counts as one request if the gateway closes mid-stream', async ()
 })
 
 test('a stream counts as one request if its key is paused mid-stream', async () => {
-  const world = await openGate({ limits: LIMITS, answer: () => sse(begun, 'hang') })
+  const world = await openGate({ limits: LIMITS, respond: () => sse(begun, 'hang') })
   const reply = await world.chat(stream)
   const text = reply.text()
   await world.gateway.api.keys.update(world.keyId, { isActive: false })
@@ -225,7 +225,7 @@ test('a stream counts as one request if its key is paused mid-stream', async () 
 })
 
 test("a request counts once if the client's timeout expires before the response", async () => {
-  const world = await openGate({ limits: LIMITS, answer: never })
+  const world = await openGate({ limits: LIMITS, respond: never })
   const pending = world.chat({}, { headers: { authorization: `Bearer ${world.key}`, 'x-signalbox-timeout-ms': '50' } })
   await untilCalled(world)
   await world.clock.advance(60)
@@ -235,21 +235,21 @@ test("a request counts once if the client's timeout expires before the response"
 
 test('many concurrent requests, some canceled and some failing, leave nothing reserved', async () => {
   const reported = { tokens: 0 }
-  const answer = metered({}, reported)
+  const respond = metered({}, reported)
   const world = await openGate({
     limits: { ...LIMITS, requests: { total: 1_000 }, tokens: { total: 10_000_000 }, parallel: 100 },
     combos: { both: ['one/m', 'two/m'] },
-    answer: (call, nth) => (nth % 3 === 0 ? json({}, 500) : nth % 7 === 0 ? never() : answer(call, nth)),
+    respond: (call, nth) => (nth % 3 === 0 ? json({}, 500) : nth % 7 === 0 ? never() : respond(call, nth)),
   })
   const leave: Array<() => void> = []
-  const asks = Array.from({ length: 60 }, async (_, nth) => {
+  const requests = Array.from({ length: 60 }, async (_, nth) => {
     const leaving = new AbortController()
     const pending = world.chat({ model: 'both', max_tokens: 50, stream: nth % 2 === 0 }, { signal: leaving.signal })
     leave.push(() => leaving.abort())
     await (await pending).text().catch(() => {})
   })
-  while (world.up.calls.length < 60) await new Promise(setImmediate)
+  while (world.upstream.calls.length < 60) await new Promise(setImmediate)
   for (const one of leave) one()
-  await Promise.all(asks)
+  await Promise.all(requests)
   assert.is((await usedOf(world)).requests, 60)
 })

@@ -8,7 +8,7 @@ const test = suite('streams that exceed their reservation')
 
 const words = Array.from({ length: 3_000 }, (_, nth) => `word${nth} `)
 
-const asks = {
+const requests = {
   'openai-chat': ['/v1/chat/completions', { model: 'one/m', messages, max_tokens: 50, stream: true }],
   'openai-responses': ['/v1/responses', { model: 'open/r', input: 'Hi', max_output_tokens: 50, stream: true }],
   'anthropic-messages': ['/v1/messages', { model: 'claude/c', messages, max_tokens: 50, stream: true }],
@@ -20,7 +20,7 @@ const asks = {
 
 /** The tokens of input that are reserved for a chat. */
 async function boundOf(body: object): Promise<number> {
-  const { chat, reserved, stateOf } = await openGate({ limits: { tokens: { total: 100_000 } }, answer: never })
+  const { chat, reserved, stateOf } = await openGate({ limits: { tokens: { total: 100_000 } }, respond: never })
   const leaving = new AbortController()
   const pending = chat({ ...body, stream: true }, { signal: leaving.signal })
   while ((await reserved()) === 0) await new Promise(setImmediate)
@@ -31,7 +31,7 @@ async function boundOf(body: object): Promise<number> {
 }
 
 /** The error that ends a stream, as its clients read it, and what follows it. */
-const ends: Readonly<Record<keyof typeof asks, RegExp>> = {
+const ends: Readonly<Record<keyof typeof requests, RegExp>> = {
   'openai-chat':
     /data: \{"error":\{"message":"The response was cut off[^\n]*"code":"budget_exceeded"\}\}\n\n(?:data: \[DONE\]\n\n)?$/,
   'openai-responses':
@@ -42,11 +42,13 @@ const ends: Readonly<Record<keyof typeof asks, RegExp>> = {
     /data: \{"error":\{"code":402,[^\n]*"status":"FAILED_PRECONDITION"[^\n]*"reason":"budget_exceeded"[^\n]*\n\n$/,
 }
 
-for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof asks, readonly [string, object]]>)
+for (const [format, [path, body]] of Object.entries(requests) as Array<
+  [keyof typeof requests, readonly [string, object]]
+>)
   test(`a stream continues while its budget lasts, and then ends with an error in the same format (${format})`, async () => {
     const rich = await openGate({
       limits: { tokens: { total: 100_000 } },
-      answer: metered({ words, output: 4_000 }, { tokens: 0 }),
+      respond: metered({ words, output: 4_000 }, { tokens: 0 }),
     })
     const whole = await (await rich.post(path, body)).text()
     assert.match(whole, 'word2999')
@@ -54,14 +56,14 @@ for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof
 
     const poor = await openGate({
       limits: { tokens: { total: 2_000 } },
-      answer: metered({ words, output: 4_000 }, { tokens: 0 }),
+      respond: metered({ words, output: 4_000 }, { tokens: 0 }),
     })
     const cut = await (await poor.post(path, body)).text()
     assert.match(cut, 'word300 ')
     assert.not.match(cut, 'word2999')
     assert.match(cut.slice(-2_500), ends[format])
     assert.is(await poor.reserved(), 0)
-    assert.is(poor.up.open, 0)
+    assert.is(poor.upstream.open, 0)
   })
 
 test("a stream that stays within its maximum isn't cut off, even if its text seems to have more tokens", async () => {
@@ -70,7 +72,7 @@ test("a stream that stays within its maximum isn't cut off, even if its text see
   const long = sentence.repeat(10).split(/(?<= )/) // 110 tokens
   const { chat, used } = await openGate({
     limits: { tokens: { total: 110 + (await boundOf({ max_tokens: 110 })) } },
-    answer: metered({ words: long, input: 9, output: 110 }, { tokens: 0 }),
+    respond: metered({ words: long, input: 9, output: 110 }, { tokens: 0 }),
   })
   assert.match(await (await chat({ stream: true, max_tokens: 110 })).text(), 'finish_reason":"stop"')
   assert.is(await used('tokens'), 119)
@@ -103,7 +105,7 @@ for (const [unit, limits, most] of inUnits(2_000))
             ...(holder === 'key' && { limits }),
             ...(holder === 'group' && { groupLimits: limits }),
             ...(holder === 'gateway' && { settings: { limits } }),
-            answer: metered({ words, output: 4_000 }, { tokens: 0 }),
+            respond: metered({ words, output: 4_000 }, { tokens: 0 }),
           })
           const cut = await (await world.chat({ ...pending, model, stream: true })).text()
           assert.match(cut, 'budget_exceeded')
@@ -116,10 +118,10 @@ for (const [unit, limits, most] of inUnits(6_000))
   test(`concurrent streams together exceed their group's limit in ${unit} by at most one extension`, async () => {
     const world = await openGate({
       groupLimits: limits,
-      answer: metered({ words, output: 4_000 }, { tokens: 0 }),
+      respond: metered({ words, output: 4_000 }, { tokens: 0 }),
     })
-    const ask = async () => (await world.chat({ stream: true, max_tokens: 1_000 })).text()
-    const cuts = await Promise.all([ask(), ask(), ask(), ask()])
+    const send = async () => (await world.chat({ stream: true, max_tokens: 1_000 })).text()
+    const cuts = await Promise.all([send(), send(), send(), send()])
     for (const cut of cuts) assert.match(cut, /The response was cut off|in-flight requests have reserved/)
     const used = (await usedBy(world))[unit]
     assert.ok(used > most * 0.8 && used <= most, `${used}`)
@@ -129,7 +131,7 @@ for (const [unit, limits, most] of inUnits(6_000))
 test('a stream can use everything that remains under several limits', async () => {
   const world = await openGate({
     limits: { tokens: { minute: 1_500, total: 3_000 }, usd: { day: 0.02 } },
-    answer: metered({ words, output: 4_000 }, { tokens: 0 }),
+    respond: metered({ words, output: 4_000 }, { tokens: 0 }),
   })
   const cut = await (await world.chat({ stream: true, max_tokens: 50 })).text()
   assert.match(cut.slice(-500), 'rate_limit_exceeded')
@@ -138,18 +140,20 @@ test('a stream can use everything that remains under several limits', async () =
 })
 
 /** The same requests to a provider of another format. */
-const others: Readonly<Record<keyof typeof asks, string>> = {
+const others: Readonly<Record<keyof typeof requests, string>> = {
   'openai-chat': 'claude/c',
   'openai-responses': 'one/m',
   'anthropic-messages': 'one/m',
   gemini: 'one/m',
 }
 
-for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof asks, readonly [string, object]]>)
+for (const [format, [path, body]] of Object.entries(requests) as Array<
+  [keyof typeof requests, readonly [string, object]]
+>)
   test(`a translated stream ends with the same error, and the record contains the reason (${format})`, async () => {
     const { post, gateway } = await openGate({
       limits: { tokens: { total: 2_000 } },
-      answer: metered({ words, output: 4_000 }, { tokens: 0 }),
+      respond: metered({ words, output: 4_000 }, { tokens: 0 }),
     })
     const model = others[format]
     const reply = await post(path.replace('google/g', model), 'model' in body ? { ...body, model } : body)
@@ -162,7 +166,7 @@ for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof
 test("a stream without limits isn't read event by event", async () => {
   const { chat } = await openGate({
     limits: { requests: { total: 5 } },
-    answer: metered({ words, output: 4_000 }, { tokens: 0 }),
+    respond: metered({ words, output: 4_000 }, { tokens: 0 }),
   })
   assert.match(await (await chat({ stream: true, max_tokens: 50 })).text(), 'word2999')
 })
@@ -194,7 +198,7 @@ for (const [limits, isRefused] of [
         const { state, storage } = unreachable()
         const verdict = isRefused ? 'allow' : 'refuse'
         const onStorageUnavailable = { usd: verdict, tokens: verdict, requests: verdict, parallel: verdict } as const
-        const { chat, up } = await openGate({
+        const { chat, upstream } = await openGate({
           limits,
           storage,
           ...(isReversed && { settings: { onStorageUnavailable } }),
@@ -210,7 +214,7 @@ for (const [limits, isRefused] of [
           const { status, code } = await refusal(reply)
           assert.equal([status, code], [503, 'storage_unavailable'])
         }
-        assert.is(up.calls.length, isRefused === isReversed ? 3 : 1)
+        assert.is(upstream.calls.length, isRefused === isReversed ? 3 : 1)
         state.isAway = false
         assert.is((await chat()).status, 200)
       },

@@ -10,14 +10,14 @@ const WORDS = 'Hello there my friend, how are you today'
 interface Exchange {
   path: string
   body: object
-  answer(usage: unknown): object
+  respond(usage: unknown): object
 }
 
-const answers: Record<'openai-chat' | 'openai-responses' | 'anthropic-messages', Exchange> = {
+const responses: Record<'openai-chat' | 'openai-responses' | 'anthropic-messages', Exchange> = {
   'openai-chat': {
     path: '/v1/chat/completions',
     body: { model: 'one/m', messages, max_tokens: 50 },
-    answer: (usage) => ({
+    respond: (usage) => ({
       id: 'c',
       object: 'chat.completion',
       created: 1,
@@ -29,7 +29,7 @@ const answers: Record<'openai-chat' | 'openai-responses' | 'anthropic-messages',
   'openai-responses': {
     path: '/v1/responses',
     body: { model: 'open/r', input: 'Hi', max_output_tokens: 50 },
-    answer: (usage) => ({
+    respond: (usage) => ({
       id: 'resp_1',
       object: 'response',
       created_at: 1,
@@ -50,7 +50,7 @@ const answers: Record<'openai-chat' | 'openai-responses' | 'anthropic-messages',
   'anthropic-messages': {
     path: '/v1/messages',
     body: { model: 'claude/c', messages, max_tokens: 50 },
-    answer: (usage) => ({
+    respond: (usage) => ({
       id: 'm1',
       type: 'message',
       role: 'assistant',
@@ -70,12 +70,12 @@ const nothing = [
   { prompt_tokens: null, completion_tokens: null, input_tokens: null, output_tokens: null },
 ]
 
-for (const [format, { path, body, answer }] of Object.entries(answers)) {
+for (const [format, { path, body, respond }] of Object.entries(responses)) {
   test(`usage is estimated, never zero, if a response has no readable count (${format})`, async () => {
     for (const usage of nothing) {
       const { post, used } = await openGate({
         limits: { tokens: { total: 10_000 } },
-        answer: () => json(answer(usage)),
+        respond: () => json(respond(usage)),
       })
       assert.is((await post(path, body)).status, 200)
       assert.ok((await used('tokens')) > 20, JSON.stringify(usage))
@@ -84,12 +84,12 @@ for (const [format, { path, body, answer }] of Object.entries(answers)) {
 }
 
 test('absurdly large counts and costs are still valid numbers in records, sums, and headers', async () => {
-  const { path, body, answer } = answers['openai-chat']
+  const { path, body, respond } = responses['openai-chat']
   const counts = '{"prompt_tokens":1e999,"completion_tokens":5,"cost":1e30}'
   const { post, gateway, used } = await openGate({
     limits: { tokens: { total: 10_000 } },
-    answer: () =>
-      new Response(JSON.stringify(answer('…')).replace('"…"', counts), {
+    respond: () =>
+      new Response(JSON.stringify(respond('…')).replace('"…"', counts), {
         headers: { 'content-type': 'application/json' },
       }),
   })

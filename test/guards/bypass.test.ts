@@ -45,11 +45,11 @@ for (const stream of [false, true])
       chunk({ index: 0, delta: {}, finish_reason: 'stop' }),
       'data: [DONE]\n\n',
     ]
-    const answer = {
+    const reply = {
       ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm' },
       choices: [{ index: 0, message: { role: 'assistant', content: message }, finish_reason: 'stop' }],
     }
-    const { send, upstream } = await openWorld([{ ...w, on: ['request'] }], { answer, events })
+    const { send, upstream } = await openWorld([{ ...w, on: ['request'] }], { response: reply, events })
     const text = await (await send('/v1/responses', { model: 'one/m', input: 'Hi', stream })).text()
     const id = /"id":"(msg_[^"]+)"/.exec(text)?.[1]
     const items = [
@@ -60,7 +60,7 @@ for (const stream of [false, true])
     assert.is(response.status, 200)
     assert.not.match(upstream.calls[1]?.body ?? '', WORD)
     assert.match(upstream.calls[1]?.body ?? '', /\[removed by policy\]/)
-    const strict = await openWorld([{ ...w, on: ['request'], older: 'refuse' }], { answer })
+    const strict = await openWorld([{ ...w, on: ['request'], older: 'refuse' }], { response: reply })
     const first = await (await strict.send('/v1/responses', { model: 'one/m', input: 'Hi' })).json()
     const again = { model: 'one/m', input: [{ id: first.output[0].id }, { role: 'user', content: 'Repeat it' }] }
     assert.is((await strict.send('/v1/responses', again)).status, 400)
@@ -71,21 +71,21 @@ for (const stream of [false, true])
   test(`the stored item is the one the client received${stream ? ' (stream)' : ''}`, async () => {
     const masks = pii({ name: 'm', types: ['email'], action: 'mask' })
     const message = 'I wrote to EMAIL-1-TAG.'
-    const ask = 'Write to ann@a.test'
+    const request = 'Write to ann@a.test'
     const open = (text: string) =>
       openWorld([masks, { ...w, on: ['answer'], hold: 'all' }], {
-        answer: chatAnswer(text),
+        response: chatAnswer(text),
         events: [chatChunk({ content: text }), chatChunk({}, 'stop'), 'data: [DONE]\n\n'],
       })
     const probe = await open(message)
-    await probe.send('/v1/responses', { model: 'one/m', input: ask })
+    await probe.send('/v1/responses', { model: 'one/m', input: request })
     const placeholder = /EMAIL-1-\w+/.exec(probe.upstream.calls[0]?.body ?? '')?.[0] ?? 'none'
     const { send, upstream } = await open(message.replace('EMAIL-1-TAG', placeholder))
-    const text = await (await send('/v1/responses', { model: 'one/m', input: ask, stream })).text()
+    const text = await (await send('/v1/responses', { model: 'one/m', input: request, stream })).text()
     assert.match(text, 'I wrote to ann@a.test.')
     const id = /"id":"(msg_[^"]+)"/.exec(text)?.[1]
     const input = [
-      { role: 'user', content: ask },
+      { role: 'user', content: request },
       { type: 'item_reference', id },
       { role: 'user', content: 'Again' },
     ]

@@ -6,7 +6,7 @@ import { clientNames, openWorld } from './world.ts'
 const test = suite('guards on called tools')
 
 const call = { id: 'a', type: 'function', function: { name: 'shell_run', arguments: '{"cmd":"rm -rf"}' } }
-const answer = {
+const response = {
   ...chatAnswer(),
   choices: [
     { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' },
@@ -24,11 +24,11 @@ const events = [
 for (const client of clientNames)
   for (const stream of [false, true])
     test(`tools: a call to a denied tool isn't delivered (${client}${stream ? ', stream' : ''})`, async () => {
-      const { say } = await openWorld([tools({ name: 't', deny: ['shell*'] })], { answer, events })
+      const { say } = await openWorld([tools({ name: 't', deny: ['shell*'] })], { response, events })
       const text = await (await say(client, 'Hi', { stream })).text()
       assert.not.match(text, 'shell_run')
       assert.not.match(text, 'rm -rf')
-      const allowed = await openWorld([tools({ name: 't', deny: ['mail*'] })], { answer, events })
+      const allowed = await openWorld([tools({ name: 't', deny: ['mail*'] })], { response, events })
       assert.match(await (await allowed.say(client, 'Hi', { stream })).text(), 'shell_run')
     })
 

@@ -59,10 +59,10 @@ for (const endpoint of endpoints) {
   test(`check 7: POST ${endpoint.path} doesn't deliver a response with a blocked word`, async () => {
     for (const guard of [w, builtIn]) {
       const fetch = fakeUpstream(({ url }) => {
-        const answer = jsonAt(url.pathname)
-        const isJson = answer && Object.keys(answer).length > 0
-        if (answer && !isJson) return answerAt(url.pathname) ?? json({})
-        return json(answer ? { ...(fillIn(answer) as JsonObject), x_note: WORD } : chatAnswer(WORD))
+        const response = jsonAt(url.pathname)
+        const isJson = response && Object.keys(response).length > 0
+        if (response && !isJson) return answerAt(url.pathname) ?? json({})
+        return json(response ? { ...(fillIn(response) as JsonObject), x_note: WORD } : chatAnswer(WORD))
       })
       const { send } = await openWorld([{ ...guard, on: ['answer'] }], { options: { fetch } })
       const response = await send(path, body, headers)

@@ -255,7 +255,7 @@ for (const isStream of [false, true])
   })
 
 test('an unpaired surrogate in a response passes', async () => {
-  const { say } = await openWorld([builtIn], { answer: chatAnswer('Hello \ud83d') })
+  const { say } = await openWorld([builtIn], { response: chatAnswer('Hello \ud83d') })
   const response = await say('openai-chat', 'Hi')
   assert.is(response.status, 200)
   assert.match(await response.text(), 'Hello')

@@ -70,13 +70,13 @@ test("check 48: empty text isn't checked", async () => {
       return undefined
     },
   }
-  const { say } = await openWorld([counting], { answer: chatAnswer('') })
+  const { say } = await openWorld([counting], { response: chatAnswer('') })
   await say('openai-chat', 'Hi')
   assert.is(calls, 0)
 })
 
 test('check 75: in watch mode, verdicts are reported but not enforced', async () => {
-  const { say } = await openWorld([{ ...w, mode: 'watch' }], { answer: chatAnswer(WORD) })
+  const { say } = await openWorld([{ ...w, mode: 'watch' }], { response: chatAnswer(WORD) })
   const response = await say('openai-chat', WORD)
   assert.is(response.status, 200)
   assert.is(response.headers.get('x-signalbox-guards'), 'watched-refused; name=w')

@@ -68,10 +68,10 @@ function addReasoning(
   const text = blocks.find((block) => block.type === 'reasoning')?.text
   if (text === undefined) return { whole, events }
   const [first = '', ...rest] = events
-  const { choices, ...answer } = whole as JsonObject & { choices: { message: JsonObject }[] } // as `saidIn` builds it
+  const { choices, ...response } = whole as JsonObject & { choices: { message: JsonObject }[] } // as `saidIn` builds it
   return {
     whole: {
-      ...answer,
+      ...response,
       choices: choices.map(({ message, ...choice }) => ({
         ...choice,
         message: { ...message, reasoning_content: text },

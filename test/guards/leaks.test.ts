@@ -44,7 +44,7 @@ for (const client of clientNames)
     const list = ['assistant', 'stop', 'delta', 'response', 'message', 'text', 'chat', 'finish', 'completed']
     const guard = words({ name: 'w', words: list, on: ['answer'] })
     const events = [chatChunk({ role: 'assistant', content: 'Hello ' }), ...ending]
-    const { say } = await openWorld([guard], { events, answer: chatAnswer('Hello') })
+    const { say } = await openWorld([guard], { events, response: chatAnswer('Hello') })
     for (const stream of [false, true]) {
       const text = await (await say(client, 'Hi', { stream })).text()
       assert.ok(!REFUSED.test(text), text)
@@ -73,9 +73,11 @@ test('a string that also occurs outside the content is replaced everywhere', asy
 })
 
 test('a choice next to a rejected one keeps the changes of other guards', async () => {
-  const answer = chatAnswer('The falcon.')
+  const response = chatAnswer('The falcon.')
   const other = { index: 1, message: { role: 'assistant', content: WORD }, finish_reason: 'stop' }
-  const { say } = await openWorld([replacing, builtIn], { answer: { ...answer, choices: [...answer.choices, other] } })
+  const { say } = await openWorld([replacing, builtIn], {
+    response: { ...response, choices: [...response.choices, other] },
+  })
   const { choices } = JSON.parse(await (await say('openai-chat', 'Hi', { body: { n: 2 } })).text())
   assert.is(choices[0].message.content, 'The [WORD].')
   assert.is(choices[1].finish_reason, 'content_filter')
@@ -83,7 +85,7 @@ test('a choice next to a rejected one keeps the changes of other guards', async 
 
 test('a blocked word that is split across two parts of a response is rejected', async () => {
   const candidate = { content: { role: 'model', parts: [{ text: 'SES' }, { text: 'AME' }] }, finishReason: 'STOP' }
-  const { say } = await openWorld([builtIn], { answer: { candidates: [candidate] }, format: 'gemini' })
+  const { say } = await openWorld([builtIn], { response: { candidates: [candidate] }, format: 'gemini' })
   const text = await (await say('gemini', 'Hi')).text()
   assert.not.match(text, 'AME"')
   assert.match(text, 'SAFETY')
@@ -92,12 +94,12 @@ test('a blocked word that is split across two parts of a response is rejected', 
 for (const stream of [false, true])
   test(`log probabilities don't contain tokens of changed text (${stream ? 'streamed' : 'not streamed'})`, async () => {
     const content = ['The ', 'fal', 'con'].map((token) => ({ token, logprob: -1, bytes: null, top_logprobs: [] }))
-    const answer = chatAnswer('The falcon')
-    const choices = answer.choices.map((choice) => ({ ...choice, logprobs: { content } }))
+    const response = chatAnswer('The falcon')
+    const choices = response.choices.map((choice) => ({ ...choice, logprobs: { content } }))
     const chunk = JSON.parse(chatChunk({ content: 'The falcon' }).slice('data: '.length))
     chunk.choices[0].logprobs = { content }
     const events = [`data: ${JSON.stringify(chunk)}\n\n`, ...ending]
-    const { say } = await openWorld([replacing], { answer: { ...answer, choices }, events })
+    const { say } = await openWorld([replacing], { response: { ...response, choices }, events })
     const text = await (await say('openai-chat', 'Hi', { stream })).text()
     assert.match(text, 'The [WORD]')
     assert.not.match(text, '"con"')

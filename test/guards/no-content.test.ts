@@ -16,7 +16,7 @@ const TOKEN = 'token-of-the-scrape-0123456789abcdef'
 const ADDRESS = 'ann@example.com'
 
 /** A gateway that collects everything that it writes anywhere but to clients and providers. */
-function openRecorded(answer: (call: Call) => Response) {
+function openRecorded(respond: (call: Call) => Response) {
   const written: unknown[] = []
   const note =
     (kind: string) =>
@@ -37,7 +37,7 @@ function openRecorded(answer: (call: Call) => Response) {
     },
   }
   const storage = memoryStorage()
-  const upstream = fakeUpstream(answer)
+  const upstream = fakeUpstream(respond)
   const gateway = createGateway({
     ...{ storage, fetch: upstream, logger: record(['debug', 'info', 'warn', 'error']) },
     hooks: record(['onRequest', 'onAttempt', 'onUsage', 'onError']),

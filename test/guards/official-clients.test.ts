@@ -23,7 +23,7 @@ async function open(
 ) {
   const toolCall = (delta: object) => chatChunk({ tool_calls: [{ index: 0, ...delta }] })
   const world = await openWorld(guards, {
-    answer: chatAnswer(pieces.join('')),
+    response: chatAnswer(pieces.join('')),
     events: [
       chatChunk({ role: 'assistant', content: '' }),
       ...pieces.map((content) => chatChunk({ content })),
@@ -65,7 +65,7 @@ for (const [name, { create }] of Object.entries(clients)) {
 
     test(`check 1: a rejected request returns a 400 (${name}, ${manner})`, async () => {
       const { fetch, world } = await open([refuseQuestion])
-      const error = await fail(create(fetch).ask(MODEL, { stream }))
+      const error = await fail(create(fetch).send(MODEL, { stream }))
       assert.is(readStatus(error), 400, String(error))
       assert.match(String(error), 'rejected the content')
       assert.is(world.upstream.calls.length, 0)
@@ -74,7 +74,7 @@ for (const [name, { create }] of Object.entries(clients)) {
     test(`check 36: a rejected response ends normally (${name}, ${manner})`, async () => {
       for (const guard of [w, onAnswer]) {
         const { fetch } = await open([{ ...guard, on: ['answer'] }])
-        const text = await create(fetch).ask(MODEL, { stream })
+        const text = await create(fetch).send(MODEL, { stream })
         assert.ok(text === '' || (stream && text === 'One. '), text)
       }
     })
@@ -82,7 +82,7 @@ for (const [name, { create }] of Object.entries(clients)) {
 
   test(`check 36: a response that is rejected at its first word ends normally (${name})`, async () => {
     const { fetch } = await open([onAnswer], { pieces: [`${WORD} `, 'Two.'] })
-    assert.is(await create(fetch).ask(MODEL, { stream: true }), '')
+    assert.is(await create(fetch).send(MODEL, { stream: true }), '')
   })
 
   test(`check 39: a rejected tool call doesn't run (${name})`, async () => {
@@ -100,7 +100,7 @@ for (const [name, { create }] of Object.entries(clients)) {
   test(`check 64: masked values are restored (${name})`, async () => {
     const masks = pii({ name: 'm', types: ['email'], action: 'mask' })
     const probe = await open([masks])
-    await create(probe.fetch).ask(MODEL, { stream: false })
+    await create(probe.fetch).send(MODEL, { stream: false })
     assert.match(probe.world.upstream.calls[0]?.body ?? '', QUESTION)
   })
 }
@@ -135,9 +135,9 @@ test("clients with retries don't retry a rejected request", async () => {
         prompt: 'Oslo',
       }),
   }
-  for (const [name, ask] of Object.entries(attempts)) {
+  for (const [name, send] of Object.entries(attempts)) {
     const { fetch, countRequests } = await open([refuseQuestion])
-    const error = await fail(ask(fetch))
+    const error = await fail(send(fetch))
     assert.is(readStatus(error), 400, `${name}: ${error}`)
     assert.is(countRequests(), 1, name)
   }

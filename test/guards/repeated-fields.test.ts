@@ -17,7 +17,7 @@ const request = {
 for (const guard of [{ ...w, on: ['answer'] as const }, onAnswer])
   for (const stream of [false, true])
     test(`a blocked word in repeated fields of the request doesn't end the response (${guard.name}, ${stream ? 'streamed' : 'not streamed'})`, async () => {
-      const { say } = await openWorld([guard], { answer: chatAnswer('Fine.'), events: chatEvents('Fine.') })
+      const { say } = await openWorld([guard], { response: chatAnswer('Fine.'), events: chatEvents('Fine.') })
       const text = await (await say('openai-responses', 'Hi', { stream, body: request })).text()
       assert.match(text, 'Fine.')
       assert.match(text, '"status":"completed"')
@@ -27,7 +27,7 @@ for (const guard of [{ ...w, on: ['answer'] as const }, onAnswer])
 for (const stream of [false, true])
   test(`masked values in repeated fields of the request are restored (${stream ? 'streamed' : 'not streamed'})`, async () => {
     const { whole, events } = outputIn('openai-responses', { blocks: [{ type: 'text', text: 'Fine.' }] })
-    const probe = await openWorld([masks], { format: 'openai-responses', answer: whole })
+    const probe = await openWorld([masks], { format: 'openai-responses', response: whole })
     await probe.say('openai-responses', 'Hi', { body: request })
     const { instructions, metadata } = JSON.parse(probe.upstream.calls[0]?.body ?? '{}')
     assert.not.match(instructions, 'a@b.com')
@@ -38,7 +38,7 @@ for (const stream of [false, true])
       )
     const world = await openWorld([masks, onAnswer], {
       format: 'openai-responses',
-      answer: JSON.parse(repeat(JSON.stringify(whole))),
+      response: JSON.parse(repeat(JSON.stringify(whole))),
       events: events.map(repeat),
     })
     const text = await (await world.say('openai-responses', 'Hi', { stream, body: request })).text()
@@ -53,7 +53,7 @@ for (const stream of [false, true])
     const add = (json: string) => json.replace('"object":"response"', `"object":"response","instructions":"${WORD}"`)
     const { say } = await openWorld([onAnswer], {
       format: 'openai-responses',
-      answer: JSON.parse(add(JSON.stringify(whole))),
+      response: JSON.parse(add(JSON.stringify(whole))),
       events: events.map(add),
     })
     const text = await (await say('openai-responses', 'Hi', { stream })).text()
@@ -63,7 +63,7 @@ for (const stream of [false, true])
 
 for (const stream of [false, true])
   test(`a blocked word from the request is rejected in the model's output (${stream ? 'streamed' : 'not streamed'})`, async () => {
-    const { say } = await openWorld([onAnswer], { answer: chatAnswer(WORD), events: chatEvents(WORD) })
+    const { say } = await openWorld([onAnswer], { response: chatAnswer(WORD), events: chatEvents(WORD) })
     const text = await (await say('openai-responses', WORD, { stream })).text()
     assert.not.match(text, WORD)
     assert.match(text, 'content_filter')

@@ -26,7 +26,7 @@ const toStream = (pieces: readonly string[]) => [
 
 for (const client of clientNames) {
   test(`check 35: a rejected response has usage and its format's finish reason, but no text (${client})`, async () => {
-    const { say } = await openWorld([w], { answer: chatAnswer(`The word is ${WORD}.`) })
+    const { say } = await openWorld([w], { response: chatAnswer(`The word is ${WORD}.`) })
     const response = await say(client, 'Hi')
     const text = await response.text()
     assert.is(response.status, 200, text)
@@ -68,9 +68,9 @@ for (const client of clientNames) {
 }
 
 test('check 42: if one of several choices is rejected, only that choice ends', async () => {
-  const answer = chatAnswer('Fine.')
+  const response = chatAnswer('Fine.')
   const other = { index: 1, message: { role: 'assistant', content: WORD }, finish_reason: 'stop' }
-  const { say } = await openWorld([w], { answer: { ...answer, choices: [...answer.choices, other] } })
+  const { say } = await openWorld([w], { response: { ...response, choices: [...response.choices, other] } })
   const { choices } = JSON.parse(await (await say('openai-chat', 'Hi', { body: { n: 2 } })).text())
   assert.is(choices[0].message.content, 'Fine.')
   assert.is(choices[1].finish_reason, 'content_filter')

@@ -63,7 +63,7 @@ for (const action of ['replace', 'remove'] as const) {
         { type: 'text', text: 'Fine.' },
       ] as const
       const { whole, events } = outputIn('anthropic-messages', { blocks: [...blocks] })
-      const { send } = await openWorld([guard], { format: 'anthropic-messages', answer: whole, events })
+      const { send } = await openWorld([guard], { format: 'anthropic-messages', response: whole, events })
       const text = await (await send('/v1/messages', request([], { stream }))).text()
       assert.match(text, '"stop_reason":"refusal"')
       assert.not.match(text, /falcon|WORD|is up|Fine/)

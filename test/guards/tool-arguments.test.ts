@@ -44,7 +44,7 @@ for (const client of clientNames)
         ] as const)
           for (const split of stream ? [undefined, (text: string) => [...text]] : [undefined]) {
             const output = calling(format, 'send', input, split)
-            const { say } = await openWorld([guard], { format, answer: output.whole, events: output.events })
+            const { say } = await openWorld([guard], { format, response: output.whole, events: output.events })
             const text = await (await say(client, 'Hi', { stream })).text()
             assert.is(REFUSED.test(text), !isValid, text)
             assert.not.match(text, 'evil.test')
@@ -78,11 +78,11 @@ test('no piece of a call reaches an AI SDK client before the last copy of its ar
 
 test("calls to tools without a rule pass, and arguments that aren't JSON are rejected", async () => {
   const other = calling('openai-chat', 'other', { to: 'eve@evil.test' })
-  const passing = await openWorld([guard], { answer: other.whole })
+  const passing = await openWorld([guard], { response: other.whole })
   assert.match(await (await passing.say('openai-chat', 'Hi')).text(), 'eve@evil.test')
   const odd = JSON.parse(JSON.stringify(other.whole).replace('"other"', '"send"'))
   odd.choices[0].message.tool_calls[0].function.arguments = '{"to": "ann@a.test"'
-  const rejecting = await openWorld([guard], { answer: odd })
+  const rejecting = await openWorld([guard], { response: odd })
   assert.match(await (await rejecting.say('openai-chat', 'Hi')).text(), '"finish_reason":"content_filter"')
 })
 
@@ -102,12 +102,12 @@ test("a schema that can't be checked completely is rejected", () => {
 
 test("a schema that can't be applied rejects every call", async () => {
   const broken = tools({ name: 't', arguments: { send: { $ref: '#/nowhere' } } })
-  const { say } = await openWorld([broken], { answer: calling('openai-chat', 'send', { to: 'ann@a.test' }).whole })
+  const { say } = await openWorld([broken], { response: calling('openai-chat', 'send', { to: 'ann@a.test' }).whole })
   assert.match(await (await say('openai-chat', 'Hi')).text(), '"finish_reason":"content_filter"')
 })
 
 test('argument rules can be stored', async () => {
-  const { api, say } = await openWorld([], { answer: calling('openai-chat', 'send', { to: 'eve@evil.test' }).whole })
+  const { api, say } = await openWorld([], { response: calling('openai-chat', 'send', { to: 'eve@evil.test' }).whole })
   const { arguments: stored } = await api.guards.create({ name: 't', kind: 'tools', arguments: { send: schema } })
   assert.equal(stored, { send: schema })
   await api.settings.update({ guards: ['t'] })

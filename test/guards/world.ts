@@ -65,12 +65,12 @@ export interface World {
 export async function openWorld(
   guards: readonly Guard[],
   {
-    answer = chatAnswer(),
+    response = chatAnswer(),
     events = [],
     format = 'openai-chat',
     options = {},
   }: {
-    answer?: object
+    response?: object
     events?: Iterable<string> | AsyncIterable<string>
     format?: string
     options?: Partial<GatewayOptions>
@@ -78,7 +78,7 @@ export async function openWorld(
 ): Promise<World> {
   const isStream = ({ url, body }: { url: URL; body: string }) =>
     /stream/.test(url.href) || JSON.parse(body).stream === true
-  const upstream = fakeUpstream((call) => (isStream(call) ? sse(events) : json(answer)))
+  const upstream = fakeUpstream((call) => (isStream(call) ? sse(events) : json(response)))
   const errors: unknown[] = []
   const gateway = createGateway({
     ...{ storage: memoryStorage(), fetch: upstream, logger: false, guards },

@@ -20,9 +20,9 @@ for (const path of ['/ai/v1/chat/completions', '/ai/v1/messages', '/ai/api/keys'
 
 /** The code in the error of a gateway that is mounted after Fastify's parsers; the whole message if there is none. */
 async function codeInError(node: string, path = '/ai/v1/chat/completions'): Promise<string> {
-  const served = await startApp(node, ['apps/fastify-code.mjs', HIJACK])
+  const server = await startApp(node, ['apps/fastify-code.mjs', HIJACK])
   try {
-    const response = await fetch(served.url + path, {
+    const response = await fetch(server.url + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: 'Bearer test-token-of-thirty-two-characters' },
       body: '{}',
@@ -32,6 +32,6 @@ async function codeInError(node: string, path = '/ai/v1/chat/completions'): Prom
     const message: string = typeof error === 'string' ? error : error.message
     return /app\.register\(.*$/.exec(message)?.[0] ?? message
   } finally {
-    await served.stop()
+    await server.stop()
   }
 }

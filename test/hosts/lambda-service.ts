@@ -130,7 +130,7 @@ export async function startLambda(app: string, { timeoutMs = 60_000 } = {}) {
     exits,
     /** The output and reports of the processes. */
     output: () => output,
-    ask: async () => null,
+    send: async () => null,
     async stop() {
       const ended = child && new Promise((resolve) => child?.on('close', resolve))
       child?.kill('SIGKILL')

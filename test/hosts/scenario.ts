@@ -33,9 +33,9 @@ export function serves(name: string, start: () => Promise<Served>, traits: HostT
   test.before({ timeoutMs: 300_000 }, async () => {
     upstream = await startUpstream()
     closers.push(upstream.close)
-    const served = await start()
-    closers.push(served.stop)
-    origin = served.url
+    const server = await start()
+    closers.push(server.stop)
+    origin = server.url
     client = clientOf(`${origin}/ai`)
     await client.connect(upstream.url)
   })

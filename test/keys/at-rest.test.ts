@@ -10,10 +10,10 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('keys and credentials at rest')
 
 async function open(storage: Storage, options: WorldOptions = {}) {
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ fetch: up, storage, ...options })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: upstream, storage, ...options })
   const status = async (key: string) => (await world.chat({}, { headers: { 'x-api-key': key } })).status
-  return { world, up, status }
+  return { world, upstream, status }
 }
 
 const contents = async (storage: Storage) =>
@@ -23,9 +23,9 @@ test('no part of a key or credential is stored in plain text', async () => {
   const storage = memoryStorage()
   const { world } = await open(storage, { connections: [] })
   const secrets: string[] = []
-  for (let made = 0; made < times(1_000); made++) {
-    secrets.push((await world.api.keys.create({ name: `key ${made}` })).key)
-    const apiKey = `sk-credential-${made}-${'x'.repeat(20)}`
+  for (let created = 0; created < times(1_000); created++) {
+    secrets.push((await world.api.keys.create({ name: `key ${created}` })).key)
+    const apiKey = `sk-credential-${created}-${'x'.repeat(20)}`
     await world.api.connections.create({ provider: 'one', apiKey })
     secrets.push(apiKey)
   }
@@ -39,7 +39,7 @@ test('no part of a key or credential is stored in plain text', async () => {
 
 test('rejects an encrypted credential that was moved to another connection', async () => {
   const storage = memoryStorage()
-  const { world, up } = await open(storage, { connections: ['one', 'two'] })
+  const { world, upstream } = await open(storage, { connections: ['one', 'two'] })
   const [first, second] = await storage.list('connections/')
   const one = JSON.parse(first?.value ?? '')
   const two = JSON.parse(second?.value ?? '')
@@ -48,17 +48,17 @@ test('rejects an encrypted credential that was moved to another connection', asy
   await storage.set(second?.key ?? '', JSON.stringify(two))
   const response = await world.chat({})
   assert.is(response.status, 500)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
   assert.match(String(world.recorded.errors[0]), /changed or moved/)
 })
 
 test('detects a flipped bit anywhere in an encrypted credential', async () => {
   const storage = memoryStorage()
-  const { up } = await open(storage, { connections: ['one'] })
+  const { upstream } = await open(storage, { connections: ['one'] })
   const [stored] = await storage.list('connections/')
   const { order, record } = JSON.parse(stored?.value ?? '')
   const sealed: string = record.sealedApiKey
-  const world = await openWorld({ storage, fetch: up, connections: [] })
+  const world = await openWorld({ storage, fetch: upstream, connections: [] })
   for (let at = 0; at < sealed.length; at++) {
     const flipped = String.fromCharCode(sealed.charCodeAt(at) ^ 1)
     const changed = sealed.slice(0, at) + flipped + sealed.slice(at + 1)
@@ -93,19 +93,19 @@ test("copying a key record to another digest doesn't grant access to the other k
 test('rotating the secret keeps keys and credentials, and the old secret is no longer needed', async () => {
   const { ownSecret: _, ...storage } = memoryStorage()
   const gatewayWith = (secret: NonNullable<Parameters<typeof createGateway>[0]['secret']>) => {
-    const up = fakeUpstream(() => json(chatAnswer()))
+    const upstream = fakeUpstream(() => json(chatAnswer()))
     const gateway = createGateway({
       storage,
       secret,
       logger: false,
-      fetch: up,
+      fetch: upstream,
       catalog: { one: { baseUrl: 'http://one.test' } },
     })
     const status = async (key: string) => {
       const init = { method: 'POST', body: '{"model":"one/m"}', headers: { 'x-api-key': key } }
       return (await gateway.fetch(new Request('http://gateway/v1/chat/completions', init))).status
     }
-    return { gateway, up, status }
+    return { gateway, upstream, status }
   }
   const old = gatewayWith('an old secret, as long as secrets must be')
   await old.gateway.api.connections.create({ provider: 'one', apiKey: 'credential-of-one' })
@@ -119,17 +119,17 @@ test('rotating the secret keeps keys and credentials, and the old secret is no l
   ]
   const rotating = gatewayWith(both)
   assert.is(await rotating.status(key), 200)
-  assert.is(rotating.up.calls[0]?.headers.get('authorization'), 'Bearer credential-of-one')
+  assert.is(rotating.upstream.calls[0]?.headers.get('authorization'), 'Bearer credential-of-one')
 
   const rotated = gatewayWith(both.slice(0, 1))
   assert.is(await rotated.status(key), 200)
-  assert.is(rotated.up.calls[0]?.headers.get('authorization'), 'Bearer credential-of-one')
+  assert.is(rotated.upstream.calls[0]?.headers.get('authorization'), 'Bearer credential-of-one')
   assert.is((await rotated.gateway.api.keys.list()).keys[0]?.key, key)
 
   for (const wrong of ['an old secret, as long as secrets must be', 'a guess, as long as secrets must be']) {
-    const { status, up } = gatewayWith(wrong)
+    const { status, upstream } = gatewayWith(wrong)
     assert.is(await status(key), 500, 'the wrong secret opens nothing')
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
   }
 })
 
@@ -139,9 +139,9 @@ test('a request reads one key and lists none, regardless of the number of keys',
     const { world, status } = await open(storage, { connections: ['one'] })
     await world.api.settings.update({ requireApiKey: true })
     const { key } = await world.api.keys.create({ name: 'one more' })
-    for (let made = 0; made < keys; made++) {
-      const record = { id: `k${made}`, name: 'n', sealedKey: 'x', createdAt: '2026-01-01T00:00:00Z' }
-      await storage.set(`keys/${made.toString(16).padStart(64, '0')}`, JSON.stringify({ order: made, record }))
+    for (let created = 0; created < keys; created++) {
+      const record = { id: `k${created}`, name: 'n', sealedKey: 'x', createdAt: '2026-01-01T00:00:00Z' }
+      await storage.set(`keys/${created.toString(16).padStart(64, '0')}`, JSON.stringify({ order: created, record }))
     }
     const { get, list } = storage
     const reads: string[] = []

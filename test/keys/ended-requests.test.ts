@@ -28,23 +28,23 @@ const clients = {
 
 /** A gateway whose providers begin to answer and never end, and one stream of a key that has begun. */
 async function streaming(options: WorldOptions & { client?: keyof typeof clients; model?: string } = {}) {
-  const up = fakeUpstream(({ provider }) =>
+  const upstream = fakeUpstream(({ provider }) =>
     provider === 'claude' ? sse(messageEvents().slice(0, 4), 'hang') : sse([chatChunk({ content: 'Once' })], 'hang'),
   )
-  const world = await openWorld({ fetch: up, ...options })
+  const world = await openWorld({ fetch: upstream, ...options })
   const { key, id } = await world.api.keys.create({ name: 'team' })
   const { path, body } = clients[options.client ?? 'OpenAI chat']
-  const ask = (credential?: string) =>
+  const send = (credential?: string) =>
     world.post(
       path,
       { model: options.model ?? 'one/m', stream: true, ...body },
       credential === undefined ? {} : { headers: { 'x-api-key': credential } },
     )
-  const response = await ask(key)
+  const response = await send(key)
   assert.is(response.status, 200)
   const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader()
   await reader.read()
-  return { ...world, up, id, key, ask, rest: rest(reader) }
+  return { ...world, upstream, id, key, send, rest: rest(reader) }
 }
 
 async function rest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
@@ -64,10 +64,10 @@ async function turns(): Promise<void> {
 for (const [client, { says }] of Object.entries(clients))
   for (const model of ['one/m', 'claude/c'])
     test(`pausing a key mid-stream ends the stream with an error event, and ends the provider's call (${client} client, ${model})`, async () => {
-      const { api, id, rest, up, recorded } = await streaming({ client: client as keyof typeof clients, model }) // one of its keys
+      const { api, id, rest, upstream, recorded } = await streaming({ client: client as keyof typeof clients, model }) // one of its keys
       await api.keys.update(id, { isActive: false })
       assert.match(await rest, says)
-      assert.is(up.open, 0)
+      assert.is(upstream.open, 0)
       assert.equal(
         recorded.requests.map(({ status }) => status),
         [403],
@@ -76,31 +76,31 @@ for (const [client, { says }] of Object.entries(clients))
     })
 
 test('deleting a key also ends its streams', async () => {
-  const { api, id, rest, up } = await streaming()
+  const { api, id, rest, upstream } = await streaming()
   await api.keys.delete(id)
   assert.match(await rest, /This API key has been deleted/)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })
 
 test("a response that hasn't started fails with a 403", async () => {
-  const up = fakeUpstream(never)
-  const { api, chat } = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(never)
+  const { api, chat } = await openWorld({ fetch: upstream })
   const { key, id } = await api.keys.create({ name: 'team' })
-  const answer = chat({}, { headers: { 'x-api-key': key } })
-  while (up.open === 0) await turns()
+  const response = chat({}, { headers: { 'x-api-key': key } })
+  while (upstream.open === 0) await turns()
   await api.keys.update(id, { isActive: false })
-  assert.is((await answer).status, 403)
-  assert.is(up.open, 0)
+  assert.is((await response).status, 403)
+  assert.is(upstream.open, 0)
 })
 
 test('streams of other keys and streams without a key continue', async () => {
-  const { api, ask, rest, up } = await streaming()
+  const { api, send, rest, upstream } = await streaming()
   const other = await api.keys.create({ name: 'other' })
-  await ask()
+  await send()
   await api.keys.update(other.id, { isActive: false })
   await api.keys.update(other.id, { isActive: true, name: 'renamed' })
   assert.not(await isOver(rest))
-  assert.is(up.open, 2)
+  assert.is(upstream.open, 2)
 })
 
 test('renaming a key ends no streams, and neither does pausing one if endRequestsOfPausedKeys is false', async () => {
@@ -110,7 +110,7 @@ test('renaming a key ends no streams, and neither does pausing one if endRequest
   const kept = await streaming({ endRequestsOfPausedKeys: false })
   await kept.api.keys.update(kept.id, { isActive: false })
   assert.not(await isOver(kept.rest))
-  assert.is((await kept.ask(kept.key)).status, 403)
+  assert.is((await kept.send(kept.key)).status, 403)
 })
 
 /** Another gateway on the same storage. */
@@ -150,10 +150,10 @@ test("requests continue while the storage can't be read", async () => {
 })
 
 test('when a key expires, its streams continue and new requests fail', async () => {
-  const { api, id, clock, rest, ask, key } = await streaming()
+  const { api, id, clock, rest, send, key } = await streaming()
   await api.keys.update(id, { expiresAt: new Date(clock.now() + 1_000).toISOString() })
   await clock.advance(5_000)
   assert.not.ok(await isOver(rest))
-  assert.is((await ask(key)).status, 401)
+  assert.is((await send(key)).status, 401)
   assert.not.ok(await isOver(rest))
 })

@@ -31,11 +31,11 @@ async function used() {
   const gateway = open(storage)
   await gateway.api.connections.create({ provider: 'one', apiKey: CREDENTIAL })
   await gateway.api.settings.update({ requireApiKey: true })
-  const made = [await gateway.api.keys.create({ name: 'good' })]
+  const created = [await gateway.api.keys.create({ name: 'good' })]
   for (const name of ['paused', 'changed']) {
     const key = await gateway.api.keys.create({ name })
     await gateway.api.keys.update(key.id, { isActive: false })
-    made.push(key)
+    created.push(key)
   }
   const changed = (await storage.list('keys/')).find(({ value }) => value.includes('"changed"'))
   await storage.set(changed?.key ?? '', changed?.value.replace('"isActive":false', '"isActive":true') ?? '')
@@ -43,7 +43,7 @@ async function used() {
   const former = JSON.parse((await storage.get('vault'))?.value ?? '')
   return {
     storage,
-    keys: made.map(({ key }) => key),
+    keys: created.map(({ key }) => key),
     former: await createKeyring(fromBase64(former.keys)),
     copy: async () => {
       const { ownSecret: _, ...copy } = memoryStorage()

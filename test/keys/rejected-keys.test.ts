@@ -10,15 +10,15 @@ const test = suite('rejected keys stay rejected')
 /** A gateway on a store without `watch` with a stream of a key in flight, and another gateway on the same storage. */
 async function world() {
   const { watch: _, ...storage } = memoryStorage()
-  const up = fakeUpstream(() => sse([chatChunk({ content: 'Once' })], 'hang'))
-  const here = await openWorld({ fetch: up, storage })
+  const upstream = fakeUpstream(() => sse([chatChunk({ content: 'Once' })], 'hang'))
+  const here = await openWorld({ fetch: upstream, storage })
   const elsewhere = (await openWorld({ storage, connections: [] })).api
   const group = await here.api.groups.create({ name: 'team' })
   const { key, id } = await here.api.keys.create({ name: 'one', group: group.id })
-  const ask = () => here.chat({ model: 'one/m', stream: true, messages: [] }, { headers: { 'x-api-key': key } })
-  const stream = (await ask()).body?.getReader()
+  const send = () => here.chat({ model: 'one/m', stream: true, messages: [] }, { headers: { 'x-api-key': key } })
+  const stream = (await send()).body?.getReader()
   await stream?.read()
-  return { ...here, storage, elsewhere, group, id, ask, stream }
+  return { ...here, storage, elsewhere, group, id, send, stream }
 }
 
 type World = Awaited<ReturnType<typeof world>>
@@ -35,26 +35,26 @@ const refusals: Record<string, { status: number; refuse(world: World): Promise<u
 for (const [what, { status, refuse }] of Object.entries(refusals))
   for (const lateMs of [0, 1, 20, 500, 999])
     test(`a key that ${what} on another gateway is still rejected ${lateMs} ms after its stream ended`, async () => {
-      const { clock, ask, stream, api, ...others } = await world()
+      const { clock, send, stream, api, ...others } = await world()
       if (what === 'is deleted') await api.settings.update({ requireApiKey: true })
       await clock.advance(1_985)
-      await (await ask()).body?.cancel() // the key is read again, 15 ms before those of requests in flight are
-      await refuse({ clock, ask, stream, api, ...others })
+      await (await send()).body?.cancel() // the key is read again, 15 ms before those of requests in flight are
+      await refuse({ clock, send, stream, api, ...others })
       await clock.advance(15)
       while (!(await stream?.read())?.done);
       await clock.advance(lateMs)
-      assert.is((await ask()).status, status)
+      assert.is((await send()).status, status)
     })
 
 test('a key that is resumed on another gateway is accepted within a second', async () => {
-  const { clock, ask, stream, elsewhere, id } = await world()
+  const { clock, send, stream, elsewhere, id } = await world()
   await elsewhere.keys.update(id, { isActive: false })
   await clock.advance(1_000)
   while (!(await stream?.read())?.done);
-  assert.is((await ask()).status, 403)
+  assert.is((await send()).status, 403)
   await elsewhere.keys.update(id, { isActive: true })
   await clock.advance(1_000)
-  assert.is((await ask()).status, 200)
+  assert.is((await send()).status, 200)
 })
 
 for (const [prefix, list] of [

@@ -13,10 +13,10 @@ const test = suite('a rotated key')
 const secret = 'a secret of the store, as long as secrets must be'
 
 async function open(storage: Storage = memoryStorage(), clock: FakeClock = fakeClock()) {
-  const up = fakeUpstream(({ body }) =>
+  const upstream = fakeUpstream(({ body }) =>
     JSON.parse(String(body)).stream ? sse([chatChunk({ content: 'Once' })], 'hang') : json(chatAnswer()),
   )
-  const world = await openWorld({ fetch: up, storage, clock, secret })
+  const world = await openWorld({ fetch: upstream, storage, clock, secret })
   await world.api.settings.update({ requireApiKey: true })
   const send = (key: string, stream = false) =>
     world.chat({ model: 'one/m', messages: [], stream }, { headers: { 'x-api-key': key } })
@@ -26,22 +26,22 @@ async function open(storage: Storage = memoryStorage(), clock: FakeClock = fakeC
 test('a rotated key keeps its id and settings, and its old value stops working', async () => {
   const { api, status, recorded } = await open()
   const limits = { requests: { day: 100 } }
-  const made = await api.keys.create({ name: 'app', limits, metadata: { team: 'ml' } })
+  const created = await api.keys.create({ name: 'app', limits, metadata: { team: 'ml' } })
   await api.keys.create({ name: 'later' })
-  assert.is(await status(made.key), 200)
-  const rotated = await api.keys.rotate(made.id)
-  assert.not.equal(rotated.key, made.key)
-  assert.equal({ ...rotated, key: '' }, { ...made, key: '' })
+  assert.is(await status(created.key), 200)
+  const rotated = await api.keys.rotate(created.id)
+  assert.not.equal(rotated.key, created.key)
+  assert.equal({ ...rotated, key: '' }, { ...created, key: '' })
   assert.equal(Object.keys(rotated)[0], 'key')
-  assert.equal([await status(made.key), await status(rotated.key)], [401, 200])
-  assert.equal(new Set(recorded.requests.flatMap(({ keyId }) => keyId ?? [])), new Set([made.id]))
+  assert.equal([await status(created.key), await status(rotated.key)], [401, 200])
+  assert.equal(new Set(recorded.requests.flatMap(({ keyId }) => keyId ?? [])), new Set([created.id]))
   const { keys } = await api.keys.list()
   assert.equal(
     keys.map(({ name }) => name),
     ['app', 'later'],
   )
-  assert.is((await api.keys.get(made.id)).key.key, rotated.key)
-  assert.is((await api.keys.limits.get(made.id)).limits[0]?.used, 2)
+  assert.is((await api.keys.get(created.id)).key.key, rotated.key)
+  assert.is((await api.keys.limits.get(created.id)).limits[0]?.used, 2)
 })
 
 test('the old value of a rotated key works until the grace period ends, even after a restart', async () => {

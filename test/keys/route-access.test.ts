@@ -8,11 +8,11 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('access to the model routes')
 
 async function gated({ requireApiKey = true } = {}) {
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: upstream })
   await world.api.settings.update({ requireApiKey })
   const { key, id } = await world.api.keys.create({ name: 'team' })
-  const ask = (path: string, headers: Record<string, string> = {}, method = 'POST') =>
+  const send = (path: string, headers: Record<string, string> = {}, method = 'POST') =>
     world.gateway.fetch(
       new Request(`http://gateway${path}`, {
         method,
@@ -20,7 +20,14 @@ async function gated({ requireApiKey = true } = {}) {
         ...(method === 'POST' && { body: '{"model":"one/m"}' }),
       }),
     )
-  return { world, up, key, id, ask, chat: (headers: Record<string, string>) => ask('/v1/chat/completions', headers) }
+  return {
+    world,
+    upstream,
+    key,
+    id,
+    send,
+    chat: (headers: Record<string, string>) => send('/v1/chat/completions', headers),
+  }
 }
 
 type GateRoute = [method: string, path: string, format: keyof typeof kinds]
@@ -84,33 +91,33 @@ async function assertRefused(response: Response, status: 401 | 403, route: (type
   assert.is(response.status, status, `${method} ${path}`)
   const text = await response.text()
   if (method === 'HEAD') return assert.is(text, '')
-  const answer: ErrorAnswer = JSON.parse(text)
-  const kind = format === 'google' ? answer.error.status : answer.error.type
+  const reply: ErrorAnswer = JSON.parse(text)
+  const kind = format === 'google' ? reply.error.status : reply.error.type
   assert.is(kind, kinds[format][status], `${method} ${path}: ${text}`)
-  assert.is(answer.type, format === 'anthropic' ? 'error' : undefined)
+  assert.is(reply.type, format === 'anthropic' ? 'error' : undefined)
 }
 
 test("without a key, every route returns 401 in the client's format", async () => {
-  const { ask, up } = await gated()
+  const { send, upstream } = await gated()
   assert.ok(
     endpoints.every(({ path }) => routes.some(([, known]) => known === path.replace('{model}', 'g'))),
     'a new endpoint belongs in the list',
   )
   for (const route of routes) {
-    const response = await ask(route[1], {}, route[0])
+    const response = await send(route[1], {}, route[0])
     await assertRefused(response.clone(), 401, route)
     assert.is(response.headers.get('www-authenticate'), 'Bearer')
     if (route[0] !== 'HEAD') assert.match(await response.text(), /x-goog-api-key: <key>/)
   }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('an unknown key gets a 401 on every route, with a different message than a missing key', async () => {
-  const { ask, key } = await gated()
+  const { send, key } = await gated()
   const { key: other } = await (await gated()).world.api.keys.create({ name: 'of another gateway' })
   for (const route of routes) {
-    await assertRefused(await ask(route[1], { authorization: 'Bearer sk-made-up' }, route[0]), 401, route)
-    await assertRefused(await ask(route[1], { 'x-api-key': other }, route[0]), 401, route)
+    await assertRefused(await send(route[1], { authorization: 'Bearer sk-made-up' }, route[0]), 401, route)
+    await assertRefused(await send(route[1], { 'x-api-key': other }, route[0]), 401, route)
   }
   for (const wrong of [
     key.slice(0, -1),
@@ -121,61 +128,61 @@ test('an unknown key gets a 401 on every route, with a different message than a 
     '',
     '*',
   ]) {
-    const response = await ask('/v1/chat/completions', { authorization: `Bearer ${wrong}` })
+    const response = await send('/v1/chat/completions', { authorization: `Bearer ${wrong}` })
     assert.is(response.status, 401, wrong)
   }
-  assert.match(await (await ask('/v1/chat/completions')).text(), /requires an API key/)
+  assert.match(await (await send('/v1/chat/completions')).text(), /requires an API key/)
   assert.match(
-    await (await ask('/v1/chat/completions', { 'x-api-key': other })).text(),
+    await (await send('/v1/chat/completions', { 'x-api-key': other })).text(),
     /does not recognize the API key/,
   )
-  const providers = await (await ask('/v1/chat/completions', { 'x-api-key': 'sk-proj-of-a-provider' })).text()
+  const providers = await (await send('/v1/chat/completions', { 'x-api-key': 'sk-proj-of-a-provider' })).text()
   assert.match(
     providers,
     /not a Signalbox API key\. Create one with POST \/api\/keys\. Provider keys belong in connections, and admin tokens are for \/api/,
   )
   assert.not.match(providers, /sk-proj/)
-  const admins = await (await ask('/v1/chat/completions', { 'x-api-key': 'sbx_admin_token' })).text()
+  const admins = await (await send('/v1/chat/completions', { 'x-api-key': 'sbx_admin_token' })).text()
   assert.match(admins, /not a Signalbox API key/)
 })
 
 test('a paused key gets a 403 on every route, whether or not keys are required', async () => {
   for (const requireApiKey of [true, false]) {
-    const { world, ask, key, id, up } = await gated({ requireApiKey })
+    const { world, send, key, id, upstream } = await gated({ requireApiKey })
     await world.api.keys.update(id, { isActive: false })
-    for (const route of routes) await assertRefused(await ask(route[1], { 'x-api-key': key }, route[0]), 403, route)
-    assert.is(up.calls.length, 0)
-    assert.match(await (await ask('/v1/chat/completions', { 'x-api-key': key })).text(), /paused/)
+    for (const route of routes) await assertRefused(await send(route[1], { 'x-api-key': key }, route[0]), 403, route)
+    assert.is(upstream.calls.length, 0)
+    assert.match(await (await send('/v1/chat/completions', { 'x-api-key': key })).text(), /paused/)
   }
 })
 
 test('an expired key gets a 401 with its own code on every route and in every format, whether or not keys are required', async () => {
   for (const requireApiKey of [true, false]) {
-    const { world, ask, key, id, up } = await gated({ requireApiKey })
+    const { world, send, key, id, upstream } = await gated({ requireApiKey })
     const { key: other } = await world.api.keys.create({ name: 'other' })
     const expiresAt = new Date(world.clock.now() + 60_000).toISOString()
     await world.api.keys.update(id, { expiresAt })
     await world.clock.advance(59_999)
-    assert.is((await ask('/v1/chat/completions', { 'x-api-key': key })).status, 200)
+    assert.is((await send('/v1/chat/completions', { 'x-api-key': key })).status, 200)
     await world.clock.advance(1)
     for (const route of routes) {
-      const response = await ask(route[1], { 'x-api-key': key, 'api-key': other }, route[0])
+      const response = await send(route[1], { 'x-api-key': key, 'api-key': other }, route[0])
       await assertRefused(response.clone(), 401, route)
       assert.is(response.headers.get('x-should-retry'), 'false')
       if (route[0] !== 'HEAD') assert.match(await response.text(), /"(?:code|reason)":"key_expired"/)
     }
-    assert.is(up.calls.length, 1)
+    assert.is(upstream.calls.length, 1)
     await world.api.keys.update(id, { expiresAt: '2100-01-01T00:00:00+02:00' })
-    assert.is((await ask('/v1/chat/completions', { 'x-api-key': key })).status, 200)
+    assert.is((await send('/v1/chat/completions', { 'x-api-key': key })).status, 200)
     await world.api.keys.update(id, { expiresAt: null })
-    assert.is((await ask('/v1/chat/completions', { 'x-api-key': key })).status, 200)
+    assert.is((await send('/v1/chat/completions', { 'x-api-key': key })).status, 200)
   }
 })
 
 test("with a key, a route that doesn't exist returns 404, not 401", async () => {
-  const { ask, key } = await gated()
+  const { send, key } = await gated()
   for (const [method, path] of routes) {
-    const { status } = await ask(path, { authorization: `Bearer ${key}` }, method)
+    const { status } = await send(path, { authorization: `Bearer ${key}` }, method)
     assert.ok([200, 404, 405, 400].includes(status), `${method} ${path}: ${status}`)
   }
 })
@@ -205,8 +212,8 @@ test('reads the key from four headers, and `Bearer` in any case', async () => {
     { 'x-key': key },
   ])
     assert.is((await chat(headers)).status, 401, JSON.stringify(headers))
-  const { ask } = await gated()
-  assert.is((await ask(`/v1/chat/completions?key=${key}&api-key=${key}`)).status, 401, 'never in an address')
+  const { send } = await gated()
+  assert.is((await send(`/v1/chat/completions?key=${key}&api-key=${key}`)).status, 401, 'never in an address')
 })
 
 test("if keys aren't required, accepts requests without a key or with an unknown one", async () => {
@@ -216,22 +223,22 @@ test("if keys aren't required, accepts requests without a key or with an unknown
 })
 
 test('OPTIONS works without a key and with a paused key', async () => {
-  const { world, ask, key, id } = await gated()
+  const { world, send, key, id } = await gated()
   await world.api.keys.update(id, { isActive: false })
   for (const headers of [{}, { 'x-api-key': key }]) {
-    assert.is((await ask('/v1/models', headers, 'OPTIONS')).status, 204)
-    assert.is((await ask('/v1/chat/completions', headers, 'OPTIONS')).status, 204)
-    assert.is((await ask('/v1/files', headers, 'OPTIONS')).status, 404)
+    assert.is((await send('/v1/models', headers, 'OPTIONS')).status, 204)
+    assert.is((await send('/v1/chat/completions', headers, 'OPTIONS')).status, 204)
+    assert.is((await send('/v1/files', headers, 'OPTIONS')).status, 404)
   }
 })
 
 test("an admin token doesn't work under /v1, and an API key doesn't work under /api", async () => {
-  const { ask, key } = await gated()
+  const { send, key } = await gated()
   for (const [method, path] of routes)
-    assert.is((await ask(path, { authorization: `Bearer ${token}` }, method)).status, 401, `${method} ${path}`)
+    assert.is((await send(path, { authorization: `Bearer ${token}` }, method)).status, 401, `${method} ${path}`)
   for (const path of ['/api/keys', '/api/settings', '/api/connections', '/api/nothing', '/api']) {
     for (const headers of [{ authorization: `Bearer ${key}` }, { 'x-api-key': key }, { 'x-api-key': token }] as const)
-      assert.is((await ask(path, headers as Record<string, string>, 'GET')).status, 401, path)
+      assert.is((await send(path, headers as Record<string, string>, 'GET')).status, 401, path)
   }
 })
 

@@ -13,11 +13,11 @@ const secret = 'a secret of the store, as long as secrets must be'
 
 /** Runs a gateway with the secret on a store. */
 async function open(storage: Storage, connections: string[] = []) {
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ storage, fetch: up, connections, secret })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ storage, fetch: upstream, connections, secret })
   const status = async (key?: string) =>
     (await world.chat({}, key === undefined ? {} : { headers: { 'x-api-key': key } })).status
-  return { ...world, up, status }
+  return { ...world, upstream, status }
 }
 
 /** A store with a connection, a key that may be used and one that is paused, and its gateway. */
@@ -197,18 +197,18 @@ const destinations: Record<string, Change> = {
 
 for (const [where, changing] of Object.entries(destinations)) {
   credentials(`an encrypted credential is never sent to ${where} than it was encrypted for`, async () => {
-    const { storage, active, up, chat } = await filled()
+    const { storage, active, upstream, chat } = await filled()
     await change(storage, 'connections/', undefined, changing)
     for (const model of ['one/m', 'two/m'])
       assert.ok((await chat({ model }, { headers: { 'x-api-key': active.key } })).status >= 400)
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
   })
 }
 
 credentials(
   'a credential must be sent again when the base URL changes, and is encrypted again when the format changes',
   async () => {
-    const { status, api, active, up } = await filled()
+    const { status, api, active, upstream } = await filled()
     const [{ id = '' } = {}] = (await api.connections.list()).connections
     const moved = { providerSpecificData: { baseUrl: 'http://two.test/v1' } }
     assert.match(
@@ -218,11 +218,11 @@ credentials(
     assert.is((await api.connections.get(id)).providerSpecificData, undefined)
     await api.connections.update(id, { providerSpecificData: { format: 'openai-chat' } })
     assert.is(await status(active.key), 200)
-    assert.is(up.calls.at(-1)?.headers.get('authorization'), 'Bearer secret-of-one')
+    assert.is(upstream.calls.at(-1)?.headers.get('authorization'), 'Bearer secret-of-one')
     await api.connections.update(id, { ...moved, apiKey: 'key-of-another-address' })
     plant('key-of-another-address')
     assert.is(await status(active.key), 200)
-    assert.is(up.calls.at(-1)?.headers.get('authorization'), 'Bearer key-of-another-address')
+    assert.is(upstream.calls.at(-1)?.headers.get('authorization'), 'Bearer key-of-another-address')
     await api.connections.update(id, { providerSpecificData: { baseUrl: 'http://two.test/v1/' } })
     await api.connections.update(id, { providerSpecificData: {}, apiKey: null })
     assert.is((await api.connections.get(id)).apiKey, undefined)
@@ -239,7 +239,7 @@ for (const [how, changing] of Object.entries<Change>({
   credentials(
     `put does not encrypt a credential for a base URL that ${how} in the storage, unless put contains the base URL`,
     async () => {
-      const { storage, status, active, up, api } = await filled()
+      const { storage, status, active, upstream, api } = await filled()
       const seed = { id: 'seeded', provider: 'one', apiKey: 'key-of-the-host' }
       plant(seed.apiKey)
       await api.connections.put(seed)
@@ -250,7 +250,7 @@ for (const [how, changing] of Object.entries<Change>({
         /^400 "apiKey" would be sent to the stored "baseUrl"/,
       )
       await status(active.key)
-      assert.not.ok(up.calls.some(({ headers }) => headers.has('authorization')))
+      assert.not.ok(upstream.calls.some(({ headers }) => headers.has('authorization')))
       await restarted.connections.put({ ...seed, providerSpecificData: null })
       await restarted.connections.put({ ...seed, apiKey: 'key-of-the-host-renewed' })
       plant('key-of-the-host-renewed')

@@ -26,9 +26,11 @@ const generations = [
 ] as const
 
 async function openSounds(vendors: typeof soundVendors | typeof hearingVendors) {
-  const up = fakeUpstream((call) => vendors[call.provider]?.answer(call) ?? json({ error: { message: 'none' } }, 404))
+  const upstream = fakeUpstream(
+    (call) => vendors[call.provider]?.respond(call) ?? json({ error: { message: 'none' } }, 404),
+  )
   const catalog = vendors === soundVendors ? vendorCatalog : hearingCatalog
-  return openWorld({ fetch: up, catalog, connections: Object.keys(vendors) })
+  return openWorld({ fetch: upstream, catalog, connections: Object.keys(vendors) })
 }
 
 /** Calls with the models of a gateway that listens. */
@@ -75,19 +77,20 @@ for (const generation of generations) {
 
   test(`a client that disconnects ends the call to the provider through ${path}`, async () => {
     const leave = new AbortController()
-    const up = fakeUpstream(() => {
+    const upstream = fakeUpstream(() => {
       queueMicrotask(() => leave.abort(new Error('left')))
       return never()
     })
-    const world = await openWorld({ fetch: up, connections: ['one'] })
+    const world = await openWorld({ fetch: upstream, connections: ['one'] })
     const callOptions = { prompt: 'a walk', abortSignal: leave.signal, maxRetries: 0 }
     await over(world, generation, async (models) => {
       const thrown = await ai
         .generateImage({ ...callOptions, model: models.image('one/i') })
         .catch((error: unknown) => error)
       assert.ok(thrown instanceof Error)
-      for (let times = 0; up.open > 0 && times < 100; times++) await new Promise((resolve) => setTimeout(resolve, 5))
-      assert.equal([up.calls.length, up.open], [1, 0])
+      for (let times = 0; upstream.open > 0 && times < 100; times++)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      assert.equal([upstream.calls.length, upstream.open], [1, 0])
     })
   })
 }

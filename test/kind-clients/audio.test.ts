@@ -15,12 +15,20 @@ Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 const test = suite('unmodified speech and transcription clients')
 
 async function open(vendors: typeof soundVendors | typeof hearingVendors) {
-  const up = fakeUpstream((call) => vendors[call.provider]?.answer(call) ?? json({ error: { message: 'none' } }, 404))
+  const upstream = fakeUpstream(
+    (call) => vendors[call.provider]?.respond(call) ?? json({ error: { message: 'none' } }, 404),
+  )
   const catalog = vendors === soundVendors ? vendorCatalog : hearingCatalog
-  const { gateway, recorded } = await openWorld({ fetch: up, catalog, connections: Object.keys(vendors) })
+  const { gateway, recorded } = await openWorld({ fetch: upstream, catalog, connections: Object.keys(vendors) })
   const { origin, close } = await serve(gateway)
   const sdk = createOpenAI({ baseURL: `${origin}/v1`, apiKey: 'x' })
-  return { up, recorded, close, sdk, openai: new OpenAI({ baseURL: `${origin}/v1`, apiKey: 'x', maxRetries: 0 }) }
+  return {
+    up: upstream,
+    recorded,
+    close,
+    sdk,
+    openai: new OpenAI({ baseURL: `${origin}/v1`, apiKey: 'x', maxRetries: 0 }),
+  }
 }
 
 for (const name of Object.keys(soundVendors)) {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
-import { answering, type FakeVendor, type Seen, vectorOf, vendors } from '../kinds/embedding/vendors.ts'
+import { type FakeVendor, respond, type Seen, vectorOf, vendors } from '../kinds/embedding/vendors.ts'
 import { fakeUpstream } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -71,8 +71,8 @@ for (const name of ['OpenAI', 'Cohere', 'Google', 'Voyage', 'Ollama']) {
 
   async function open() {
     const seen: Seen[] = []
-    const up = fakeUpstream(answering(vendor, (one) => seen.push(one)))
-    const { gateway } = await openWorld({ fetch: up, catalog: defaultCatalog, connections: [vendor.connection] })
+    const upstream = fakeUpstream(respond(vendor, (one) => seen.push(one)))
+    const { gateway } = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: [vendor.connection] })
     return { seen, ...(await serve(gateway)) }
   }
 
@@ -80,9 +80,9 @@ for (const name of ['OpenAI', 'Cohere', 'Google', 'Voyage', 'Ollama']) {
     const { origin, close, seen } = await open()
     try {
       const cohere = new CohereClient({ environment: origin, token: 'x' })
-      const ask = { model, texts: TEXTS, inputType: 'search_query', embeddingTypes: ['float'] }
-      assert.equal((await cohere.v2.embed(ask)).embeddings.float, WANTED)
-      const narrow = await cohere.v2.embed({ ...ask, outputDimension: 3 })
+      const request = { model, texts: TEXTS, inputType: 'search_query', embeddingTypes: ['float'] }
+      assert.equal((await cohere.v2.embed(request)).embeddings.float, WANTED)
+      const narrow = await cohere.v2.embed({ ...request, outputDimension: 3 })
       assert.equal(
         narrow.embeddings.float,
         TEXTS.map((text) => vectorOf(text, 3)),

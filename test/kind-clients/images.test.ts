@@ -24,9 +24,9 @@ const made: Partial<Record<VendorName, string>> = {
 const names = Object.keys(made) as VendorName[]
 
 async function open() {
-  const { gateway, up } = await openImages()
+  const { gateway, upstream } = await openImages()
   const { origin, close } = await serve(gateway)
-  return { up, close, origin, openai: new OpenAI({ baseURL: `${origin}/v1`, apiKey: 'x', maxRetries: 0 }) }
+  return { upstream, close, origin, openai: new OpenAI({ baseURL: `${origin}/v1`, apiKey: 'x', maxRetries: 0 }) }
 }
 
 for (const name of names) {
@@ -110,13 +110,13 @@ for (const name of ['google', 'vertex'] as const)
   })
 
 test("OpenAI's client throws errors that identify the field", async () => {
-  const { openai, up, close } = await open()
+  const { openai, upstream, close } = await open()
   try {
     const error: unknown = await openai.images
       .generate({ model: imageVendors.xai.model, prompt: 'a walk', n: 11 })
       .catch((thrown) => thrown)
     assert.ok(error instanceof APIError)
-    assert.equal([error.status, error.param, up.calls.length], [400, 'n', 0])
+    assert.equal([error.status, error.param, upstream.calls.length], [400, 'n', 0])
   } finally {
     await close()
   }

@@ -101,11 +101,11 @@ test("Cohere's and Voyage's clients throw errors with the status and the message
 })
 
 test("OpenAI's client moderates at OpenAI and Mistral", async () => {
-  const up = fakeUpstream((call) => {
+  const upstream = fakeUpstream((call) => {
     const vendor = Object.values(moderationVendors).find(({ url }) => new URL(url).host === call.url.host)
     return vendor ? moderated(vendor, call) : json({}, 404)
   })
-  const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['openai', 'mistral'] })
+  const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: ['openai', 'mistral'] })
   const { origin, close } = await serve(world.gateway)
   try {
     const openai = new OpenAI({ baseURL: `${origin}/v1`, apiKey: 'x', maxRetries: 0 })

@@ -62,8 +62,8 @@ const values: unknown[] = [
 for (const [name, body] of Object.entries(bodies))
   test(`no body for ${name} causes a gateway error or reaches another URL`, async () => {
     const random = createRandom(11)
-    const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}, 404))
-    const { post, recorded } = await openWorld({ fetch: up, connections: ['one'] })
+    const upstream = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}, 404))
+    const { post, recorded } = await openWorld({ fetch: upstream, connections: ['one'] })
     const seen = new Set<number>()
     for (let times = 0; times < TIMES; times++) {
       const strange = { ...body }
@@ -77,6 +77,6 @@ for (const [name, body] of Object.entries(bodies))
       )
     }
     assert.ok(seen.has(200) && seen.has(400), [...seen].join(', '))
-    for (const { url } of up.calls) assert.is(url.host, 'one.test')
+    for (const { url } of upstream.calls) assert.is(url.host, 'one.test')
     assert.equal(recorded.errors, [])
   })

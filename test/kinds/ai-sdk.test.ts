@@ -21,7 +21,13 @@ const generations = {
   6: { ...ai6, generateSpeech: ai6.experimental_generateSpeech, transcribe: ai6.experimental_transcribe },
 } as const
 
-const made: Partial<Record<VendorName, string>> = { openai: png, google: png, vertex: png, xai: jpeg, together: jpeg }
+const created: Partial<Record<VendorName, string>> = {
+  openai: png,
+  google: png,
+  vertex: png,
+  xai: jpeg,
+  together: jpeg,
+}
 
 for (const [generation, ai] of Object.entries(generations)) {
   const test = suite(`images, speech, and transcription with AI SDK ${generation}`)
@@ -35,17 +41,19 @@ for (const [generation, ai] of Object.entries(generations)) {
   }
 
   async function sounds(vendors: typeof soundVendors | typeof hearingVendors, limits = {}) {
-    const up = fakeUpstream((call) => vendors[call.provider]?.answer(call) ?? json({ error: { message: 'none' } }, 404))
+    const upstream = fakeUpstream(
+      (call) => vendors[call.provider]?.respond(call) ?? json({ error: { message: 'none' } }, 404),
+    )
     const catalog = vendors === soundVendors ? vendorCatalog : hearingCatalog
-    const world = await openWorld({ fetch: up, catalog, limits, connections: Object.keys(vendors) })
-    return { ...world, up, models: modelsOf(world.gateway.fetch) }
+    const world = await openWorld({ fetch: upstream, catalog, limits, connections: Object.keys(vendors) })
+    return { ...world, upstream, models: modelsOf(world.gateway.fetch) }
   }
 
-  for (const name of Object.keys(made) as VendorName[]) {
+  for (const name of Object.keys(created) as VendorName[]) {
     const { model, makes, edits, ...vendor } = imageVendors[name]
 
     test(`${name} generates images, using its own parameters for the size`, async () => {
-      const { models, up } = await images()
+      const { models, upstream } = await images()
       const callOptions = { model: models.image(model), prompt: 'a walk', n: 2, maxRetries: 0 }
       const {
         images: shown,
@@ -55,24 +63,24 @@ for (const [generation, ai] of Object.entries(generations)) {
       } = await ai.generateImage({ ...callOptions, aspectRatio: '3:2' })
       assert.equal(
         shown.map(({ base64 }) => base64),
-        [made[name], made[name]],
+        [created[name], created[name]],
       )
       const recorded = Object(providerMetadata.signalbox)
       assert.equal([recorded.images.length, warnings], [2, []])
       if (name === 'openai') assert.equal(usage, { inputTokens: 10, outputTokens: 1_000, totalTokens: 1_010 })
-      assert.is(up.calls.filter(({ url }) => url.href === makes).length, 'most' in vendor ? 2 : 1)
+      assert.is(upstream.calls.filter(({ url }) => url.href === makes).length, 'most' in vendor ? 2 : 1)
     })
 
     test(`${name} edits an image, and unsupported options cause warnings`, async () => {
-      const { models, up } = await images()
+      const { models, upstream } = await images()
       const { images: shown, warnings } = await ai.generateImage({
         model: models.image(model),
         prompt: { text: 'make it rain', images: [bytesOf(png)] },
         providerOptions: { openai: { negativePrompt: 'rain' }, gateway: { caching: 'auto' } },
         maxRetries: 0,
       })
-      assert.is(shown[0]?.base64, made[name])
-      assert.is(up.calls.filter(({ url }) => url.href === edits).length, 1)
+      assert.is(shown[0]?.base64, created[name])
+      assert.is(upstream.calls.filter(({ url }) => url.href === edits).length, 1)
       const lost = warnings.map((one) => ('feature' in one ? one.feature : one.type))
       assert.ok(lost.includes('providerOptions.gateway.caching'), String(lost))
       if (name !== 'together') assert.ok(lost.includes('providerOptions.openai.negativePrompt'), String(lost))
@@ -80,18 +88,18 @@ for (const [generation, ai] of Object.entries(generations)) {
   }
 
   test("options of the AI SDK's providers map to other vendors' fields", async () => {
-    const { models, up } = await images()
+    const { models, upstream } = await images()
     const callOptions = { model: models.image(imageVendors.openai.model), prompt: 'a walk', maxRetries: 0 }
     await ai.generateImage({ ...callOptions, size: '1536x1024', providerOptions: { openai: { outputFormat: 'webp' } } })
-    const sent = fieldsOf(up.calls.at(-1))
+    const sent = fieldsOf(upstream.calls.at(-1))
     assert.equal([sent.size, sent.output_format, sent.stream], ['1536x1024', 'webp', undefined])
     const google = { model: models.image(imageVendors.google.model), prompt: 'a walk', maxRetries: 0 }
     await ai.generateImage({ ...google, providerOptions: { google: { imageConfig: { imageSize: '2K' } } } })
-    assert.match(up.calls.at(-1)?.body ?? '', '"imageSize":"2K"')
+    assert.match(upstream.calls.at(-1)?.body ?? '', '"imageSize":"2K"')
   })
 
   test('a mask is rejected if the entire image would change, or if there is no image', async () => {
-    const { models, up, post } = await images()
+    const { models, upstream, post } = await images()
     const thrown = await ai
       .generateImage({
         model: models.image(imageVendors.google.model),
@@ -103,22 +111,22 @@ for (const [generation, ai] of Object.entries(generations)) {
     const mask = { type: 'file', mediaType: 'image/png', data: png }
     const headers = { 'ai-model-id': imageVendors.openai.model }
     const response = await post(`${path}/image-model`, { prompt: 'rain', n: 1, mask }, { headers })
-    assert.equal([response.status, up.calls.length], [400, 0])
+    assert.equal([response.status, upstream.calls.length], [400, 0])
   })
 
   test('a request for more images than one call can return fails with a 400 that explains how to get them', async () => {
-    const { models, up } = await images()
+    const { models, upstream } = await images()
     const callOptions = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 25, maxRetries: 0 }
     const thrown = await ai.generateImage(callOptions).catch((error: unknown) => error)
     assert.match(String(thrown), /"n": must be a whole number from 1 to 10.*maxImagesPerCall/)
     assert.equal([Object(thrown).name, Object(thrown).statusCode], ['GatewayInvalidRequestError', 400])
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
     const { images: shown } = await ai.generateImage({ ...callOptions, maxImagesPerCall: 10 })
-    assert.equal([shown.length, up.calls.length], [25, 3])
+    assert.equal([shown.length, upstream.calls.length], [25, 3])
   })
 
   test("each image has its call's metadata, and a call's cost appears once", async () => {
-    const { models, up } = await images()
+    const { models, upstream } = await images()
     const callOptions = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 3, maxRetries: 0 }
     const {
       images: shown,
@@ -129,7 +137,7 @@ for (const [generation, ai] of Object.entries(generations)) {
       maxImagesPerCall: 2,
       providerOptions: { xai: { depth: 1 } },
     })
-    assert.equal([shown.length, up.calls.length], [3, 2])
+    assert.equal([shown.length, upstream.calls.length], [3, 2])
     const recorded: JsonObject[] = Object(providerMetadata.signalbox).images
     const attempt = { target: imageVendors.openai.model, status: 200, outcome: 'answered' }
     for (const { target, attempts, warnings } of recorded)
@@ -152,14 +160,14 @@ for (const [generation, ai] of Object.entries(generations)) {
   })
 
   test("an image that can't be downloaded isn't generated again", async () => {
-    const { models, up } = await images({
-      answer: ({ url }) =>
+    const { models, upstream } = await images({
+      respond: ({ url }) =>
         url.pathname.includes('images') ? json({ data: [{ url: 'https://10.0.0.1/a.png' }] }) : undefined,
     })
     const callOptions = { model: models.image(imageVendors.together.model), prompt: 'a walk' }
     const thrown = await ai.generateImage(callOptions).catch((error: unknown) => error)
     assert.ok(ai.NoImageGeneratedError.isInstance(thrown), String(thrown))
-    assert.is(up.calls.length, 1)
+    assert.is(upstream.calls.length, 1)
   })
 
   for (const name of Object.keys(soundVendors)) {
@@ -184,7 +192,7 @@ for (const [generation, ai] of Object.entries(generations)) {
   }
 
   test("speech without a voice uses OpenAI's first voice and no language", async () => {
-    const { models, up } = await sounds(soundVendors)
+    const { models, upstream } = await sounds(soundVendors)
     const { warnings } = await ai.generateSpeech({
       model: models.speech('openai/voice-model'),
       text: 'Hello',
@@ -192,7 +200,7 @@ for (const [generation, ai] of Object.entries(generations)) {
       outputFormat: 'ogg', // which it does not have
       maxRetries: 0,
     })
-    const { voice, language, response_format: format } = JSON.parse(up.calls[0]?.body ?? '{}')
+    const { voice, language, response_format: format } = JSON.parse(upstream.calls[0]?.body ?? '{}')
     assert.equal([voice, language, format], ['alloy', undefined, 'mp3'])
     assert.equal(
       warnings.map((warning) => 'feature' in warning && warning.feature),
@@ -217,12 +225,12 @@ for (const [generation, ai] of Object.entries(generations)) {
     const cut = () =>
       new Response(samples.mp3.slice(0, 100), { headers: { 'content-type': 'audio/mpeg', 'content-length': '417' } })
     for (const failing of [cut, () => json({ error: { message: 'busy' } }), () => new Response('')]) {
-      const up = fakeUpstream((call) =>
-        call.provider === 'own' ? failing() : (soundVendors.openai?.answer(call) ?? failing()),
+      const upstream = fakeUpstream((call) =>
+        call.provider === 'own' ? failing() : (soundVendors.openai?.respond(call) ?? failing()),
       )
       const combos = { talk: { models: ['own/m', 'openai/m'], kind: 'tts' as const } }
       const { gateway, recorded } = await openWorld({
-        fetch: up,
+        fetch: upstream,
         catalog: vendorCatalog,
         connections: ['own', 'openai'],
         combos,
@@ -273,10 +281,10 @@ for (const [generation, ai] of Object.entries(generations)) {
   }
 
   test("a request to a model without times doesn't request them", async () => {
-    const { models, up } = await sounds(hearingVendors)
+    const { models, upstream } = await sounds(hearingVendors)
     const { segments } = await ai.transcribe({ model: models.transcription('openai/gpt-transcribe'), audio: wav })
     assert.equal(segments, [])
-    assert.not.match(new TextDecoder().decode(up.calls[0]?.init.body as Uint8Array), /verbose_json/)
+    assert.not.match(new TextDecoder().decode(upstream.calls[0]?.init.body as Uint8Array), /verbose_json/)
   })
 
   test('the file size limit applies to the decoded bytes, not the base64', async () => {
@@ -287,14 +295,14 @@ for (const [generation, ai] of Object.entries(generations)) {
     const thrown = await ai
       .transcribe({ ...requestOptions, model: over.models.transcription('openai/m') })
       .catch((error) => error)
-    assert.equal([Object(thrown).statusCode, over.up.calls.length], [413, 0])
+    assert.equal([Object(thrown).statusCode, over.upstream.calls.length], [413, 0])
     assert.match(String(thrown), /limits\.maxAudioBytes/)
     const small = await images({ limits: { maxImageBytes: 60 } })
     const picture = { text: 'rain', images: [bytesOf(png)] }
     const refused = await ai
       .generateImage({ model: small.models.image(imageVendors.openai.model), prompt: picture, maxRetries: 0 })
       .catch((error) => error)
-    assert.equal([Object(refused).statusCode, small.up.calls.length], [413, 0])
+    assert.equal([Object(refused).statusCode, small.upstream.calls.length], [413, 0])
   })
 
   test('errors have types that the client recognizes', async () => {
@@ -320,13 +328,17 @@ for (const [generation, ai] of Object.entries(generations)) {
     }
     for (const [what, call] of Object.entries(calls)) {
       const leave = new AbortController()
-      const up = fakeUpstream(() => {
+      const upstream = fakeUpstream(() => {
         queueMicrotask(() => leave.abort(new Error('left')))
         return never()
       })
-      const { gateway } = await openWorld({ fetch: up, connections: ['one'] })
+      const { gateway } = await openWorld({ fetch: upstream, connections: ['one'] })
       const thrown = await call(modelsOf(gateway.fetch), leave.signal).catch((error: unknown) => error)
-      assert.equal([/left|abort/i.test(String(thrown)), up.calls.length, up.open], [true, 1, 0], `${what}: ${thrown}`)
+      assert.equal(
+        [/left|abort/i.test(String(thrown)), upstream.calls.length, upstream.open],
+        [true, 1, 0],
+        `${what}: ${thrown}`,
+      )
     }
   })
 
@@ -334,8 +346,8 @@ for (const [generation, ai] of Object.entries(generations)) {
     const types = { m: 'llm', i: 'image', s: 'tts', t: 'stt', e: 'embedding' } as const
     const models = Object.entries(types).map(([id, type]) => ({ id, type }))
     const catalog = { one: { baseUrl: 'http://one.test/v1', models, serviceKinds: Object.values(types) } }
-    const up = fakeUpstream(() => json({ data: [] }))
-    const { gateway } = await openWorld({ fetch: up, catalog, connections: ['one'] })
+    const upstream = fakeUpstream(() => json({ data: [] }))
+    const { gateway } = await openWorld({ fetch: upstream, catalog, connections: ['one'] })
     const listed = (await modelsOf(gateway.fetch).getAvailableModels()).models
     const typeOf = Object.fromEntries(listed.map(({ id, modelType }) => [id, modelType]))
     assert.equal(
@@ -346,13 +358,13 @@ for (const [generation, ai] of Object.entries(generations)) {
 
   test('a budget reserves the price of the most expensive image, even with unknown fields', async () => {
     const prices = { i: { images: { low: 0.001, high: 0.02 } } }
-    const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}))
-    const { api, post } = await openWorld({ fetch: up, connections: [{ provider: 'one', prices }] })
+    const upstream = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}))
+    const { api, post } = await openWorld({ fetch: upstream, connections: [{ provider: 'one', prices }] })
     const { key } = await api.keys.create({ name: 'alice', limits: { usd: { total: 0.01 } } })
     const headers = { authorization: `Bearer ${key}`, 'ai-model-id': 'one/i' }
     const body = { prompt: 'a walk', n: 1, quality: 'low', providerOptions: { openai: { quality: 'high' } } }
     const response = await post(`${path}/image-model`, body, { headers })
-    assert.equal([response.status, up.calls.length], [402, 0])
+    assert.equal([response.status, upstream.calls.length], [402, 0])
   })
 
   test('a budget applies to images, characters, and seconds', async () => {
@@ -361,8 +373,8 @@ for (const [generation, ai] of Object.entries(generations)) {
       [1, undefined],
       [2, 402],
     ] as const) {
-      const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}))
-      const { gateway, api } = await openWorld({ fetch: up, connections: [{ provider: 'one', prices }] })
+      const upstream = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}))
+      const { gateway, api } = await openWorld({ fetch: upstream, connections: [{ provider: 'one', prices }] })
       const audio = concatBytes([writeWavHeader(24_000, 9_600 * times), new Uint8Array(9_600 * times)]) // of 0.2 s each
       const calls = [
         (models: ReturnType<typeof modelsOf>) =>
@@ -377,7 +389,7 @@ for (const [generation, ai] of Object.entries(generations)) {
         const done = await call(modelsOf(gateway.fetch, key)).catch((error: unknown) => error)
         assert.is(Object(done).statusCode, status, String(done))
       }
-      assert.is(up.calls.length, status ? 0 : 3)
+      assert.is(upstream.calls.length, status ? 0 : 3)
     }
   })
 }

@@ -23,26 +23,26 @@ const requested = endpoints.filter(hasAdapters).map((endpoint): Asked => {
   return { at: endpoint.path.replace('{model}', MODEL), body: { ...(!isInPath && { model: MODEL }), ...body } }
 })
 
-const answering = () =>
+const respond = () =>
   fakeUpstream(({ url }) => {
     return answerAt(url.pathname) ?? json({ error: { message: `There is nothing at ${url.pathname}` } }, 404)
   })
 
 for (const { at, body } of requested) {
   test(`${at} returns a response, and calls only the connection's URL with its key`, async () => {
-    const up = answering()
-    const { post, recorded } = await openWorld({ fetch: up, connections: ['one'] })
+    const upstream = respond()
+    const { post, recorded } = await openWorld({ fetch: upstream, connections: ['one'] })
     const response = await post(at, body, { headers: { authorization: 'Bearer of-the-client', host: 'evil.test' } })
     assert.is(response.status, 200, await response.clone().text())
     assert.is(response.headers.get('x-signalbox-target'), 'one/of-any-kind')
-    assert.is(up.calls[0]?.url.host, 'one.test')
-    assert.is(up.calls[0]?.headers.get('authorization'), `Bearer ${SECRET}`)
+    assert.is(upstream.calls[0]?.url.host, 'one.test')
+    assert.is(upstream.calls[0]?.headers.get('authorization'), `Bearer ${SECRET}`)
     assert.equal(recorded.errors, [])
   })
 
   test(`${at} sends the key only to the connection, for any fields in the body`, async () => {
-    const up = answering()
-    const { post } = await openWorld({ fetch: up, connections: ['one'] })
+    const upstream = respond()
+    const { post } = await openWorld({ fetch: upstream, connections: ['one'] })
     const address = 'http://evil.test/v1'
     const names = [
       'baseUrl',
@@ -60,17 +60,17 @@ for (const { at, body } of requested) {
         name === 'headers' ? { host: 'evil.test' } : name === 'provider_options' ? { baseUrl: address } : address
       await post(at, { ...body, [name]: value })
     }
-    for (const { url } of up.calls) assert.is(url.host, 'one.test')
+    for (const { url } of upstream.calls) assert.is(url.host, 'one.test')
   })
 
   test(`${at} falls back to a combo's next provider, and the response states which one responded`, async () => {
-    const given = answering()
+    const given = respond()
     const endpoint = endpoints.find(({ path }) => path.replace('{model}', MODEL) === at)
     const isPaid = endpoint?.operation.isPaidOnAcceptance ?? false
     const failure = isPaid ? json({ error: 'busy' }, 503, { 'retry-after': '1' }) : json({ error: 'broken' }, 500)
-    const up = fakeUpstream((call) => (call.provider === 'two' ? failure : given(call.url)))
+    const upstream = fakeUpstream((call) => (call.provider === 'two' ? failure : given(call.url)))
     const { post } = await openWorld({
-      fetch: up,
+      fetch: upstream,
       connections: ['one', 'two'],
       combos: { pool: { models: ['two/of-any-kind', MODEL], kind: endpoint?.operation.kind ?? 'llm' } },
     })
@@ -81,8 +81,8 @@ for (const { at, body } of requested) {
   })
 
   test(`${at} rejects malformed bodies, and none causes a gateway error`, async () => {
-    const up = answering()
-    const { post, recorded } = await openWorld({ fetch: up, connections: ['one'] })
+    const upstream = respond()
+    const { post, recorded } = await openWorld({ fetch: upstream, connections: ['one'] })
     for (const text of [
       '',
       '[]',
@@ -94,7 +94,7 @@ for (const { at, body } of requested) {
       `{"model":${'['.repeat(100)}${']'.repeat(100)}}`,
     ])
       assert.is((await post(at, text)).status, 400, text)
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
     const random = createRandom(7)
     const values: unknown[] = [
       null,
@@ -144,13 +144,13 @@ for (const { at, body } of requested) {
       { results: {} },
       { data: [{ index: 0 }] },
     ]
-    const up = fakeUpstream(({ url }) => {
+    const upstream = fakeUpstream(({ url }) => {
       const given = { ...(jsonAt(url.pathname) as Record<string, unknown>) }
       for (const name of Object.keys(given))
         if (random.below(2) === 0) given[name] = values[random.below(values.length)]
       return json(random.below(4) === 0 ? values[random.below(values.length)] : given)
     })
-    const { post, recorded, clock } = await openWorld({ fetch: up, connections: ['one'] })
+    const { post, recorded, clock } = await openWorld({ fetch: upstream, connections: ['one'] })
     for (let times = 0; times < 200; times++) {
       const { status } = await post(at, body)
       assert.ok(status === 200 || (status >= 400 && status !== 500), String(status))
@@ -160,7 +160,7 @@ for (const { at, body } of requested) {
   })
 
   test(`/api/explain supports ${at}`, async () => {
-    const { api } = await openWorld({ fetch: answering(), connections: ['one'] })
+    const { api } = await openWorld({ fetch: respond(), connections: ['one'] })
     const path = at.replace(MODEL, '{model}')
     const { targets } = await api.explain({ model: MODEL, path, body })
     assert.equal(

@@ -20,16 +20,20 @@ const catalog: Catalog = {
 }
 
 /** A key with a budget of one dollar, and a provider that responds once all requests have arrived. */
-async function budgeted(model: string, price: Price, answer: (call: Call) => Response) {
+async function budgeted(model: string, price: Price, respond: (call: Call) => Response) {
   let release = () => {}
   const released = new Promise<void>((resolve) => {
     release = resolve
   })
-  const up = fakeUpstream(async (call) => {
+  const upstream = fakeUpstream(async (call) => {
     await released
-    return answer(call)
+    return respond(call)
   })
-  const world = await openWorld({ fetch: up, catalog, connections: [{ provider: 'one', prices: { [model]: price } }] })
+  const world = await openWorld({
+    fetch: upstream,
+    catalog,
+    connections: [{ provider: 'one', prices: { [model]: price } }],
+  })
   const { key } = await world.api.keys.create({ name: 'alice', limits: { usd: { total: 1 } } })
   const headers = { authorization: `Bearer ${key}` }
   /** The statuses of requests at once, and what they have cost. */
@@ -40,7 +44,7 @@ async function budgeted(model: string, price: Price, answer: (call: Call) => Res
       replied++
       return response
     })
-    while (up.calls.length + replied < PARALLEL) await new Promise((resolve) => setTimeout(resolve, 1))
+    while (upstream.calls.length + replied < PARALLEL) await new Promise((resolve) => setTimeout(resolve, 1))
     release()
     const statuses = await Promise.all(
       all.map(async (requested) => {
@@ -52,7 +56,7 @@ async function budgeted(model: string, price: Price, answer: (call: Call) => Res
     const usd = world.recorded.usages.reduce((sum, { costUsd = Number.NaN }) => sum + costUsd, 0)
     return { answered: statuses.filter((one) => one === 200).length, statuses: new Set(statuses), usd }
   }
-  return { ...world, askAll, up }
+  return { ...world, askAll, up: upstream }
 }
 
 const sound = () => new Response(new Uint8Array(2_000), { headers: { 'content-type': 'audio/mpeg' } })

@@ -47,9 +47,9 @@ for (const [provider, { serviceKinds = ['llm'], models = [] }] of Object.entries
   if (!serviceKinds.includes('embedding')) continue
   test(`every ${provider} embedding model returns embeddings`, async () => {
     const of = models.filter(({ type }) => type === 'embedding').map(({ id }) => id)
-    const up = fakeUpstream(() => json(ANSWERS.embedding))
+    const upstream = fakeUpstream(() => json(ANSWERS.embedding))
     const { post } = await openWorld({
-      fetch: up,
+      fetch: upstream,
       catalog: defaultCatalog,
       connections: [{ provider, ...settings[provider] }],
     })

@@ -22,9 +22,9 @@ const requested = endpoints.filter(hasAdapters).map((endpoint) => {
   }
 })
 
-async function open(answer: Answering = ({ url }) => answerAt(url.pathname) ?? json({})) {
-  const up = fakeUpstream(answer)
-  return { up, world: await openWorld({ fetch: up, connections: ['one'] }) }
+async function open(respond: Answering = ({ url }) => answerAt(url.pathname) ?? json({})) {
+  const upstream = fakeUpstream(respond)
+  return { upstream, world: await openWorld({ fetch: upstream, connections: ['one'] }) }
 }
 
 const malformed: Record<string, BodyInit> = {
@@ -52,7 +52,7 @@ const malformed: Record<string, BodyInit> = {
 
 for (const { path, at } of requested)
   test(`POST ${path} rejects a malformed body with a 400 and calls no provider`, async () => {
-    const { up, world } = await open()
+    const { upstream, world } = await open()
     for (const [what, body] of Object.entries(malformed)) {
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
       const response = await world.gateway.fetch(new Request(`http://gateway${at(MODEL)}`, init))
@@ -60,16 +60,16 @@ for (const { path, at } of requested)
       assert.is(response.status, 400, `${what}: ${error.message}`)
       assert.ok(error.message.length > 10, what)
     }
-    assert.equal([up.calls.length, world.recorded.errors.length], [0, 0])
+    assert.equal([upstream.calls.length, world.recorded.errors.length], [0, 0])
   })
 
 for (const { path, at, bodyFor, isInPath } of requested.filter(({ isInPath }) => !isInPath))
   test(`POST ${path} returns 400 without a model`, async () => {
-    const { up, world } = await open()
+    const { upstream, world } = await open()
     const { model: _, ...body } = bodyFor(MODEL) as { model?: string }
     assert.is(isInPath, false)
     assert.is((await world.post(at(''), body)).status, 400)
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
   })
 
 const KEY = apiKeyOf('one')
@@ -107,15 +107,15 @@ const phases: Record<string, Answering> = {
 }
 
 for (const { path, at, bodyFor } of requested)
-  for (const [phase, answer] of Object.entries(phases))
+  for (const [phase, respond] of Object.entries(phases))
     test(`POST ${path} ends the provider call if the client disconnects ${phase}`, async () => {
-      const { up, world } = await open(answer)
+      const { upstream, world } = await open(respond)
       const abort = new AbortController()
       const replying = world.post(at(MODEL), bodyFor(MODEL), { signal: abort.signal })
-      while (up.calls.length === 0) await world.clock.advance(0)
+      while (upstream.calls.length === 0) await world.clock.advance(0)
       await world.clock.advance(0)
       abort.abort()
-      assert.equal([up.open, up.calls.every(({ signal }) => signal.aborted)], [0, true])
+      assert.equal([upstream.open, upstream.calls.every(({ signal }) => signal.aborted)], [0, true])
       assert.is((await replying).status, 499)
       assert.equal([world.recorded.errors.length, world.clock.pending()], [0, 0])
     })
@@ -135,10 +135,10 @@ const NAMES = [
 
 for (const { path, at, bodyFor, isInPath } of requested)
   test(`no model name makes POST ${path} call another URL`, async () => {
-    const { up, world } = await open()
+    const { upstream, world } = await open()
     const own = await world.post(at(MODEL), bodyFor(MODEL))
     await own.text()
-    const [first] = up.calls
+    const [first] = upstream.calls
     assert.ok(first, 'the endpoint asks its provider')
     for (const name of NAMES) {
       const model = `one/${name}`
@@ -146,7 +146,7 @@ for (const { path, at, bodyFor, isInPath } of requested)
       await response.text()
       assert.ok(response.status !== 500, name)
     }
-    for (const { url } of up.calls) {
+    for (const { url } of upstream.calls) {
       assert.is(url.host, 'one.test', url.href)
       assert.ok(url.pathname.startsWith('/v1'), url.href)
       assert.not.match(url.search, /key=1/)

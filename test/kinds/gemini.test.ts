@@ -18,29 +18,29 @@ function clientOf(gateway: { fetch: typeof globalThis.fetch }, apiKey = 'x') {
 const partsOf = ({ candidates }: { candidates?: Array<{ content?: { parts?: Part[] } }> }) =>
   candidates?.flatMap(({ content }) => content?.parts ?? []) ?? []
 type Part = { inlineData?: { data?: string; mimeType?: string } }
-const dataOf = (answer: Parameters<typeof partsOf>[0]) =>
-  partsOf(answer).flatMap(({ inlineData }) => inlineData?.data ?? [])
+const dataOf = (response: Parameters<typeof partsOf>[0]) =>
+  partsOf(response).flatMap(({ inlineData }) => inlineData?.data ?? [])
 
-const made: Partial<Record<VendorName, string>> = { openai: png, xai: jpeg, google: png, vertex: png }
+const created: Partial<Record<VendorName, string>> = { openai: png, xai: jpeg, google: png, vertex: png }
 
-for (const name of Object.keys(made) as VendorName[]) {
+for (const name of Object.keys(created) as VendorName[]) {
   const { model, makes, edits } = imageVendors[name]
 
   test(`${name} generates and edits an image, streamed or not`, async () => {
-    const { gateway, up, recorded } = await openImages()
+    const { gateway, upstream, recorded } = await openImages()
     const models = clientOf(gateway)
     const config = { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '3:2' } }
     const whole = await models.generateContent({ model, contents: 'a walk', config })
-    assert.equal(dataOf(whole), [made[name]])
-    assert.is(up.calls.filter(({ url }) => url.href === makes).length, 1)
+    assert.equal(dataOf(whole), [created[name]])
+    assert.is(upstream.calls.filter(({ url }) => url.href === makes).length, 1)
     const picture = [{ text: 'make it rain' }, { inlineData: { mimeType: 'image/png', data: png } }]
-    assert.equal(dataOf(await models.generateContent({ model, contents: picture, config })), [made[name]])
-    assert.is(up.calls.at(-1)?.url.href, edits)
+    assert.equal(dataOf(await models.generateContent({ model, contents: picture, config })), [created[name]])
+    assert.is(upstream.calls.at(-1)?.url.href, edits)
     if (name === 'google' || name === 'vertex') return // asked as they are
     const events = []
     for await (const event of await models.generateContentStream({ model, contents: 'a walk', config }))
       events.push(event)
-    assert.equal(events.flatMap(dataOf), [made[name]])
+    assert.equal(events.flatMap(dataOf), [created[name]])
     assert.is(events.at(-1)?.candidates?.[0]?.finishReason, 'STOP')
     assert.equal(recorded.errors, [])
   })
@@ -50,16 +50,16 @@ test('an image response includes the media type, usage, and model name', async (
   const { gateway } = await openImages()
   const { model } = imageVendors.openai
   const config = { responseModalities: ['TEXT', 'IMAGE'], candidateCount: 2 }
-  const answer = await clientOf(gateway).generateContent({ model, contents: 'a walk', config })
+  const response = await clientOf(gateway).generateContent({ model, contents: 'a walk', config })
   assert.equal(
-    partsOf(answer).map(({ inlineData }) => inlineData?.mimeType),
+    partsOf(response).map(({ inlineData }) => inlineData?.mimeType),
     ['image/png', 'image/png'],
   )
-  assert.equal(answer.usageMetadata?.totalTokenCount, 1_010)
+  assert.equal(response.usageMetadata?.totalTokenCount, 1_010)
 })
 
 test('other vendors get the aspect ratio and size in their own fields, and unsupported ones are dropped with a warning', async () => {
-  const { post, up } = await openImages()
+  const { post, upstream } = await openImages()
   const body = {
     contents: [{ parts: [{ text: 'a walk' }] }],
     generation_config: {
@@ -70,7 +70,7 @@ test('other vendors get the aspect ratio and size in their own fields, and unsup
   }
   const response = await post(`/v1beta/models/${imageVendors.xai.model}:generateContent`, body)
   assert.is(response.status, 200, await response.clone().text())
-  const { aspect_ratio: ratio, resolution } = fieldsOf(up.calls[0])
+  const { aspect_ratio: ratio, resolution } = fieldsOf(upstream.calls[0])
   assert.equal([ratio, resolution], ['16:9', '2k'])
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:generationConfig\.temperature/)
   const strict = { headers: { 'x-signalbox-strict': 'true' } }
@@ -81,30 +81,30 @@ test("a combo mixes Google's image models with others and falls back to the next
   const models = [imageVendors.google.model, imageVendors.xai.model]
   const { gateway, recorded } = await openImages({
     combos: { pictures: { models, kind: 'image' } },
-    answer: ({ url }) =>
+    respond: ({ url }) =>
       url.pathname.includes('generateContent')
         ? json({ error: { message: 'busy' } }, 503, { 'retry-after': '1' })
         : undefined,
   })
   const config = { responseModalities: ['IMAGE'] }
-  const answer = await clientOf(gateway).generateContent({ model: 'pictures', contents: 'a walk', config })
-  assert.equal(dataOf(answer), [jpeg])
+  const response = await clientOf(gateway).generateContent({ model: 'pictures', contents: 'a walk', config })
+  assert.equal(dataOf(response), [jpeg])
   assert.equal(recorded.errors, [])
 })
 
 test('a failure that might have incurred a cost ends the request', async () => {
   const models = [imageVendors.xai.model, imageVendors.openai.model]
-  const { post, up } = await openImages({
+  const { post, upstream } = await openImages({
     combos: { pictures: { models, kind: 'image' } },
-    answer: ({ url }) => (url.host === 'api.x.ai' ? json({ error: { message: 'broken' } }, 500) : undefined),
+    respond: ({ url }) => (url.host === 'api.x.ai' ? json({ error: { message: 'broken' } }, 500) : undefined),
   })
   const body = { contents: 'a walk', generationConfig: { responseModalities: ['IMAGE'] } }
   assert.is((await post('/v1beta/models/pictures:generateContent', body)).status, 500)
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
 })
 
 test('malformed requests return 400 without a provider call', async () => {
-  const { post, up, recorded } = await openImages()
+  const { post, upstream, recorded } = await openImages()
   const values: unknown[] = [null, 0, 'x', [], [null], [{}], {}, { parts: 7 }, [{ parts: [{ inlineData: 7 }] }]]
   const config = { responseModalities: ['IMAGE'] }
   for (const contents of values.filter((one) => one !== 'x')) {
@@ -131,19 +131,19 @@ test('malformed requests return 400 without a provider call', async () => {
       400,
       JSON.stringify(more),
     )
-  assert.equal([up.calls.length, recorded.errors], [0, []])
+  assert.equal([upstream.calls.length, recorded.errors], [0, []])
 })
 
 test('an image model gets a request without image options at its own endpoint', async () => {
-  const { post, up } = await openImages()
+  const { post, upstream } = await openImages()
   const response = await post(`/v1beta/models/${imageVendors.openai.model}:generateContent`, { contents: 'a walk' })
   assert.is(response.status, 400)
   assert.match(await response.text(), '/v1/images/generations')
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test("a key for chat only can't generate images, and a budget applies", async () => {
-  const { gateway, api, up } = await openImages()
+  const { gateway, api, upstream } = await openImages()
   const callOptions = {
     model: imageVendors.openai.model,
     contents: 'a walk',
@@ -160,7 +160,7 @@ test("a key for chat only can't generate images, and a budget applies", async ()
       .catch((error: unknown) => error)
     assert.is(Object(thrown).status, status, String(thrown))
   }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('an explanation of an image request shows the same targets as the request', async () => {
@@ -182,18 +182,23 @@ const speaking = Object.fromEntries(
 )
 
 async function openSounds(options: WorldOptions = {}) {
-  const up = fakeUpstream(
-    (call) => soundVendors[call.provider]?.answer(call) ?? json({ error: { message: 'none' } }, 404),
+  const upstream = fakeUpstream(
+    (call) => soundVendors[call.provider]?.respond(call) ?? json({ error: { message: 'none' } }, 404),
   )
-  const world = await openWorld({ fetch: up, catalog: speaking, connections: Object.keys(soundVendors), ...options })
-  return { ...world, up }
+  const world = await openWorld({
+    fetch: upstream,
+    catalog: speaking,
+    connections: Object.keys(soundVendors),
+    ...options,
+  })
+  return { ...world, upstream }
 }
 
 const speechConfig = { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Puck' } } }
 
 for (const name of ['openai', 'elevenlabs', 'deepgram', 'mistral', 'openrouter', 'google'])
   test(`${name} generates speech, streamed or not`, async () => {
-    const { gateway, recorded, up } = await openSounds()
+    const { gateway, recorded, upstream } = await openSounds()
     const callOptions = {
       model: `${name}/voice-model`,
       contents: 'Hello',
@@ -212,7 +217,7 @@ for (const name of ['openai', 'elevenlabs', 'deepgram', 'mistral', 'openrouter',
       end = event.candidates?.[0]?.finishReason ?? end
     }
     assert.equal([pieces, end], [[...samples.pcm], 'STOP'])
-    if (name === 'openai') assert.is(JSON.parse(up.calls[0]?.body ?? '').voice, 'alloy')
+    if (name === 'openai') assert.is(JSON.parse(upstream.calls[0]?.body ?? '').voice, 'alloy')
     assert.equal(recorded.errors, [])
   })
 
@@ -221,8 +226,8 @@ test('speech that breaks off mid-stream ends with an error, never with STOP', as
     start: (controller) => controller.enqueue(samples.pcm.slice(0, 100)),
     pull: (controller) => controller.error(new Error('cut')),
   })
-  const up = fakeUpstream(() => new Response(cut, { headers: { 'content-type': 'audio/pcm' } }))
-  const { post } = await openSounds({ fetch: up, connections: ['deepgram'] })
+  const upstream = fakeUpstream(() => new Response(cut, { headers: { 'content-type': 'audio/pcm' } }))
+  const { post } = await openSounds({ fetch: upstream, connections: ['deepgram'] })
   const body = { contents: 'Hello', generationConfig: { responseModalities: ['AUDIO'] } }
   const response = await post('/v1beta/models/deepgram/voice-model:streamGenerateContent?alt=sse', body)
   const text = await response.text()

@@ -32,9 +32,9 @@ for (const [path, body] of all)
     test(`an error from ${path} has the HTTP status in its body (${what}, request of ${JSON.stringify(body).length} bytes)`, async () => {
       for (const provider of ['one/of-any-kind', 'google/of-any-kind'])
         for (const status of [400, 401, 403, 404, 408, 409, 413, 415, 422, 424, 429, 498, 500, 502, 503, 529]) {
-          const up = fakeUpstream(() => error(status))
+          const upstream = fakeUpstream(() => error(status))
           const connections = [{ provider: provider.split('/')[0] ?? '' }]
-          const { post } = await openWorld({ fetch: up, connections, catalog })
+          const { post } = await openWorld({ fetch: upstream, connections, catalog })
           const response = await post(path.replace('{model}', provider), body)
           const text = await response.text()
           assert.is(Object(JSON.parse(text)).error.code, response.status, `${provider} ${status}: ${text}`)

@@ -87,8 +87,8 @@ for (const endpoint of endpoints.filter(hasAdapters)) {
   const sample = sampleOf(endpoint)?.body ?? {}
   const body = { ...sample, ...RICH[operation.name]?.[client], ...EXTRA[operation.name] }
   test(`${path} (${client}) never causes a gateway error`, async () => {
-    const up = fakeUpstream(() => json({ error: { message: 'no' } }, 400))
-    const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections })
+    const upstream = fakeUpstream(() => json({ error: { message: 'no' } }, 400))
+    const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections })
     const limits = { tokens: { day: 1_000_000_000_000 } }
     const { key } = await world.api.keys.create({ name: 'limited', limits }) // what a request may use is reckoned for it
     for (const [nth, model] of (MODELS[operation.kind] ?? []).entries()) {

@@ -15,7 +15,7 @@ export interface KindSample {
   readonly bodies: Readonly<Record<string, object>>
   /** The path of the provider, below its base URL, and its response. */
   readonly path: string
-  readonly answer: object | Response
+  readonly response: object | Response
 }
 
 /** By the names of operations: a line for each kind. */
@@ -42,17 +42,17 @@ export function sampleOf(endpoint: Endpoint): { body: object } | undefined {
 
 /** A provider's response at this path; `undefined` for chat. */
 export function answerAt(path: string): Response | undefined {
-  const answer = answerIn(path)
-  return answer instanceof Response ? answer.clone() : answer && json(answer)
+  const response = answerIn(path)
+  return response instanceof Response ? response.clone() : response && json(response)
 }
 
 /** The same where it is JSON; an empty object where it is not. */
 export function jsonAt(path: string): object | undefined {
-  const answer = answerIn(path)
-  return answer instanceof Response ? {} : answer
+  const response = answerIn(path)
+  return response instanceof Response ? {} : response
 }
 
 const answerIn = (path: string) =>
   Object.values(samples).find((sample) =>
     sample.path.endsWith('/') ? path.includes(sample.path) : path.endsWith(sample.path),
-  )?.answer
+  )?.response

@@ -54,9 +54,9 @@ const recordings: ReadonlyArray<{ file: File; ending: RegExp; type: RegExp }> = 
 for (const provider of Object.keys(hearingVendors))
   for (const [at, { file, ending, type }] of recordings.entries())
     test(`${provider} gets the audio format of recording ${at} ("${file.name}", "${file.type}")`, async () => {
-      const up = fakeUpstream(() => json({ text: 'Hi' }))
+      const upstream = fakeUpstream(() => json({ text: 'Hi' }))
       const { gateway } = await openWorld({
-        fetch: up,
+        fetch: upstream,
         catalog: hearingCatalog,
         connections: Object.keys(hearingVendors),
       })
@@ -64,7 +64,7 @@ for (const provider of Object.keys(hearingVendors))
       form.append('file', file)
       form.append('model', `${provider}/m`)
       await gateway.fetch(new Request('http://gateway/v1/audio/transcriptions', { method: 'POST', body: form }))
-      const [call] = up.calls
+      const [call] = upstream.calls
       if (!call) return assert.ok(provider === 'chat' && !/wav|mpeg/.test(type.source)) // it takes MP3 and WAV alone
       const sent = recordingIn(call)
       assert.ok(sent.name ?? sent.type, 'neither a name nor a type')
@@ -76,8 +76,8 @@ const LISTS = ['timestamp_granularities', 'include', 'known_speaker_names', 'kno
 
 for (const brackets of ['', '[]', '[0]'])
   test(`OpenAI gets list fields with brackets if they were sent as "name${brackets}"`, async () => {
-    const up = fakeUpstream(() => json({ text: 'Hi' }))
-    const { gateway } = await openWorld({ fetch: up, catalog: hearingCatalog, connections: ['openai', 'groq'] })
+    const upstream = fakeUpstream(() => json({ text: 'Hi' }))
+    const { gateway } = await openWorld({ fetch: upstream, catalog: hearingCatalog, connections: ['openai', 'groq'] })
     for (const provider of ['openai', 'groq']) {
       const form = new FormData()
       for (const name of LISTS) form.append(`${name}${brackets}`, 'word')
@@ -86,7 +86,7 @@ for (const brackets of ['', '[]', '[0]'])
       form.append('file', new File([wav.slice()], 'said.wav', { type: 'audio/wav' }))
       form.append('model', `${provider}/m`)
       await gateway.fetch(new Request('http://gateway/v1/audio/transcriptions', { method: 'POST', body: form }))
-      const parts = partsOf(up.calls.at(-1))
+      const parts = partsOf(upstream.calls.at(-1))
       for (const name of LISTS)
         assert.ok(
           parts.some((part) => part.name === `${name}[]`),
@@ -112,7 +112,7 @@ const edits: Record<string, { names: string[]; sent: string[] }> = {
 
 for (const [what, { names, sent }] of Object.entries(edits))
   test(`OpenAI gets ${what} under OpenAI's field names, with a type`, async () => {
-    const { gateway, up } = await openImages()
+    const { gateway, upstream } = await openImages()
     const form = new FormData()
     for (const name of names)
       form.append(
@@ -123,7 +123,7 @@ for (const [what, { names, sent }] of Object.entries(edits))
     form.append('model', 'openai/gpt-image-1')
     form.append('prompt', 'a walk')
     await gateway.fetch(new Request('http://gateway/v1/images/edits', { method: 'POST', body: form }))
-    const files = partsOf(up.calls[0]).filter(isFile)
+    const files = partsOf(upstream.calls[0]).filter(isFile)
     assert.equal(
       files.map(({ name }) => name),
       [...sent, 'mask'],
@@ -137,14 +137,14 @@ for (const [what, { names, sent }] of Object.entries(edits))
   })
 
 test('OpenAI gets an image in a form field as a file', async () => {
-  const { gateway, up } = await openImages()
+  const { gateway, upstream } = await openImages()
   const form = new FormData()
   form.append('image', new File([bytesOf(png)], 'a.png', { type: 'image/png' }))
   form.append('image', `data:image/png;base64,${png}`)
   form.append('model', 'openai/gpt-image-1')
   form.append('prompt', 'a walk')
   await gateway.fetch(new Request('http://gateway/v1/images/edits', { method: 'POST', body: form }))
-  const files = partsOf(up.calls[0]).filter(isFile)
+  const files = partsOf(upstream.calls[0]).filter(isFile)
   assert.equal(
     files.map(({ name }) => name),
     ['image[]', 'image[]'],
@@ -155,7 +155,7 @@ test('the seconds that Mistral reports are charged, streamed or not', async () =
   for (const stream of [false, true]) {
     const usage = { prompt_audio_seconds: 93, prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 }
     const whole = { model: 'm', text: 'Hi', language: 'en', segments: [], usage }
-    const up = fakeUpstream(() =>
+    const upstream = fakeUpstream(() =>
       stream
         ? new Response(`data: ${JSON.stringify({ type: 'transcription.done', ...whole })}\n\n`, {
             headers: { 'content-type': 'text/event-stream' },
@@ -163,7 +163,7 @@ test('the seconds that Mistral reports are charged, streamed or not', async () =
         : json(whole),
     )
     const connections = [{ provider: 'mistral', prices: { m: { second: 0.001 } } }]
-    const { post, recorded } = await openWorld({ fetch: up, catalog: hearingCatalog, connections })
+    const { post, recorded } = await openWorld({ fetch: upstream, catalog: hearingCatalog, connections })
     const body = { model: 'mistral/m', input_audio: { data: 'aGVsbG8gaGVsbG8=', format: 'mp3' }, stream }
     await (await post('/v1/audio/transcriptions', body)).text()
     const [record] = recorded.usages

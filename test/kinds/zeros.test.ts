@@ -42,7 +42,7 @@ interface Row {
   path: string
   body: object
   /** The answers to it that report nothing which can be. */
-  answers: ReadonlyArray<() => Response>
+  responses: ReadonlyArray<() => Response>
 }
 
 const results = documents.map((_, index) => ({ index, relevance_score: 0.5 - index / 10 }))
@@ -50,7 +50,7 @@ const data = [{ object: 'embedding', index: 0, embedding: [0.5, 1] }]
 const image = 'aGVsbG8='
 const bytes = (headers: Record<string, string>) => () =>
   new Response(new Uint8Array(2_000), { headers: { 'content-type': 'audio/mpeg', ...headers } })
-const whole = (...answers: object[]) => answers.map((answer) => () => json(answer))
+const whole = (...responses: object[]) => responses.map((response) => () => json(response))
 const event = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 
 const NO_TOKENS = [{ usage: { prompt_tokens: 0, total_tokens: 0, cost: 0 } }, { usage: {} }, {}]
@@ -60,13 +60,13 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'one/m',
     path: '/v1/embeddings',
     body: { input: text },
-    answers: whole(...NO_TOKENS.map((more) => ({ object: 'list', data, model: 'm', ...more }))),
+    responses: whole(...NO_TOKENS.map((more) => ({ object: 'list', data, model: 'm', ...more }))),
   },
   'Cohere embeddings': {
     model: 'cohere/m',
     path: '/v1/embeddings',
     body: { input: text },
-    answers: whole(
+    responses: whole(
       { embeddings: { float: [[0.5, 1]] }, meta: { billed_units: { input_tokens: 0 } } },
       { embeddings: { float: [[0.5, 1]] } },
     ),
@@ -75,19 +75,19 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'ranks/m',
     path: '/v1/rerank',
     body: { query: 'words', documents },
-    answers: whole(...NO_TOKENS.map((more) => ({ results, ...more }))),
+    responses: whole(...NO_TOKENS.map((more) => ({ results, ...more }))),
   },
   'reranking by searches': {
     model: 'searches/m',
     path: '/v1/rerank',
     body: { query: 'words', documents },
-    answers: whole({ results, meta: { billed_units: { search_units: 0 } } }, { results }),
+    responses: whole({ results, meta: { billed_units: { search_units: 0 } } }, { results }),
   },
   moderation: {
     model: 'moderates/m',
     path: '/v1/moderations',
     body: { input: text },
-    answers: whole(
+    responses: whole(
       ...NO_TOKENS.map((more) => ({ id: 'a', model: 'm', results: [{ flagged: false, categories: {} }], ...more })),
     ),
   },
@@ -95,7 +95,7 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'hears/m',
     path: '/v1/audio/transcriptions',
     body: sound(),
-    answers: [
+    responses: [
       ...whole(
         { text, usage: { type: 'duration', seconds: 0 } },
         { text, duration: 0 },
@@ -107,13 +107,13 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'listens/m',
     path: '/v1/audio/transcriptions',
     body: sound(),
-    answers: whole({ text, usage: { type: 'tokens', input_tokens: 0, output_tokens: 0 } }, { text }),
+    responses: whole({ text, usage: { type: 'tokens', input_tokens: 0, output_tokens: 0 } }, { text }),
   },
   'streamed transcription': {
     model: 'listens/m',
     path: '/v1/audio/transcriptions',
     body: sound({ stream: true }),
-    answers: [
+    responses: [
       () =>
         sse([
           event({ type: 'transcript.text.delta', delta: text }),
@@ -125,19 +125,19 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'elevenlabs/m',
     path: '/v1/audio/speech',
     body: { input: text, voice: 'alloy' },
-    answers: [bytes({ 'character-cost': '0' })],
+    responses: [bytes({ 'character-cost': '0' })],
   },
   'speech by tokens': {
     model: 'speaks/m',
     path: '/v1/audio/speech',
     body: { input: text, voice: 'alloy' },
-    answers: [bytes({})],
+    responses: [bytes({})],
   },
   images: {
     model: 'paints/m',
     path: '/v1/images/generations',
     body: { prompt: text },
-    answers: whole(
+    responses: whole(
       { created: 1, data: [{ b64_json: image }], usage: { input_tokens: 0, output_tokens: 0, cost: 0 } },
       { created: 1, data: [{ b64_json: image }] },
     ),
@@ -146,7 +146,7 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'paints/m',
     path: '/v1/images/generations',
     body: { prompt: text, stream: true },
-    answers: [
+    responses: [
       () =>
         sse([
           event({
@@ -161,26 +161,26 @@ const rows: Readonly<Record<string, Row>> = {
     model: 'reads/m',
     path: '/v1/ocr',
     body: { document: { type: 'document_url', document_url: 'https://a.test/b.pdf' } },
-    answers: whole({ pages: [{ index: 0, markdown: text }], usage_info: { pages_processed: 0 } }),
+    responses: whole({ pages: [{ index: 0, markdown: text }], usage_info: { pages_processed: 0 } }),
   },
   'web search': {
     model: 'tavily/search',
     path: '/v1/search',
     body: { query: 'words' },
-    answers: whole({ results: [{ title: 'A', url: 'https://a.test', content: text }], usage: { credits: 0 } }),
+    responses: whole({ results: [{ title: 'A', url: 'https://a.test', content: text }], usage: { credits: 0 } }),
   },
   'web search by cost': {
     model: 'exa/search',
     path: '/v1/search',
     body: { query: 'words' },
-    answers: whole({ results: [{ title: 'A', url: 'https://a.test', text }], costDollars: { total: 0 } }),
+    responses: whole({ results: [{ title: 'A', url: 'https://a.test', text }], costDollars: { total: 0 } }),
   },
 }
 
-for (const [name, { model, path, body, answers }] of Object.entries(rows)) {
-  const ask = async (answer: () => Response, limited: boolean) => {
+for (const [name, { model, path, body, responses }] of Object.entries(rows)) {
+  const sendRequest = async (respond: () => Response, limited: boolean) => {
     const provider = model.split('/', 1)[0] ?? ''
-    const world = await openWorld({ fetch: fakeUpstream(answer), catalog, connections: [provider] })
+    const world = await openWorld({ fetch: fakeUpstream(respond), catalog, connections: [provider] })
     const { key } = await world.api.keys.create({ name: 'alice', ...(limited && { limits: { usd: { day: 0.01 } } }) })
     const send = () => {
       const authorization = `Bearer ${key}`
@@ -199,8 +199,8 @@ for (const [name, { model, path, body, answers }] of Object.entries(rows)) {
   }
 
   test(`estimates usage: ${name}`, async () => {
-    for (const [nth, answer] of answers.entries()) {
-      const { world, send } = await ask(answer, false)
+    for (const [nth, respond] of responses.entries()) {
+      const { world, send } = await sendRequest(respond, false)
       const response = await send()
       const responseBody = await response.text()
       assert.is(response.status, 200, responseBody)
@@ -211,8 +211,8 @@ for (const [name, { model, path, body, answers }] of Object.entries(rows)) {
   })
 
   test(`estimated usage stops a key with a budget of one cent per day: ${name}`, async () => {
-    for (const answer of answers) {
-      const { world, send } = await ask(answer, true)
+    for (const respond of responses) {
+      const { world, send } = await sendRequest(respond, true)
       const statuses: number[] = []
       while (statuses.length < 20 && (statuses.at(-1) ?? 200) === 200) {
         const response = await send()

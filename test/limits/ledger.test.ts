@@ -57,19 +57,19 @@ test('shows the used, reserved, and remaining amounts, and when the window ends'
 test('distinguishes exhausted limits, oversized requests, and capacity held by in-flight requests', async () => {
   const { one } = open()
   const scope = key({ tokens: { day: 100 } })
-  const ask = (tokens: number) => one.reserve([scope], { fixed: { tokens } })
-  assert.equal(whyOf(await ask(101)), ['too-large', 'key', 'tokens', 'day'])
-  const first = reserved(await ask(60))
-  assert.equal(whyOf(await ask(41)), ['held', 'key', 'tokens', 'day'])
+  const send = (tokens: number) => one.reserve([scope], { fixed: { tokens } })
+  assert.equal(whyOf(await send(101)), ['too-large', 'key', 'tokens', 'day'])
+  const first = reserved(await send(60))
+  assert.equal(whyOf(await send(41)), ['held', 'key', 'tokens', 'day'])
   first.settle({ tokens: 60 })
-  assert.equal(whyOf(await ask(41)), ['too-large', 'key', 'tokens', 'day'])
-  reserved(await ask(40)).settle({ tokens: 45 })
-  const refusal = await ask(1)
+  assert.equal(whyOf(await send(41)), ['too-large', 'key', 'tokens', 'day'])
+  reserved(await send(40)).settle({ tokens: 45 })
+  const refusal = await send(1)
   assert.equal(whyOf(refusal), ['used-up', 'key', 'tokens', 'day'])
   assert.equal(sums(refusal.kind === 'rejected' ? [refusal.limit] : []), [
     { used: 105, reserved: 0, unsettled: 0, remaining: 0 },
   ])
-  assert.is((await ask(0)).kind, 'reserved')
+  assert.is((await send(0)).kind, 'reserved')
 })
 
 test('with several limits, a rejection reports requests first, then parallel, then the longest window', async () => {
@@ -78,10 +78,15 @@ test('with several limits, a rejection reports requests first, then parallel, th
   reserved(await one.reserve([key(limits)], { fixed: { requests: 1, parallel: 1 } })).settle({ requests: 1 }, [
     'requests',
   ])
-  const ask = (fixed: object, scopes: LimitedScope[]) => one.reserve(scopes, { fixed }).then(whyOf)
-  assert.equal(await ask({ requests: 1, parallel: 1, tokens: 2 }, [key(limits)]), ['used-up', 'key', 'requests', 'day'])
-  assert.equal(await ask({ parallel: 1, tokens: 2 }, [key(limits)]), ['held', 'key', 'parallel', null])
-  assert.equal(await ask({ tokens: 2 }, [key(limits), group({ tokens: { day: 1 } })]), [
+  const send = (fixed: object, scopes: LimitedScope[]) => one.reserve(scopes, { fixed }).then(whyOf)
+  assert.equal(await send({ requests: 1, parallel: 1, tokens: 2 }, [key(limits)]), [
+    'used-up',
+    'key',
+    'requests',
+    'day',
+  ])
+  assert.equal(await send({ parallel: 1, tokens: 2 }, [key(limits)]), ['held', 'key', 'parallel', null])
+  assert.equal(await send({ tokens: 2 }, [key(limits), group({ tokens: { day: 1 } })]), [
     'too-large',
     'key',
     'tokens',
@@ -191,14 +196,14 @@ test('counts a settlement in the windows of its reservation, and not in later on
 test("check 79: doesn't reopen a window when the clock goes back, and continues when the clock reaches a later one", async () => {
   const { world, a, one } = open()
   const scope = key({ requests: { day: 1 } })
-  const ask = () => one.reserve([scope], { fixed: { requests: 1 } })
-  reserved(await ask()).settle({ requests: 1 })
+  const send = () => one.reserve([scope], { fixed: { requests: 1 } })
+  reserved(await send()).settle({ requests: 1 })
   a.offset = -2 * 86_400_000
-  assert.equal(whyOf(await ask()), ['used-up', 'key', 'requests', 'day'])
+  assert.equal(whyOf(await send()), ['used-up', 'key', 'requests', 'day'])
   a.offset = 0
-  assert.equal(whyOf(await ask()), ['used-up', 'key', 'requests', 'day'])
+  assert.equal(whyOf(await send()), ['used-up', 'key', 'requests', 'day'])
   await world.pass(11 * 60_000)
-  assert.is((await ask()).kind, 'reserved')
+  assert.is((await send()).kind, 'reserved')
 })
 
 test('usage under old limits counts toward changed limits', async () => {

@@ -28,15 +28,15 @@ test('a single process is exact, even if a read returns the state before its las
     onError: (error) => assert.unreachable(String(error)),
   })
   const scope = key({ requests: { total: 10 } })
-  const ask = () => ledger.reserve([scope], { fixed: { requests: 1 } })
+  const send = () => ledger.reserve([scope], { fixed: { requests: 1 } })
   for (let count = 0; count < 4; count++) {
-    reserved(await ask()).settle({ requests: 1 })
+    reserved(await send()).settle({ requests: 1 })
     await ledger.waitForWrites()
   }
   await ledger.state(scope)
   isLate = true
   for (let count = 4; count < 10; count++) {
-    reserved(await ask()).settle({ requests: 1 })
+    reserved(await send()).settle({ requests: 1 })
     await ledger.waitForWrites()
   }
   assert.equal(sums(await ledger.state(scope)), [{ used: 10, reserved: 0, unsettled: 0, remaining: 0 }])

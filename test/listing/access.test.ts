@@ -29,9 +29,11 @@ async function world(
   const { api } = opened
   await api.aliases.set({ alias: 'loop-alias', model: 'pool' })
   if (group) await api.groups.put({ id: 'g', name: 'g', ...group })
-  const { key: made } = await api.keys.put({ id: 'k', name: 'k', ...key, ...(group && { group: 'g' }) })
+  const { key: created } = await api.keys.put({ id: 'k', name: 'k', ...key, ...(group && { group: 'g' }) })
   const get = (path: string, headers = {}) =>
-    opened.gateway.fetch(new Request(`http://gateway.test${path}`, { headers: { 'x-api-key': made.key, ...headers } }))
+    opened.gateway.fetch(
+      new Request(`http://gateway.test${path}`, { headers: { 'x-api-key': created.key, ...headers } }),
+    )
   const ids = async (path = '/v1/models') => {
     const { data }: { data: { id: string }[] } = await (await get(path)).json()
     return data.map(({ id }) => id)

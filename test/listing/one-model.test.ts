@@ -76,10 +76,10 @@ for (const [what, headers, body] of [
     const { gateway } = open()
     const response = await get(gateway, '/v1/models/ac/chatt', { headers })
     assert.is(response.status, 404)
-    const answer: { error: { message: string } } = await response.json()
-    assert.match(answer.error.message, /"ac\/chatt" does not exist\. Did you mean "ac\/chat"/)
-    answer.error.message = '?'
-    assert.equal({ ...answer, request_id: undefined }, { ...body, request_id: undefined })
+    const reply: { error: { message: string } } = await response.json()
+    assert.match(reply.error.message, /"ac\/chatt" does not exist\. Did you mean "ac\/chat"/)
+    reply.error.message = '?'
+    assert.equal({ ...reply, request_id: undefined }, { ...body, request_id: undefined })
   })
 }
 
@@ -103,16 +103,16 @@ test("an upstream is queried once for a model that isn't listed, and no request 
   assert.is(fetch.requests.length, 1)
   await gateway.api.connections.delete(id)
   await connect('http://two.test')
-  const answer = get(gateway, '/v1/models/x/none')
+  const response = get(gateway, '/v1/models/x/none')
   await clock.untilPending()
   await clock.advance(5_000)
-  assert.is((await answer).status, 200, 'whether it has the model is not known, and a request for it is sent there')
+  assert.is((await response).status, 200, 'whether it has the model is not known, and a request for it is sent there')
   assert.is(fetch.requests.length, 2)
 })
 
 test('an ID without a similar name also returns a 404', async () => {
   const response = await get(open({ catalog: {} }).gateway, '/v1/models/zzz')
   assert.is(response.status, 404)
-  const answer: { error: { message: string } } = await response.json()
-  assert.match(answer.error.message, /"zzz" does not exist/)
+  const reply: { error: { message: string } } = await response.json()
+  assert.match(reply.error.message, /"zzz" does not exist/)
 })

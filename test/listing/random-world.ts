@@ -67,7 +67,9 @@ const few = <T>(arbitrary: fc.Arbitrary<T>, maxLength = 4) => fc.array(arbitrary
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
 /** Removes undefined fields. */
 const some = (fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<object> =>
-  fc.record(fields).map((made) => Object.fromEntries(Object.entries(made).filter(([, value]) => value !== undefined)))
+  fc
+    .record(fields)
+    .map((created) => Object.fromEntries(Object.entries(created).filter(([, value]) => value !== undefined)))
 
 const kind = fc.constantFrom(...KINDS)
 const oddKind = fc.constantFrom('llm', 'llm', ...KINDS, 'video') // and a type that nobody knows
@@ -118,7 +120,7 @@ const element = fc.oneof(
   { arbitrary: some({ id: maybe(modelId), name: maybe(modelId), model: maybe(modelId) }), weight: 5 },
   { arbitrary: fc.constantFrom(null, 'gpt', 7, ['gpt'], { id: 7, name: ' ', model: 'gpt' }), weight: 1 },
 )
-const answer = fc.oneof(
+const response = fc.oneof(
   few(element),
   some({ data: maybe(few(element)), models: maybe(few(element)), results: maybe(few(element)) }),
   fc.constantFrom(undefined, null, 'gpt', 7, { data: { id: 'gpt' }, results: [{ id: 'behind an object' }] }),
@@ -151,4 +153,4 @@ export const randomKinds = fc.oneof(
 )
 
 /** Responses by URL. */
-export const randomAnswers = fc.record(Object.fromEntries(ASKED.map((url) => [url, answer])))
+export const randomAnswers = fc.record(Object.fromEntries(ASKED.map((url) => [url, response])))

@@ -11,14 +11,14 @@ const test = suite('comparing the listing with a reference implementation of the
 test('the listing matches the reference on thousands of random data sets', async () => {
   const clock = fakeClock(1_700_000_000_999)
   const seen = { entries: 0, lookUps: 0 }
-  const property = fc.asyncProperty(randomWorld, randomKinds, randomAnswers, async (world, kinds, answers) => {
+  const property = fc.asyncProperty(randomWorld, randomKinds, randomAnswers, async (world, kinds, responses) => {
     const fetch = async (url: string) => {
-      const answer = answers[url]
+      const response = responses[url]
       seen.lookUps++
-      return answer === undefined ? new Response('no', { status: 503 }) : Response.json(answer)
+      return response === undefined ? new Response('no', { status: 503 }) : Response.json(response)
     }
     const actual = await listWorld(world, kinds, { fetch, clock })
-    const expected = referenceListing(world, kinds, 1_700_000_000, (url) => answers[url])
+    const expected = referenceListing(world, kinds, 1_700_000_000, (url) => responses[url])
     seen.entries += actual.length
     assert.equal(actual, expected)
   })

@@ -175,13 +175,13 @@ export function referenceListing(world: World, K: readonly Kind[], created: numb
     url = `${url}/models`
     if (messages && url.endsWith('/messages/models')) url = `${url.substring(0, url.length - 16)}/models`
     if (messages && url.endsWith('/messages')) url = `${url.substring(0, url.length - 9)}/models`
-    const answer = upstream(url) as Record<string, unknown> | unknown[] | null | undefined // JSON
+    const response = upstream(url) as Record<string, unknown> | unknown[] | null | undefined // JSON
     let list: unknown
-    if (Array.isArray(answer)) list = answer
-    else if (answer && typeof answer === 'object') {
-      if (Array.isArray(answer.data)) list = answer.data
-      else if (Array.isArray(answer.models)) list = answer.models
-      else if (Array.isArray(answer.results)) list = answer.results
+    if (Array.isArray(response)) list = response
+    else if (response && typeof response === 'object') {
+      if (Array.isArray(response.data)) list = response.data
+      else if (Array.isArray(response.models)) list = response.models
+      else if (Array.isArray(response.results)) list = response.results
     }
     const found: string[] = []
     for (const element of Array.isArray(list) ? list : []) {

@@ -6,7 +6,7 @@ import { catalog, get, idsAt, open } from './open-gateway.ts'
 
 const test = suite('GET /v1/models/{id} for names that work but are not listed')
 
-const answer = http.post('*/chat/completions', async ({ request }) => {
+const reply = http.post('*/chat/completions', async ({ request }) => {
   const { model }: { model?: string } = Object(await request.json())
   return HttpResponse.json({
     id: 'x',
@@ -16,7 +16,7 @@ const answer = http.post('*/chat/completions', async ({ request }) => {
   })
 })
 
-const ask = (gateway: Gateway, model: string) =>
+const send = (gateway: Gateway, model: string) =>
   get(gateway, '/v1/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -26,7 +26,7 @@ const ask = (gateway: Gateway, model: string) =>
 /** A gateway with a server without a key, two accounts with one provider, and names that resolve to them. */
 async function openServed() {
   const opened = open({
-    handlers: [answer],
+    handlers: [reply],
     catalog: { acme: { ...catalog.acme, alias: 'ac', baseUrl: 'http://acme.test/v1' } },
   })
   const { api } = opened.gateway
@@ -52,7 +52,7 @@ for (const [what, name, owner] of [
   test(`${what} returns one entry, and requests for it work`, async () => {
     const { gateway } = await openServed()
     assert.not.ok((await idsAt(gateway, '/v1/models')).includes(name), 'the listing keeps to its rules')
-    assert.is((await ask(gateway, name)).status, 200)
+    assert.is((await send(gateway, name)).status, 200)
     const response = await get(gateway, `/v1/models/${name}`)
     assert.is(response.status, 200)
     assert.equal(await response.json(), { id: name, object: 'model', created: 1_700_000_000, owned_by: owner })
@@ -76,7 +76,7 @@ for (const name of ['nobody/m', 'm', 'lab', 'lab/', 'lost'] as const) {
   test(`the name "${name}", which doesn't resolve, returns a 404 from both endpoints`, async () => {
     const { gateway } = await openServed()
     await gateway.api.aliases.set({ alias: 'lost', model: 'nobody/m' })
-    assert.is((await ask(gateway, name)).status, 404)
+    assert.is((await send(gateway, name)).status, 404)
     assert.is((await get(gateway, `/v1/models/${name}`)).status, 404)
   })
 }

@@ -55,11 +55,11 @@ test('an upstream that sends no headers times out after 5,000 ms, and its call e
 test('the timeout of a lookup includes headers and body', async () => {
   const clock = fakeClock()
   const { state, body } = stalling('[{"id":"m"},')
-  const answer = async () => {
+  const respond = async () => {
     await clock.sleep(3_000)
     return new HttpResponse(body)
   }
-  const fetch = upstream(http.get('http://slow.test/models', answer))
+  const fetch = upstream(http.get('http://slow.test/models', respond))
   const listed = ids({ connections: [connection('slow')] }, ['llm'], { clock, fetch })
   await clock.untilPending(2)
   await clock.advance(3_000)

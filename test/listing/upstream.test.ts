@@ -14,15 +14,15 @@ function compatible(provider = 'openai-compatible-lab', baseUrl: unknown = BASE,
 }
 
 /** Lists a world whose upstream has one handler for every URL. */
-async function ask(world: World, answer: Parameters<typeof http.get>[1] = () => HttpResponse.json([model('m')])) {
-  const fetch = upstream(http.get('*', answer))
+async function send(world: World, respond: Parameters<typeof http.get>[1] = () => HttpResponse.json([model('m')])) {
+  const fetch = upstream(http.get('*', respond))
   const recorded: unknown[] = []
   const onError = (error: unknown) => void recorded.push(error)
   return { ids: await ids(world, ['llm'], { fetch, onError }), requests: fetch.requests, recorded }
 }
 
 test('the bearer style sends GET <baseUrl>/models with the key, JSON, and no cache', async () => {
-  const { ids, requests } = await ask(compatible())
+  const { ids, requests } = await send(compatible())
   assert.equal(ids, ['lab/m'])
   const [request] = requests
   assert.is(requests.length, 1)
@@ -37,7 +37,7 @@ test('the bearer style sends GET <baseUrl>/models with the key, JSON, and no cac
 })
 
 test('the messages style sends the key in both headers, and the version', async () => {
-  const { ids, requests } = await ask(compatible('anthropic-compatible-lab'))
+  const { ids, requests } = await send(compatible('anthropic-compatible-lab'))
   assert.equal(ids, ['lab/m'])
   assert.is(requests[0]?.url, `${BASE}/models`)
   assert.equal(Object.fromEntries(requests[0]?.headers ?? []), {
@@ -59,8 +59,8 @@ for (const [baseUrl, bearer, messages] of [
   ['http://up.test/messages/v1', 'http://up.test/messages/v1/models', 'http://up.test/messages/v1/models'],
 ] as const) {
   test(`the models URL for the base URL "${baseUrl}" is correct`, async () => {
-    assert.is((await ask(compatible('openai-compatible', baseUrl))).requests[0]?.url, bearer)
-    assert.is((await ask(compatible('anthropic-compatible', baseUrl))).requests[0]?.url, messages)
+    assert.is((await send(compatible('openai-compatible', baseUrl))).requests[0]?.url, bearer)
+    assert.is((await send(compatible('anthropic-compatible', baseUrl))).requests[0]?.url, messages)
   })
 }
 
@@ -74,14 +74,14 @@ const unaskable: Array<[what: string, world: World]> = [
 ]
 for (const [what, world] of unaskable) {
   test(`the upstream isn't queried without ${what}`, async () => {
-    const { ids, requests, recorded } = await ask(world)
+    const { ids, requests, recorded } = await send(world)
     assert.equal(ids, [])
     assert.is(requests.length, 0)
     assert.equal(recorded, [])
   })
 }
 
-for (const [provider, asked] of [
+for (const [provider, requested] of [
   ['openai-compatible', true],
   ['openai-compatible-chat-lab', true],
   ['anthropic-compatible', true],
@@ -97,10 +97,10 @@ for (const [provider, asked] of [
   ['openai', false],
   ['my-openai-compatible', false],
 ] as const) {
-  test(`a ${provider} connection ${asked ? 'is' : "isn't"} queried for its models`, async () => {
-    const { ids, requests } = await ask(compatible(provider))
-    assert.is(requests.length, asked ? 1 : 0)
-    assert.equal(ids, asked ? ['lab/m'] : [])
+  test(`a ${provider} connection ${requested ? 'is' : "isn't"} queried for its models`, async () => {
+    const { ids, requests } = await send(compatible(provider))
+    assert.is(requests.length, requested ? 1 : 0)
+    assert.equal(ids, requested ? ['lab/m'] : [])
   })
 }
 
@@ -111,11 +111,11 @@ test('the upstream is only queried if the base list is empty', async () => {
       ? [{ ...connection, providerSpecificData: { ...connection.providerSpecificData, enabledModels } }]
       : [],
   })
-  assert.equal((await ask(withEnabled(['mine']))).requests.length, 0)
-  assert.equal((await ask(withEnabled([]))).ids, ['lab/m'])
-  assert.equal((await ask(withEnabled(['  ']))).ids, ['lab/m'], 'nothing but blanks is an empty list')
+  assert.equal((await send(withEnabled(['mine']))).requests.length, 0)
+  assert.equal((await send(withEnabled([]))).ids, ['lab/m'])
+  assert.equal((await send(withEnabled(['  ']))).ids, ['lab/m'], 'nothing but blanks is an empty list')
   const catalog: World['catalog'] = { 'openai-compatible-lab': { models: [{ id: 'known' }] } }
-  const known = await ask({ ...compatible(), catalog })
+  const known = await send({ ...compatible(), catalog })
   assert.equal([known.ids, known.requests.length], [['lab/known'], 0])
 })
 
@@ -125,17 +125,17 @@ test("custom models and aliases are added to the upstream's models", async () =>
     customModels: [{ id: 'custom', providerAlias: 'lab' }],
     aliases: ['openai-compatible-lab/aliased', 'lab/m'],
   }
-  assert.equal((await ask(world)).ids, ['lab/m', 'lab/custom', 'lab/aliased'])
+  assert.equal((await send(world)).ids, ['lab/m', 'lab/custom', 'lab/aliased'])
 })
 
 test('upstream IDs stay unchanged except for a leading provider name, and are filtered by kind', async () => {
-  const answer = () =>
+  const respond = () =>
     HttpResponse.json([' m ', 'lab/m', 'openai-compatible-lab/n', 'meta/llama', 'text-embed', 'lab/'].map(model))
-  assert.equal((await ask(compatible(), answer)).ids, ['lab/ m ', 'lab/m', 'lab/n', 'lab/meta/llama'])
+  assert.equal((await send(compatible(), respond)).ids, ['lab/ m ', 'lab/m', 'lab/n', 'lab/meta/llama'])
 })
 
 const many = [model('a'), model('b'), model('a')]
-for (const [what, answer, expected] of [
+for (const [what, response, expected] of [
   ['an array', many, ['lab/a', 'lab/b']],
   ['data', { data: many }, ['lab/a', 'lab/b']],
   ['models', { models: many }, ['lab/a', 'lab/b']],
@@ -161,7 +161,7 @@ for (const [what, answer, expected] of [
   ['null', null, []],
 ] as const) {
   test(`parses the model list from a response with ${what}`, async () => {
-    assert.equal((await ask(compatible(), () => HttpResponse.json(answer))).ids, expected)
+    assert.equal((await send(compatible(), () => HttpResponse.json(response))).ids, expected)
   })
 }
 

@@ -22,19 +22,18 @@ const bodies: Readonly<Record<string, object>> = {
 }
 const routes = Object.keys(bodies)
 
-const asking = (model: string, headers: Record<string, string> = {}) => ({
+const createRequest = (model: string, headers: Record<string, string> = {}) => ({
   headers: { 'ai-language-model-id': model, 'ai-model-id': model, ...headers },
 })
 
-async function open(answer: Answering = () => json(chatAnswer()), more: WorldOptions = {}) {
-  const up = fakeUpstream((call, nth) => answerAt(call.url.pathname) ?? answer(call, nth))
-  const world = await openWorld({ fetch: up, combos: { fast: ['one/m', 'two/m'] }, ...more })
-  const ask = (signalbox: unknown, { path = PATH, model = 'fast', headers = {}, body = {} }: Asked = {}) => {
-    const route = path.slice(path.lastIndexOf('/') + 1)
-    const whole = { ...bodies[route], ...body, providerOptions: { signalbox } }
-    return world.post(path, whole, asking(model, headers))
+async function open(respond: Answering = () => json(chatAnswer()), more: WorldOptions = {}) {
+  const upstream = fakeUpstream((call, nth) => answerAt(call.url.pathname) ?? respond(call, nth))
+  const world = await openWorld({ fetch: upstream, combos: { fast: ['one/m', 'two/m'] }, ...more })
+  const send = (signalbox: unknown, { path = PATH, model = 'fast', headers = {}, body = {} }: Asked = {}) => {
+    const all = { ...bodies[path.slice(path.lastIndexOf('/') + 1)], ...body, providerOptions: { signalbox } }
+    return world.post(path, all, createRequest(model, headers))
   }
-  return { ...world, up, ask, sent: () => up.calls.map(({ body }) => JSON.parse(body)) }
+  return { ...world, upstream, send, sent: () => upstream.calls.map(({ body }) => JSON.parse(body)) }
 }
 
 interface Asked {
@@ -52,12 +51,12 @@ const error = async (response: Response) => {
 const failingFirst: Answering = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
 
 test("a list's models are tried in order instead of the call's model, which appears in records", async () => {
-  const { ask, up, recorded, sent } = await open(failingFirst)
+  const { send, upstream, recorded, sent } = await open(failingFirst)
   const models = ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m']
-  const response = await ask({ models }, { model: 'said' })
+  const response = await send({ models }, { model: 'said' })
   assert.is(response.status, 200)
   assert.equal((await response.json()).warnings, [], 'no option of the gateway is a loss')
-  assert.equal(up.providers, ['one', 'two'])
+  assert.equal(upstream.providers, ['one', 'two'])
   assert.equal(
     sent().map(({ max_tokens }) => max_tokens),
     [undefined, 7],
@@ -67,10 +66,10 @@ test("a list's models are tried in order instead of the call's model, which appe
 })
 
 test("parameters override the call's options for the call's model, and an entry's parameters override both", async () => {
-  const { ask, sent } = await open(failingFirst)
+  const { send, sent } = await open(failingFirst)
   const params = { maxTokens: 7, temperature: 0.5 }
-  await ask({ params }, { body: { maxOutputTokens: 900, topP: 0.25 } })
-  await ask({ params, models: [{ model: 'three/m', params: { maxTokens: 8 } }] })
+  await send({ params }, { body: { maxOutputTokens: 900, topP: 0.25 } })
+  await send({ params, models: [{ model: 'three/m', params: { maxTokens: 8 } }] })
   assert.equal(
     sent().map(({ max_tokens, temperature, top_p }) => [max_tokens, temperature, top_p]),
     [
@@ -82,20 +81,20 @@ test("parameters override the call's options for the call's model, and an entry'
 })
 
 test("fields of a list apply to the call's model if there is no list", async () => {
-  const { ask, up } = await open(({ provider }) => json(chatAnswer(provider === 'two' ? '{}' : 'Hello')))
+  const { send, upstream } = await open(({ provider }) => json(chatAnswer(provider === 'two' ? '{}' : 'Hello')))
   const body = { responseFormat: { type: 'json', schema: { type: 'object' } } }
-  assert.is((await ask({ on: ['schema'] }, { body })).status, 200)
-  assert.equal(up.providers, ['one', 'two'])
+  assert.is((await send({ on: ['schema'] }, { body })).status, 200)
+  assert.equal(upstream.providers, ['one', 'two'])
   const failing = await open(() => json({}, 500))
-  await failing.ask({ maxAttempts: 1 })
-  assert.equal(failing.up.providers, ['one'])
+  await failing.send({ maxAttempts: 1 })
+  assert.equal(failing.upstream.providers, ['one'])
 })
 
 test("a combo's limits apply to a call whose options contain no models, and options can only lower them", async () => {
   const models = ['one/m', 'two/m', 'three/m', 'claude/m']
   const few = { models, strategy: 'fallback' as const, maxAttempts: 1 }
   const combos = { few, many: { ...few, maxAttempts: 4 } }
-  const { ask, up } = await open(() => json({}, 500), { combos })
+  const { send, upstream } = await open(() => json({}, 500), { combos })
   for (const [model, options, calls] of [
     ['few', { params: { temperature: 0 } }, 1],
     ['few', { maxAttempts: 3 }, 1],
@@ -103,27 +102,27 @@ test("a combo's limits apply to a call whose options contain no models, and opti
     ['many', { maxAttempts: 2 }, 2],
     ['few', { models }, 3],
   ] as const) {
-    await ask(options, { model })
-    assert.is(up.calls.splice(0).length, calls, `${model} ${JSON.stringify(options)}`)
+    await send(options, { model })
+    assert.is(upstream.calls.splice(0).length, calls, `${model} ${JSON.stringify(options)}`)
   }
 })
 
 test("with a list in the header, each field of the options wins, the lower limit applies, and the call's model is ignored", async () => {
-  const { ask, up, sent } = await open(() => json({}, 500))
+  const { send, upstream, sent } = await open(() => json({}, 500))
   const listed = { models: [{ model: 'two/m', params: { maxTokens: 5 } }, 'three/m', 'one/m'], maxAttempts: 2 }
   const headers = { 'x-signalbox-models': JSON.stringify(listed) }
-  await ask({ params: { maxTokens: 7 } }, { headers })
-  assert.equal(up.providers, ['two', 'three'])
+  await send({ params: { maxTokens: 7 } }, { headers })
+  assert.equal(upstream.providers, ['two', 'three'])
   assert.equal(
     sent().map(({ max_tokens }) => max_tokens),
     [5, 7],
   )
-  await ask({ models: ['one/m', 'two/m', 'three/m'], maxAttempts: 3 }, { headers })
-  assert.equal(up.providers.slice(2), ['one', 'two'])
-  await ask({ maxAttempts: 1 }, { headers })
-  assert.equal(up.providers.slice(4), ['two'])
-  await ask({ user: 'me' }, { headers })
-  assert.equal(up.providers.slice(5), ['two', 'three'], 'options of another kind leave the list as it is')
+  await send({ models: ['one/m', 'two/m', 'three/m'], maxAttempts: 3 }, { headers })
+  assert.equal(upstream.providers.slice(2), ['one', 'two'])
+  await send({ maxAttempts: 1 }, { headers })
+  assert.equal(upstream.providers.slice(4), ['two'])
+  await send({ user: 'me' }, { headers })
+  assert.equal(upstream.providers.slice(5), ['two', 'three'], 'options of another kind leave the list as it is')
 })
 
 for (const [by, options, headers, ms] of [
@@ -132,11 +131,11 @@ for (const [by, options, headers, ms] of [
   ['a header that is shorter than the option', { timeoutMs: 900 }, { 'x-signalbox-timeout-ms': '500' }, 500],
 ] as const)
   test(`the call uses the timeout from ${by}`, async () => {
-    const { ask, clock, up } = await open(() => never())
-    const pending = ask(options, { headers })
-    while (up.calls.length === 0) await clock.advance(0)
+    const { send, clock, upstream } = await open(() => never())
+    const pending = send(options, { headers })
+    while (upstream.calls.length === 0) await clock.advance(0)
     await clock.advance(ms - 1)
-    assert.is(up.open, 1)
+    assert.is(upstream.open, 1)
     await clock.advance(1)
     const response = await pending
     assert.is(response.status, 504)
@@ -148,34 +147,34 @@ for (const [by, options, headers, ms] of [
       await error(response),
       `No response within the ${ms} ms that "${name}" allows. Raise it or try another model.`,
     )
-    assert.is(up.open, 0)
+    assert.is(upstream.open, 0)
   })
 
 test('a strict call is rejected if its target lacks a feature, and other calls follow the header', async () => {
-  const { ask } = await open()
+  const { send } = await open()
   const body = { seed: 7 }
   const model = 'claude/c'
-  assert.is((await ask({ strict: true }, { model, body })).status, 400)
-  assert.is((await ask({ strict: false }, { model, body })).status, 502) // it is called, and its response has another format
-  assert.is((await ask({ strict: false }, { model, body, headers: { 'x-signalbox-strict': 'true' } })).status, 400)
+  assert.is((await send({ strict: true }, { model, body })).status, 400)
+  assert.is((await send({ strict: false }, { model, body })).status, 502) // it is called, and its response has another format
+  assert.is((await send({ strict: false }, { model, body, headers: { 'x-signalbox-strict': 'true' } })).status, 400)
 })
 
 test('calls in one session go to the same target, as with the header', async () => {
   const models = ['one/m', 'two/m', 'three/m']
-  const { ask, up } = await open(undefined, { combos: { sticky: { models, strategy: 'sticky' } } })
+  const { send, upstream } = await open(undefined, { combos: { sticky: { models, strategy: 'sticky' } } })
   const sessions = Array.from({ length: 8 }, (_, at) => `session ${at}`)
-  for (const session of sessions) await ask({ session }, { model: 'sticky' })
-  for (const session of sessions) await ask({}, { model: 'sticky', headers: { 'x-signalbox-session': session } })
+  for (const session of sessions) await send({ session }, { model: 'sticky' })
+  for (const session of sessions) await send({}, { model: 'sticky', headers: { 'x-signalbox-session': session } })
   const headers = { 'x-signalbox-session': 'of the header' }
-  for (const session of sessions) await ask({ session }, { model: 'sticky', headers })
-  const [first, ...others] = [0, 8, 16].map((at) => up.providers.slice(at, at + 8))
+  for (const session of sessions) await send({ session }, { model: 'sticky', headers })
+  const [first, ...others] = [0, 8, 16].map((at) => upstream.providers.slice(at, at + 8))
   assert.ok(new Set(first).size > 1)
   assert.equal(others, [first, first])
 })
 
 test('the end user is sent to the provider and recorded, and the effort applies to the model', async () => {
-  const { ask, sent, api } = await open(undefined, { usage: true })
-  await ask({ user: 'me', reasoning: 'low' })
+  const { send, sent, api } = await open(undefined, { usage: true })
+  await send({ user: 'me', reasoning: 'low' })
   assert.equal([sent()[0]?.user ?? sent()[0]?.safety_identifier, sent()[0]?.reasoning_effort], ['me', 'low'])
   const { requests } = await api.usage.requests({ user: 'me' })
   assert.is(requests.length, 1)
@@ -184,11 +183,11 @@ test('the end user is sent to the provider and recorded, and the effort applies 
 for (const route of routes)
   for (const version of [3, 4])
     test(`version ${version} of ${route} accepts models, and doesn't warn about dropped options`, async () => {
-      const { ask, up } = await open(undefined, { connections: ['one', 'two'] })
+      const { send, upstream } = await open(undefined, { connections: ['one', 'two'] })
       const options = { models: ['nowhere/x', 'two/x'], user: 'me', session: 's', strict: false, timeoutMs: 60_000 }
-      const response = await ask(options, { path: `/v${version}/ai/${route}`, model: 'said' })
+      const response = await send(options, { path: `/v${version}/ai/${route}`, model: 'said' })
       const { warnings } = await response.json()
-      assert.equal([response.status, up.providers, warnings], [200, ['two'], []])
+      assert.equal([response.status, upstream.providers, warnings], [200, ['two'], []])
     })
 
 const refusals: Array<[options: unknown, message: string | RegExp]> = [
@@ -226,43 +225,44 @@ const refusals: Array<[options: unknown, message: string | RegExp]> = [
 ]
 for (const [options, message] of refusals)
   test(`each route rejects ${JSON.stringify(options)} with the path of the field, and calls no provider`, async () => {
-    const { ask, up } = await open()
+    const { send, upstream } = await open()
     for (const route of routes) {
-      const response = await ask(options, { path: `/v4/ai/${route}` })
+      const response = await send(options, { path: `/v4/ai/${route}` })
       const responseBody = await error(response)
       assert.is(response.status, 400, responseBody)
       if (typeof message === 'string') assert.is(responseBody, message)
       else assert.match(responseBody, message)
     }
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
   })
 
 test('options that only chat supports are rejected for other kinds', async () => {
-  const { ask, up } = await open()
+  const { send, upstream } = await open()
   for (const route of routes.slice(1))
     for (const [options, member] of [
       [{ params: { seed: 1 } }, 'params'],
       [{ reasoning: 'low' }, 'reasoning'],
       [{ models: ['one/m', { model: 'two/m', params: { seed: 1 } }] }, 'models[1].params'],
     ] as const) {
-      const response = await ask(options, { path: `/v4/ai/${route}` })
+      const response = await send(options, { path: `/v4/ai/${route}` })
       assert.is(response.status, 400)
       assert.ok((await error(response)).startsWith(`"providerOptions.signalbox.${member}" is only for chat.`))
     }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('null options are treated as missing', async () => {
-  const { ask, up } = await open()
-  for (const none of [null, undefined, {}]) assert.is((await ask(none)).status, 200)
-  assert.equal(up.providers, ['one', 'one', 'one'])
+  const { send, upstream } = await open()
+  for (const none of [null, undefined, {}]) assert.is((await send(none)).status, 200)
+  assert.equal(upstream.providers, ['one', 'one', 'one'])
 })
 
 test("a key must allow every model, and the call's model if it has parameters", async () => {
-  const { post, up, key, keyId, gateway } = await openGate({ models: ['one/m', 'chain'], combos: { chain: ['two/m'] } })
+  const combos = { chain: ['two/m'] }
+  const { post, upstream, key, keyId, gateway } = await openGate({ models: ['one/m', 'chain'], combos })
   assert.ok(key)
-  const ask = (signalbox: object, model = 'one/m') =>
-    post(PATH, { prompt, providerOptions: { signalbox } }, asking(model))
+  const send = (signalbox: object, model = 'one/m') =>
+    post(PATH, { prompt, providerOptions: { signalbox } }, createRequest(model))
   for (const [options, model] of [
     [{ models: ['two/m'] }, 'one/m'],
     [{ models: ['one/m', { model: 'two/m' }] }, 'one/m'],
@@ -270,41 +270,41 @@ test("a key must allow every model, and the call's model if it has parameters", 
     [{ params: { seed: 1 } }, 'two/m'],
     [{ hedge: true }, 'two/m'],
   ] as const) {
-    const response = await ask(options, model)
+    const response = await send(options, model)
     assert.is(response.status, 403, JSON.stringify(options))
     await response.text()
   }
-  assert.is(up.calls.length, 0)
-  assert.is((await ask({ models: ['chain', 'one/m'] }, 'any label')).status, 200)
-  assert.equal(up.providers, ['two'])
+  assert.is(upstream.calls.length, 0)
+  assert.is((await send({ models: ['chain', 'one/m'] }, 'any label')).status, 200)
+  assert.equal(upstream.providers, ['two'])
   const body = { prompt, providerOptions: { signalbox: { models: ['one/m', 'two/m'] } } }
   const { error: refusal } = await gateway.api.explain({ model: 'one/m', path: PATH, body, keyId })
   assert.is(refusal?.code, 'MODEL_NOT_ALLOWED')
 })
 
 test('limits apply to each model in the call', async () => {
-  const { post, up, used } = await openGate({ limits: { tokens: { total: 3_000 } } })
+  const { post, upstream, used } = await openGate({ limits: { tokens: { total: 3_000 } } })
   const signalbox = { models: ['two/m'], params: { maxTokens: 100 } }
   const body = { prompt, maxOutputTokens: 4_000, providerOptions: { signalbox } }
-  assert.is((await post(PATH, body, asking('x'))).status, 200)
-  assert.is(JSON.parse(up.calls[0]?.body ?? '').max_tokens, 100)
+  assert.is((await post(PATH, body, createRequest('x'))).status, 200)
+  assert.is(JSON.parse(upstream.calls[0]?.body ?? '').max_tokens, 100)
   assert.is(await used('tokens'), 12)
 })
 
 test('the setting allowRequestModels forbids everything that creates a list, and nothing else', async () => {
-  const { ask, up, api } = await open()
+  const { send, upstream, api } = await open()
   await api.settings.update({ allowRequestModels: false })
   for (const options of [{ models: ['one/m'] }, { params: { seed: 1 } }, { on: ['content'] }]) {
-    const response = await ask(options)
+    const response = await send(options)
     assert.is(response.status, 403)
     assert.match(await error(response), /"providerOptions\.signalbox".*"allowRequestModels"/)
   }
-  assert.is(up.calls.length, 0)
-  assert.is((await ask({ user: 'me', session: 's', timeoutMs: 60_000, strict: true, reasoning: 'low' })).status, 200)
+  assert.is(upstream.calls.length, 0)
+  assert.is((await send({ user: 'me', session: 's', timeoutMs: 60_000, strict: true, reasoning: 'low' })).status, 200)
 })
 
 test('explanations show where a call with options would go', async () => {
-  const { api, up } = await open()
+  const { api, upstream } = await open()
   const explain = (signalbox: object) =>
     api.explain({ model: 'fast', path: PATH, body: { prompt, providerOptions: { signalbox } } })
   const { targets } = await explain({ models: ['three/m', 'two/m'], params: { maxTokens: 7 } })
@@ -317,31 +317,31 @@ test('explanations show where a call with options would go', async () => {
   )
   const { error: refusal } = await explain({ models: 5 })
   assert.match(refusal?.message ?? '', 'providerOptions.signalbox.models')
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test("options of a message or a part don't apply to the call", async () => {
-  const { ask, up } = await open()
+  const { send, upstream } = await open()
   const own = { providerOptions: { signalbox: { models: ['three/m'], nonsense: true } } }
   const content = [{ type: 'text', text: 'Hi', ...own }]
-  const response = await ask(undefined, { body: { prompt: [{ role: 'user', content, ...own }] } })
+  const response = await send(undefined, { body: { prompt: [{ role: 'user', content, ...own }] } })
   assert.is(response.status, 200)
-  assert.equal(up.providers, ['one'])
+  assert.equal(upstream.providers, ['one'])
 })
 
 test("other formats don't have these options", async () => {
-  const { chat, up } = await open()
+  const { chat, upstream } = await open()
   const providerOptions = { signalbox: { models: ['two/m'], nonsense: true } }
   const messages = [{ role: 'user', content: 'Hi' }]
   assert.is((await chat({ model: 'one/m', messages, providerOptions })).status, 200)
-  assert.equal(JSON.parse(up.calls[0]?.body ?? '').providerOptions, providerOptions)
+  assert.equal(JSON.parse(upstream.calls[0]?.body ?? '').providerOptions, providerOptions)
 })
 
 const TIMES = process.env.CI ? 5_000 : 120
 
 test('no options cause an internal error, and rejected options call no provider', async () => {
   const random = createRandom(11)
-  const { ask, up, recorded } = await open((_, nth) => json(chatAnswer(), nth % 7 === 0 ? 503 : 200))
+  const { send, upstream, recorded } = await open((_, nth) => json(chatAnswer(), nth % 7 === 0 ? 503 : 200))
   const one = <T>(values: readonly T[]) => values[random.below(values.length)]
   const statuses = new Set<number>()
   for (let times = 0; times < TIMES; times++) {
@@ -350,13 +350,13 @@ test('no options cause an internal error, and rejected options call no provider'
     const options = Object.fromEntries(
       chosen.map(([name, values], at) => [name, at === wrong ? one(STRANGE) : one(values)]),
     )
-    const calls = up.calls.length
+    const calls = upstream.calls.length
     const listed = random.below(4) === 0 ? { 'x-signalbox-models': 'three/m, two/m' } : {}
-    const response = await ask(options, { headers: { ...listed } })
+    const response = await send(options, { headers: { ...listed } })
     const text = await response.text()
     statuses.add(response.status)
     assert.ok(response.status !== 500, `${JSON.stringify(options)} ${text}`)
-    if (response.status === 400) assert.is(up.calls.length, calls, `${JSON.stringify(options)} ${text}`)
+    if (response.status === 400) assert.is(upstream.calls.length, calls, `${JSON.stringify(options)} ${text}`)
     if (response.status === 400 && options.strict !== true) assert.match(text, 'providerOptions.signalbox') // else it may be a loss
   }
   assert.ok(statuses.has(200) && statuses.has(400), [...statuses].join(', '))

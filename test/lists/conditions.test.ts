@@ -18,14 +18,14 @@ const good = '{"city":"Ulm"}'
 const priced = { ...catalog, one: { ...catalog.one, models: [{ id: 'm', price: { input: 1, output: 1 } }] } }
 const connections = ['one', 'two', 'three', 'claude', 'google']
 
-async function open(answer: Answering, more = {}) {
-  const up = fakeUpstream(answer)
-  const world = await openWorld({ fetch: up, catalog: priced, connections, ...more })
-  const ask = (on: ResponseCondition[], models: string[], body: object = {}, init: RequestInit = {}) => {
+async function open(respond: Answering, more = {}) {
+  const upstream = fakeUpstream(respond)
+  const world = await openWorld({ fetch: upstream, catalog: priced, connections, ...more })
+  const send = (on: ResponseCondition[], models: string[], body: object = {}, init: RequestInit = {}) => {
     const headers = { 'x-signalbox-models': JSON.stringify({ models, on }) }
     return world.chat({ model: 'said', messages, ...body }, { ...init, headers })
   }
-  return { ...world, up, ask }
+  return { ...world, upstream, send }
 }
 
 const filteredChat = {
@@ -63,7 +63,7 @@ for (const [what, model, body, status] of filtered)
   for (const path of clients) {
     test(`under "content", ${what} falls back to the next model (${path})`, async () => {
       const pending = askOf(endpointAt(path), 'said', 900)
-      const { post, up, recorded } = await open(({ provider }) =>
+      const { post, upstream, recorded } = await open(({ provider }) =>
         provider === 'two' ? json(chatAnswer()) : json(body, status),
       )
       const headers = (on: ResponseCondition[]) => ({
@@ -75,7 +75,7 @@ for (const [what, model, body, status] of filtered)
       })
       const without = await post(pending.path, pending.body, headers([]))
       await without.text()
-      assert.is(up.calls.length, 1, 'failures alone send it on')
+      assert.is(upstream.calls.length, 1, 'failures alone send it on')
       const response = await post(pending.path, pending.body, headers(['content']))
       assert.is(response.status, 200, await response.clone().text())
       assert.match(await response.text(), 'Hello')
@@ -87,12 +87,12 @@ for (const [what, model, body, status] of filtered)
   }
 
 test(`under "schema", a response that doesn't match the schema falls back, and its tokens are charged`, async () => {
-  const answers = ['no JSON', '{"city":5}', good]
-  const { ask, recorded, up } = await open((_, nth) => json(chatAnswer(answers[nth - 1])))
-  const response = await ask(['schema'], ['one/m', 'two/m', 'three/m'], { response_format })
+  const responses = ['no JSON', '{"city":5}', good]
+  const { send, recorded, upstream } = await open((_, nth) => json(chatAnswer(responses[nth - 1])))
+  const response = await send(['schema'], ['one/m', 'two/m', 'three/m'], { response_format })
   const { choices } = await response.json()
   assert.is(choices[0].message.content, good)
-  assert.equal(up.providers, ['one', 'two', 'three'])
+  assert.equal(upstream.providers, ['one', 'two', 'three'])
   const [record] = recorded.requests
   assert.equal(
     record?.attempts.map(({ outcome, status, usage }) => [outcome, status, usage?.inputTokens]),
@@ -115,12 +115,12 @@ test('the client gets the last unwanted response unchanged if there is no other,
     [false, 'one'],
     [true, 'one'],
   ] as const) {
-    const { ask, recorded } = await open(({ provider }) => {
+    const { send, recorded } = await open(({ provider }) => {
       if (last === 'one' && provider === 'two') return json({ error: { message: 'It broke.' } }, 503)
       const text = `no JSON of ${provider}`
       return stream ? sse(chatEvents(text)) : json(chatAnswer(text))
     })
-    const response = await ask(['schema'], ['one/m', 'two/m'], { response_format, stream })
+    const response = await send(['schema'], ['one/m', 'two/m'], { response_format, stream })
     assert.is(response.status, 200)
     const text = await response.text()
     assert.match(
@@ -143,10 +143,10 @@ test('"schema" has no effect without an output format or for a tool call', async
       { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' },
     ],
   }
-  const { ask, up } = await open((_, nth) => json(nth === 1 ? chatAnswer() : calling))
-  await ask(['schema'], ['one/m', 'two/m'])
-  await ask(['schema'], ['one/m', 'two/m'], { response_format })
-  assert.equal(up.providers, ['one', 'one'])
+  const { send, upstream } = await open((_, nth) => json(nth === 1 ? chatAnswer() : calling))
+  await send(['schema'], ['one/m', 'two/m'])
+  await send(['schema'], ['one/m', 'two/m'], { response_format })
+  assert.equal(upstream.providers, ['one', 'one'])
 })
 
 for (const [name, models] of [
@@ -156,10 +156,10 @@ for (const [name, models] of [
   const events = (provider: string, text: string) => (provider === 'claude' ? messageEvents(text) : chatEvents(text))
 
   test(`a ${name} stream is buffered until it matches the schema`, async () => {
-    const { ask, recorded } = await open(({ provider }) =>
+    const { send, recorded } = await open(({ provider }) =>
       sse(events(provider, provider === 'two' ? good : 'no JSON at all')),
     )
-    const response = await ask(['schema'], [...models], { response_format, stream: true })
+    const response = await send(['schema'], [...models], { response_format, stream: true })
     const text = await response.text()
     assert.not.match(text, 'JSON')
     assert.match(text, /Ulm/)
@@ -173,7 +173,7 @@ for (const [name, models] of [
   })
 
   test(`a ${name} stream that breaks off while buffered falls back to the next model`, async () => {
-    const { ask, recorded } = await open(({ provider }) => {
+    const { send, recorded } = await open(({ provider }) => {
       if (provider === 'two') return sse(chatEvents(good))
       return new Response(
         bodyOf(
@@ -187,7 +187,7 @@ for (const [name, models] of [
         },
       )
     })
-    const response = await ask(['schema'], [...models], { response_format, stream: true })
+    const response = await send(['schema'], [...models], { response_format, stream: true })
     assert.match(await response.text(), /data: \[DONE\]\n\n$/)
     assert.equal(
       recorded.requests[0]?.attempts.map(({ outcome }) => outcome),
@@ -196,7 +196,7 @@ for (const [name, models] of [
   })
 
   test(`returns an error if the ${name} stream is cut off for every model`, async () => {
-    const { ask, recorded } = await open(
+    const { send, recorded } = await open(
       ({ provider }) =>
         new Response(
           bodyOf(
@@ -210,7 +210,7 @@ for (const [name, models] of [
           },
         ),
     )
-    const response = await ask(['schema'], [...models], { response_format, stream: true })
+    const response = await send(['schema'], [...models], { response_format, stream: true })
     assert.is(response.status, 502)
     assert.not.match(await response.text(), 'Ulm')
     assert.is(recorded.requests[0]?.end, 'failed')
@@ -218,7 +218,7 @@ for (const [name, models] of [
 
   test(`aborting a buffered ${name} stream ends its call`, async () => {
     const leave = new AbortController()
-    const { ask, up, recorded } = await open(({ provider }) => {
+    const { send, upstream, recorded } = await open(({ provider }) => {
       setTimeout(() => leave.abort(), 5)
       return new Response(
         bodyOf(
@@ -232,14 +232,14 @@ for (const [name, models] of [
         },
       )
     })
-    const response = await ask(
+    const response = await send(
       ['schema'],
       [...models],
       { response_format, stream: true },
       { signal: leave.signal },
     ).catch(() => undefined)
     assert.ok(response === undefined || response.status === 499)
-    assert.equal([up.calls.length, up.open], [1, 0])
+    assert.equal([upstream.calls.length, upstream.open], [1, 0])
     assert.is(recorded.requests[0]?.end, 'aborted')
   })
 }
@@ -272,7 +272,7 @@ for (const [path, body, end] of streaming)
         connections: ['one', 'two', 'open', 'claude', 'google'],
       })
       const pending = askOf(endpointAt(path), 'said', 900)
-      const ask = async (models: string[]) => {
+      const send = async (models: string[]) => {
         const headers = {
           'x-signalbox-models': JSON.stringify({ models, on: ['content', 'schema'] }),
           'ai-language-model-id': 'said',
@@ -282,11 +282,11 @@ for (const [path, body, end] of streaming)
         const response = await post(pending.path, { ...pending.body, ...body }, { headers })
         return { target: response.headers.get('x-signalbox-target'), text: await response.text() }
       }
-      const wanted = await ask([model, 'two/m'])
+      const wanted = await send([model, 'two/m'])
       assert.is(wanted.target, 'two/m', wanted.text)
       assert.match(wanted.text, /Ulm/)
       assert.match(wanted.text, end)
-      const only = await ask([model])
+      const only = await send([model])
       assert.is(only.target, model)
       assert.match(only.text, /no JSON/)
       assert.match(only.text, end)
@@ -311,11 +311,11 @@ test('the client gets keep-alives while a stream is buffered', async () => {
     await more
     yield* chatEvents(good).slice(2)
   }
-  const { ask, clock, up } = await open(() => sse(slowly()))
-  const asking = ask(['schema'], ['one/m'], { response_format, stream: true })
-  while (up.calls.length === 0) await clock.advance(0)
+  const { send, clock, upstream } = await open(() => sse(slowly()))
+  const pending = send(['schema'], ['one/m'], { response_format, stream: true })
+  while (upstream.calls.length === 0) await clock.advance(0)
   await clock.advance(15_000)
-  const reader = (await asking).body?.getReader()
+  const reader = (await pending).body?.getReader()
   const decode = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)
   assert.match(decode((await reader?.read())?.value), /^: /)
   goOn()
@@ -327,34 +327,34 @@ test('the client gets keep-alives while a stream is buffered', async () => {
 
 test("a stream that the content filter ends before any content falls back, and one that has begun doesn't", async () => {
   const end = chatChunk({}, 'content_filter')
-  const { ask, recorded } = await open(({ provider }, nth) => {
+  const { send, recorded } = await open(({ provider }, nth) => {
     if (provider === 'two') return sse(chatEvents())
     return sse(nth === 1 ? [end, 'data: [DONE]\n\n'] : [chatChunk({ content: 'Half' }), end, 'data: [DONE]\n\n'])
   })
-  assert.match(await (await ask(['content'], ['one/m', 'two/m'], { stream: true })).text(), 'Hello')
+  assert.match(await (await send(['content'], ['one/m', 'two/m'], { stream: true })).text(), 'Hello')
   assert.equal(
     recorded.requests[0]?.attempts.map(({ outcome }) => outcome),
     ['filtered', 'answered'],
   )
-  const begun = await (await ask(['content'], ['one/m', 'two/m'], { stream: true })).text()
+  const begun = await (await send(['content'], ['one/m', 'two/m'], { stream: true })).text()
   assert.match(begun, 'Half')
   assert.match(begun, 'content_filter')
 })
 
 test('a stored combo falls back under the same conditions', async () => {
   const combos = { fast: { models: ['one/m', 'two/m'], on: ['content' as const] } }
-  const { chat, up, api } = await open(({ provider }) => json(provider === 'one' ? filteredChat : chatAnswer()), {
+  const { chat, upstream, api } = await open(({ provider }) => json(provider === 'one' ? filteredChat : chatAnswer()), {
     combos,
   })
   assert.is((await chat({ model: 'fast', messages })).headers.get('x-signalbox-target'), 'two/m')
-  assert.equal(up.providers, ['one', 'two'])
+  assert.equal(upstream.providers, ['one', 'two'])
   const [combo] = (await api.combos.list()).combos
   assert.equal(combo?.on, ['content'])
 })
 
 test("unwanted responses don't count against a model's health", async () => {
-  const { ask, api } = await open(({ provider }) => json(provider === 'one' ? filteredChat : chatAnswer()))
-  for (let nth = 0; nth < 8; nth++) await (await ask(['content'], ['one/m', 'two/m'])).text()
+  const { send, api } = await open(({ provider }) => json(provider === 'one' ? filteredChat : chatAnswer()))
+  for (let nth = 0; nth < 8; nth++) await (await send(['content'], ['one/m', 'two/m'])).text()
   const { targets } = await api.explain({ model: 'one/m' })
   assert.is(targets[0]?.use, 'first')
 })

@@ -36,11 +36,11 @@ const prices = {
   three: { baseUrl: 'http://three.test/v1', models: [priced('m', 5), { id: 'seer', type: 'imageToText' as const }] },
 }
 
-async function open(answer: Answering = () => json(chatAnswer()), more: WorldOptions = {}) {
-  const up = fakeUpstream((call, nth) => answerAt(call.url.pathname) ?? answer(call, nth))
+async function open(respond: Answering = () => json(chatAnswer()), more: WorldOptions = {}) {
+  const upstream = fakeUpstream((call, nth) => answerAt(call.url.pathname) ?? respond(call, nth))
   const combos = { fast: ['one/m', 'two/m', 'three/m'] }
-  const world = await openWorld({ fetch: up, catalog: prices, combos, ...more })
-  const ask = (gateway: unknown, { path = PATH, model = 'fast', headers = {}, signalbox }: Asked = {}) => {
+  const world = await openWorld({ fetch: upstream, catalog: prices, combos, ...more })
+  const send = (gateway: unknown, { path = PATH, model = 'fast', headers = {}, signalbox }: Asked = {}) => {
     const body = bodies[path.slice(path.lastIndexOf('/') + 1)]
     const providerOptions = { gateway, ...(signalbox && { signalbox }) }
     return world.post(
@@ -49,7 +49,7 @@ async function open(answer: Answering = () => json(chatAnswer()), more: WorldOpt
       { headers: { 'ai-language-model-id': model, 'ai-model-id': model, ...headers } },
     )
   }
-  return { ...world, up, ask }
+  return { ...world, upstream, send }
 }
 
 const failing: Answering = () => json({ error: { message: 'It broke.' } }, 500)
@@ -77,18 +77,18 @@ for (const [option, value, providers] of [
 ] as const)
   test(`${option}: ${JSON.stringify(value)} decides which targets are called, and isn't in the warnings`, async () => {
     const limits = { maxAttempts: 9 }
-    const { ask, up } = await open(failing, { limits })
-    await ask({ [option]: value })
-    assert.equal([...new Set(up.providers)], providers)
+    const { send, upstream } = await open(failing, { limits })
+    await send({ [option]: value })
+    assert.equal([...new Set(upstream.providers)], providers)
     const fine = await open()
-    assert.equal(await warningsOf(await fine.ask({ [option]: value })), [])
-    assert.equal(fine.up.providers, [providers[0]])
+    assert.equal(await warningsOf(await fine.send({ [option]: value })), [])
+    assert.equal(fine.upstream.providers, [providers[0]])
   })
 
 test('`order` takes precedence over `sort`, and `only` and `models` apply with both', async () => {
-  const { ask, up } = await open(failing, { limits: { maxAttempts: 9 } })
-  await ask({ order: ['one'], sort: 'cost', only: ['one', 'two', 'three'], models: ['two/m', 'three/m'] })
-  assert.equal([...new Set(up.providers)], ['one', 'two', 'three'])
+  const { send, upstream } = await open(failing, { limits: { maxAttempts: 9 } })
+  await send({ order: ['one'], sort: 'cost', only: ['one', 'two', 'three'], models: ['two/m', 'three/m'] })
+  assert.equal([...new Set(upstream.providers)], ['one', 'two', 'three'])
 })
 
 test('sort: "ttft" prefers the fastest target, and "tps" does the same with a warning', async () => {
@@ -96,30 +96,30 @@ test('sort: "ttft" prefers the fastest target, and "tps" does the same with a wa
     await clock.sleep(provider === 'one' ? 50 : provider === 'two' ? 30 : 10)
     return json(chatAnswer())
   }
-  const { ask, up, clock } = await open((call, nth) => slow(call, nth))
+  const { send, upstream, clock } = await open((call, nth) => slow(call, nth))
   const done = async (requested: Promise<Response>) => {
     await clock.advance(60)
     return requested
   }
-  for (const model of ['one/m', 'two/m', 'three/m']) await (await done(ask({}, { model }))).text()
-  const before = up.calls.length
-  assert.equal(await warningsOf(await done(ask({ sort: 'ttft' }))), [])
-  const response = await done(ask({ sort: 'tps' }))
+  for (const model of ['one/m', 'two/m', 'three/m']) await (await done(send({}, { model }))).text()
+  const before = upstream.calls.length
+  assert.equal(await warningsOf(await done(send({ sort: 'ttft' }))), [])
+  const response = await done(send({ sort: 'tps' }))
   assert.is(response.headers.get('x-signalbox-warning'), 'replaced:providerOptions.gateway.sort')
   assert.equal(await warningsOf(response), ['providerOptions.gateway.sort'])
-  assert.ok(up.providers.slice(before).includes('three'), up.providers.join())
-  const strict = await refusal(await done(ask({ sort: 'tps' }, { headers: { 'x-signalbox-strict': 'true' } })))
+  assert.ok(upstream.providers.slice(before).includes('three'), upstream.providers.join())
+  const strict = await refusal(await done(send({ sort: 'tps' }, { headers: { 'x-signalbox-strict': 'true' } })))
   assert.is(strict.status, 400)
 })
 
 test('names in `order` and `only` may be aliases, provider IDs, and connection IDs', async () => {
   const catalogWithAlias = { ...prices, two: { ...prices.two, alias: 'zwei' } }
   const combos = { fast: ['one/m', 'zwei/m', 'three/m'] }
-  const { ask, up, api } = await open(undefined, { catalog: catalogWithAlias, combos })
+  const { send, upstream, api } = await open(undefined, { catalog: catalogWithAlias, combos })
   const { connections } = await api.connections.list()
   const id = connections.find(({ provider }) => provider === 'three')?.id
-  for (const name of ['two', 'zwei', id]) assert.is((await ask({ only: [name] })).status, 200)
-  assert.equal(up.providers, ['two', 'two', 'three'])
+  for (const name of ['two', 'zwei', id]) assert.is((await send({ only: [name] })).status, 200)
+  assert.equal(upstream.providers, ['two', 'two', 'three'])
 })
 
 for (const [option, value, message] of [
@@ -142,33 +142,33 @@ for (const [option, value, message] of [
   ],
 ] as const)
   test(`${option}: ${JSON.stringify(value).slice(0, 40)} returns a 400, and no provider is called`, async () => {
-    const { ask, up, recorded } = await open()
+    const { send, upstream, recorded } = await open()
     const requested = String(message).includes('"fast"') ? ['language-model'] : routes // a combo of chat models
     for (const route of requested) {
-      const response = await ask({ [option]: value }, { path: `/v4/ai/${route}` })
+      const response = await send({ [option]: value }, { path: `/v4/ai/${route}` })
       const { status, message: output } = await refusal(response)
       assert.is(status, 400, output)
       assert.match(output, message)
       assert.not.match(output, 'sk-secret')
     }
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
     assert.not.match(JSON.stringify(recorded), 'sk-secret')
   })
 
 test('has: ["vision"] keeps models that the catalog or a custom model describes as reading images', async () => {
-  const { ask, up, api } = await open(undefined, { combos: { fast: ['one/m', 'three/seer'] } })
-  assert.equal(await warningsOf(await ask({ has: ['vision'] })), [])
-  assert.equal(up.providers, ['three'])
+  const { send, upstream, api } = await open(undefined, { combos: { fast: ['one/m', 'three/seer'] } })
+  assert.equal(await warningsOf(await send({ has: ['vision'] })), [])
+  assert.equal(upstream.providers, ['three'])
   await api.customModels.create({ providerAlias: 'one', id: 'm', type: 'imageToText' })
-  assert.is((await ask({ has: ['vision'] })).status, 200)
-  assert.equal(up.providers, ['three', 'one'])
+  assert.is((await send({ has: ['vision'] })).status, 200)
+  assert.equal(upstream.providers, ['three', 'one'])
 })
 
 test('has: ["vision"] keeps models at a connection with the tag', async () => {
   const connections = ['one', { provider: 'two', tags: { vision: true } }]
-  const { ask, up } = await open(undefined, { connections, combos: { fast: ['one/m', 'two/m'] } })
-  assert.is((await ask({ has: ['vision'] })).status, 200)
-  assert.equal(up.providers, ['two'])
+  const { send, upstream } = await open(undefined, { connections, combos: { fast: ['one/m', 'two/m'] } })
+  assert.is((await send({ has: ['vision'] })).status, 200)
+  assert.equal(upstream.providers, ['two'])
 })
 
 for (const [option, tags] of [
@@ -177,7 +177,7 @@ for (const [option, tags] of [
 ] as const) {
   test(`${option} only uses connections with the tag, on each route and in streams`, async () => {
     const connections = ['one', { provider: 'two', tags }, 'three']
-    const { ask, up } = await open(
+    const { send, upstream } = await open(
       ({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer())),
       {
         connections,
@@ -187,44 +187,44 @@ for (const [option, tags] of [
     for (const route of routes) {
       const path = `/v4/ai/${route}`
       const signalbox = { models: ['one/x', 'two/x', 'three/x'], retryAmbiguous: true, sameVectors: true }
-      const response = await ask({ [option]: true }, { path, signalbox })
+      const response = await send({ [option]: true }, { path, signalbox })
       assert.equal(await warningsOf(response), [], route)
-      const { status, code, message } = await refusal(await ask({ [option]: true }, { path, model: 'one/x' }))
+      const { status, code, message } = await refusal(await send({ [option]: true }, { path, model: 'one/x' }))
       assert.equal([status, code], [403, 'no_compliant_target'], message)
       assert.match(message, `"providerOptions.gateway.${option}" requires`)
     }
     const headers = { 'ai-language-model-streaming': 'true' }
-    const stream = await ask({ [option]: true }, { headers, model: 'two/x' })
+    const stream = await send({ [option]: true }, { headers, model: 'two/x' })
     assert.match(await stream.text(), '"finish"')
-    assert.is((await ask({ [option]: true }, { headers, model: 'three/x' })).status, 403)
-    assert.equal(new Set(up.providers), new Set(['two']))
+    assert.is((await send({ [option]: true }, { headers, model: 'three/x' })).status, 403)
+    assert.equal(new Set(upstream.providers), new Set(['two']))
   })
 
   test(`${option}: false requires nothing`, async () => {
-    const { ask, up } = await open()
-    assert.equal(await warningsOf(await ask({ [option]: false })), [])
-    assert.equal(up.providers, ['one'])
+    const { send, upstream } = await open()
+    assert.equal(await warningsOf(await send({ [option]: false })), [])
+    assert.equal(upstream.providers, ['one'])
   })
 
   test(`${option} also applies to fallback models and never to a warning in strict mode`, async () => {
-    const { ask, up } = await open()
+    const { send, upstream } = await open()
     const options = { [option]: true, models: ['two/m'], order: ['three'], sort: 'cost' }
-    const { status } = await refusal(await ask(options, { headers: { 'x-signalbox-strict': 'true' } }))
-    assert.equal([status, up.calls.length], [403, 0])
+    const { status } = await refusal(await send(options, { headers: { 'x-signalbox-strict': 'true' } }))
+    assert.equal([status, upstream.calls.length], [403, 0])
   })
 }
 
 test('the error names the data policy if other targets aren\'t in "only"', async () => {
-  const { ask } = await open()
-  const { code } = await refusal(await ask({ only: ['two'], zeroDataRetention: true }))
+  const { send } = await open()
+  const { code } = await refusal(await send({ only: ['two'], zeroDataRetention: true }))
   assert.is(code, 'no_compliant_target')
 })
 
 test('tags and the user are recorded, and a warning reports tags over the limit of 10 tags or 64 characters', async () => {
-  const { ask, api } = await open(undefined, { usage: true })
+  const { send, api } = await open(undefined, { usage: true })
   const tags = ['beta', ...Array.from({ length: 9 }, (_, at) => `t${at}`)]
-  assert.equal(await warningsOf(await ask({ tags, user: 'u1' })), [])
-  const response = await ask({ tags: ['x'.repeat(65), ...tags, 'more'], user: 'u2' })
+  assert.equal(await warningsOf(await send({ tags, user: 'u1' })), [])
+  const response = await send({ tags: ['x'.repeat(65), ...tags, 'more'], user: 'u2' })
   assert.is(response.headers.get('x-signalbox-warning'), 'clamped:providerOptions.gateway.tags')
   const { requests } = await api.usage.requests({})
   assert.equal(
@@ -237,9 +237,9 @@ test('tags and the user are recorded, and a warning reports tags over the limit 
 })
 
 test('a request from an account without the given quota entity returns a 403', async () => {
-  const { ask, up } = await open()
-  const { status, code } = await refusal(await ask({ quotaEntityId: 'bob' }))
-  assert.equal([status, code, up.calls.length], [403, 'account_not_allowed', 0])
+  const { send, upstream } = await open()
+  const { status, code } = await refusal(await send({ quotaEntityId: 'bob' }))
+  assert.equal([status, code, upstream.calls.length], [403, 'account_not_allowed', 0])
 })
 
 for (const [option, value] of Object.entries({
@@ -250,58 +250,58 @@ for (const [option, value] of Object.entries({
   invented: true,
 }))
   test(`${option} causes a warning on each route, and is rejected in strict mode`, async () => {
-    const { ask, up } = await open(undefined, { connections: ['one'] })
+    const { send, upstream } = await open(undefined, { connections: ['one'] })
     const name = `providerOptions.gateway.${option}`
     for (const route of routes) {
       const callOptions = { path: `/v4/ai/${route}`, model: 'one/x' }
-      const response = await ask({ [option]: value }, callOptions)
+      const response = await send({ [option]: value }, callOptions)
       assert.match(response.headers.get('x-signalbox-warning') ?? '', `dropped:${name}`, route)
       assert.ok(
         (await warningsOf(response)).some((feature) => feature.startsWith(name)),
         route,
       )
-      const calls = up.calls.length
+      const calls = upstream.calls.length
       const strict = await refusal(
-        await ask({ [option]: value }, { ...callOptions, headers: { 'x-signalbox-strict': '1' } }),
+        await send({ [option]: value }, { ...callOptions, headers: { 'x-signalbox-strict': '1' } }),
       )
-      assert.equal([strict.status, up.calls.length], [400, calls], `${route} ${strict.message}`)
+      assert.equal([strict.status, upstream.calls.length], [400, calls], `${route} ${strict.message}`)
       assert.match(strict.message, name)
     }
   })
 
 test('serviceTier is sent to the provider', async () => {
-  const { ask, up } = await open()
-  assert.equal(await warningsOf(await ask({ serviceTier: 'flex' }, { model: 'one/m' })), [])
-  assert.is(JSON.parse(up.calls[0]?.body ?? '').service_tier, 'flex')
+  const { send, upstream } = await open()
+  assert.equal(await warningsOf(await send({ serviceTier: 'flex' }, { model: 'one/m' })), [])
+  assert.is(JSON.parse(upstream.calls[0]?.body ?? '').service_tier, 'flex')
 })
 
 test("a key must allow each fallback model, and the gateway's own order can't reach others", async () => {
-  const { post, up, key, gateway, keyId } = await openGate({ models: ['one/m', 'two/m'] })
+  const { post, upstream, key, gateway, keyId } = await openGate({ models: ['one/m', 'two/m'] })
   assert.ok(key)
-  const ask = (options: object) =>
+  const send = (options: object) =>
     post(PATH, { prompt, providerOptions: { gateway: options } }, { headers: { 'ai-language-model-id': 'one/m' } })
   for (const models of [['cheap/m'], ['two/m', 'cheap/m'], ['nowhere/m']])
-    assert.is((await ask({ models })).status, 403, models.join())
-  assert.is(up.calls.length, 0)
-  assert.is((await ask({ models: ['two/m'], order: ['cheap'], sort: 'cost' })).status, 200)
-  assert.equal(up.providers, ['one'])
+    assert.is((await send({ models })).status, 403, models.join())
+  assert.is(upstream.calls.length, 0)
+  assert.is((await send({ models: ['two/m'], order: ['cheap'], sort: 'cost' })).status, 200)
+  assert.equal(upstream.providers, ['one'])
   const body = { prompt, providerOptions: { gateway: { models: ['cheap/m'] } } }
   const { error } = await gateway.api.explain({ model: 'one/m', path: PATH, body, keyId })
   assert.is(error?.code, 'MODEL_NOT_ALLOWED')
 })
 
 test('the setting allowRequestModels forbids models, but not the other options', async () => {
-  const { ask, up, api } = await open()
+  const { send, upstream, api } = await open()
   await api.settings.update({ allowRequestModels: false })
-  const { status, message } = await refusal(await ask({ models: ['one/m'] }))
-  assert.equal([status, up.calls.length], [403, 0])
+  const { status, message } = await refusal(await send({ models: ['one/m'] }))
+  assert.equal([status, upstream.calls.length], [403, 0])
   assert.match(message, /"providerOptions\.gateway".*"allowRequestModels"/)
-  assert.is((await ask({ order: ['two'], sort: 'cost', only: ['two'] })).status, 200)
-  assert.equal(up.providers, ['two'])
+  assert.is((await send({ order: ['two'], sort: 'cost', only: ['two'] })).status, 200)
+  assert.equal(upstream.providers, ['two'])
 })
 
 test('explanations show the order, the cost, and the targets that options exclude', async () => {
-  const { api, up } = await open()
+  const { api, upstream } = await open()
   const explain = (gateway: object) =>
     api.explain({ model: 'fast', path: PATH, body: { prompt, providerOptions: { gateway } } })
   const { targets } = await explain({ sort: 'cost', order: ['three'], only: ['three', 'two'] })
@@ -316,26 +316,26 @@ test('explanations show the order, the cost, and the targets that options exclud
   assert.match(targets[1]?.why ?? '', '$2 per million tokens')
   assert.is((await explain({ zeroDataRetention: true })).error?.code, 'NO_COMPLIANT_TARGET')
   assert.is((await explain({ byok: {} })).error?.code, 'INVALID_REQUEST')
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('the options of a list in a header also apply, and its models come first', async () => {
-  const { ask, up } = await open(failing, { limits: { maxAttempts: 9 } })
+  const { send, upstream } = await open(failing, { limits: { maxAttempts: 9 } })
   const headers = { 'x-signalbox-models': 'two/m' }
-  await ask({ models: ['three/m'], order: ['three'] }, { headers, model: 'any' })
-  assert.equal([...new Set(up.providers)], ['two', 'three'])
+  await send({ models: ['three/m'], order: ['three'] }, { headers, model: 'any' })
+  assert.equal([...new Set(upstream.providers)], ['two', 'three'])
 })
 
 test('null options are treated as missing', async () => {
-  const { ask, up } = await open()
+  const { send, upstream } = await open()
   const nothing = { order: null, only: null, sort: null, models: null, tags: null, byok: null, has: null }
-  assert.equal(await warningsOf(await ask({ ...nothing, zeroDataRetention: null, quotaEntityId: null })), [])
-  assert.equal(up.providers, ['one'])
+  assert.equal(await warningsOf(await send({ ...nothing, zeroDataRetention: null, quotaEntityId: null })), [])
+  assert.equal(upstream.providers, ['one'])
 })
 
 test("other formats don't have these options, except for the account", async () => {
-  const { chat, up } = await open()
+  const { chat, upstream } = await open()
   const providerOptions = { gateway: { only: ['nowhere'], byok: {} } }
   assert.is((await chat({ messages: [{ role: 'user', content: 'Hi' }], providerOptions })).status, 200)
-  assert.equal(JSON.parse(up.calls[0]?.body ?? '').providerOptions, providerOptions)
+  assert.equal(JSON.parse(upstream.calls[0]?.body ?? '').providerOptions, providerOptions)
 })

@@ -12,11 +12,11 @@ const listed = (list: unknown) => ({
   headers: { 'x-signalbox-models': typeof list === 'string' ? list : JSON.stringify(list) },
 })
 
-async function open(answer: Answering = () => json(chatAnswer()), more = {}) {
-  const up = fakeUpstream(answer)
-  const world = await openWorld({ fetch: up, ...more })
-  const ask = (list: unknown, body: object = {}) => world.chat({ model: 'said', messages, ...body }, listed(list))
-  return { ...world, up, ask }
+async function open(respond: Answering = () => json(chatAnswer()), more = {}) {
+  const upstream = fakeUpstream(respond)
+  const world = await openWorld({ fetch: upstream, ...more })
+  const send = (list: unknown, body: object = {}) => world.chat({ model: 'said', messages, ...body }, listed(list))
+  return { ...world, upstream, send }
 }
 
 const error = async (response: Response) => {
@@ -27,15 +27,15 @@ const error = async (response: Response) => {
 const failingFirst: Answering = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
 
 test("a list's models are tried in order, and the model in the body is ignored", async () => {
-  const { ask, up, recorded } = await open(failingFirst)
-  const response = await ask({ models: ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m'] })
+  const { send, upstream, recorded } = await open(failingFirst)
+  const response = await send({ models: ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m'] })
   assert.is(response.status, 200, await response.text())
-  assert.equal(up.providers, ['one', 'two'])
+  assert.equal(upstream.providers, ['one', 'two'])
   assert.equal(
-    up.calls.map(({ body }) => JSON.parse(body).max_tokens),
+    upstream.calls.map(({ body }) => JSON.parse(body).max_tokens),
     [undefined, 7],
   )
-  assert.is(up.calls[0]?.headers.get('x-signalbox-models'), null, 'no provider reads the list')
+  assert.is(upstream.calls[0]?.headers.get('x-signalbox-models'), null, 'no provider reads the list')
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /one.*503.*two/)
   const [record] = recorded.requests
   assert.equal([record?.model, record?.attempts.length], ['said', 2])
@@ -43,9 +43,9 @@ test("a list's models are tried in order, and the model in the body is ignored",
 })
 
 test('comma-separated names also form a list', async () => {
-  const { ask, up } = await open(failingFirst)
-  assert.is((await ask(' one/m ,two/m')).status, 200)
-  assert.equal(up.providers, ['one', 'two'])
+  const { send, upstream } = await open(failingFirst)
+  assert.is((await send(' one/m ,two/m')).status, 200)
+  assert.equal(upstream.providers, ['one', 'two'])
 })
 
 test("a list can contain combos and aliases, and names that don't resolve are skipped", async () => {
@@ -53,12 +53,15 @@ test("a list can contain combos and aliases, and names that don't resolve are sk
     combos: { inner: { models: ['one/m', { model: 'three/m', params: { topP: 0.5 } }] } },
     aliases: { short: 'two/m' },
   }
-  const { ask, up } = await open(({ provider }) => (provider === 'two' ? json(chatAnswer()) : json({}, 500)), more)
+  const { send, upstream } = await open(
+    ({ provider }) => (provider === 'two' ? json(chatAnswer()) : json({}, 500)),
+    more,
+  )
   const outer = { model: 'inner', params: { topP: 0.1, temperature: 0.2 } }
-  assert.is((await ask({ models: ['nowhere/m', outer, 'short'] })).status, 200)
-  assert.equal(up.providers, ['one', 'three', 'two'])
+  assert.is((await send({ models: ['nowhere/m', outer, 'short'] })).status, 200)
+  assert.equal(upstream.providers, ['one', 'three', 'two'])
   assert.equal(
-    up.calls.map(({ body }) => [JSON.parse(body).top_p, JSON.parse(body).temperature]),
+    upstream.calls.map(({ body }) => [JSON.parse(body).top_p, JSON.parse(body).temperature]),
     [
       [0.1, 0.2],
       [0.5, 0.2],
@@ -82,26 +85,26 @@ for (const [models, message] of deadEnds) {
   test(`a list that doesn't resolve (${models}) is rejected with an error that lists its names, and the model in the body is ignored`, async () => {
     const provider = { baseUrl: 'http://provider.test/v1', models: [{ id: 'm' }] }
     const more = { catalog: { one: provider, away: provider }, connections: ['one'] }
-    const { ask, up } = await open(undefined, { ...more, combos: { said: { models: [] } } })
-    const response = await ask({ models })
+    const { send, upstream } = await open(undefined, { ...more, combos: { said: { models: [] } } })
+    const response = await send({ models })
     assert.is(response.status, 404)
     assert.is(await error(response), `None of the models in "x-signalbox-models" ${message}`)
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
   })
 }
 
 test('conditions, weights, and strategies of a list apply', async () => {
-  const { ask, up } = await open()
-  await ask({ models: [{ model: 'one/m', when: { tools: true } }, 'two/m'] })
-  await ask({
+  const { send, upstream } = await open()
+  await send({ models: [{ model: 'one/m', when: { tools: true } }, 'two/m'] })
+  await send({
     models: [
       { model: 'one/m', weight: 0 },
       { model: 'three/m', weight: 5 },
     ],
     strategy: 'weighted',
   })
-  assert.equal(up.providers, ['two', 'three'])
-  const left = await ask({ models: [{ model: 'one/m', when: { tools: true } }] })
+  assert.equal(upstream.providers, ['two', 'three'])
+  const left = await send({ models: [{ model: 'one/m', when: { tools: true } }] })
   assert.is(left.status, 400)
   assert.match(
     await error(left),
@@ -138,48 +141,48 @@ const refusals: Array<[list: unknown, message: string | RegExp]> = [
 ]
 for (const [list, message] of refusals) {
   test(`${JSON.stringify(list).slice(0, 60)} is rejected, and no provider is called`, async () => {
-    const { ask, up } = await open()
-    const response = await ask(list)
+    const { send, upstream } = await open()
+    const response = await send(list)
     const responseBody = await error(response)
     assert.is(response.status, 400, responseBody)
     assert.ok(responseBody.startsWith('x-signalbox-models: '), responseBody)
     const rest = responseBody.slice('x-signalbox-models: '.length)
     if (typeof message === 'string') assert.is(rest, message)
     else assert.match(rest, message)
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
   })
 }
 
 test("a list can lower the gateway's number of attempts, but not raise it", async () => {
-  const { ask, up } = await open(() => json({}, 500), { limits: { maxAttempts: 2 } })
+  const { send, upstream } = await open(() => json({}, 500), { limits: { maxAttempts: 2 } })
   const models = ['one/m', 'two/m', 'three/m']
-  await ask({ models, maxAttempts: 50 })
-  assert.is(up.calls.length, 2)
-  await ask({ models, maxAttempts: 1 })
-  assert.is(up.calls.length, 3)
+  await send({ models, maxAttempts: 50 })
+  assert.is(upstream.calls.length, 2)
+  await send({ models, maxAttempts: 1 })
+  assert.is(upstream.calls.length, 3)
 })
 
 test('the setting allowRequestModels also forbids lists for the host app', async () => {
-  const { ask, up, api, gateway, chat } = await open()
+  const { send, upstream, api, gateway, chat } = await open()
   await api.settings.update({ allowRequestModels: false })
-  const response = await ask({ models: ['one/m'] })
+  const response = await send({ models: ['one/m'] })
   assert.is(response.status, 403)
   assert.match(await error(response), /allowRequestModels/)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
   assert.is((await chat({ model: 'one/m', messages })).status, 200)
   const headers = { 'x-signalbox-models': 'one/m' }
   assert.is((await gateway.api.explain({ model: 'x', headers })).error?.status, 403)
   await api.settings.update({ allowRequestModels: null })
-  assert.is((await ask({ models: ['one/m'] })).status, 200)
+  assert.is((await send({ models: ['one/m'] })).status, 200)
   assert.is((await gateway.api.explain({ model: 'x', headers })).targets[0]?.use, 'first')
 })
 
 test('a key must allow every name in a list, regardless of the model in the body', async () => {
-  const { post, up, key, keyId, gateway } = await openGate({
+  const { post, upstream, key, keyId, gateway } = await openGate({
     models: ['one/m', 'chain', 'claude/*'],
     combos: { chain: ['two/m'], mixed: ['one/m', 'two/m'] },
   })
-  const ask = (models: unknown[], model = 'one/m') =>
+  const send = (models: unknown[], model = 'one/m') =>
     post('/v1/chat/completions', { model, messages }, listed({ models }))
   for (const [models, model] of [
     [['two/m'], 'one/m'],
@@ -187,27 +190,27 @@ test('a key must allow every name in a list, regardless of the model in the body
     [['one/m', { model: 'open/r' }], 'chain'],
     [['one/m', 'nowhere/m'], 'one/m'],
   ] as const) {
-    const response = await ask([...models], model)
+    const response = await send([...models], model)
     assert.is(response.status, 403, JSON.stringify(models))
     await response.text()
   }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
   assert.ok(key)
-  assert.is((await ask(['chain', 'claude/c'], 'any label')).status, 200)
-  assert.equal(up.providers, ['two'])
-  const partly = await ask(['mixed', 'chain'], 'chain')
+  assert.is((await send(['chain', 'claude/c'], 'any label')).status, 200)
+  assert.equal(upstream.providers, ['two'])
+  const partly = await send(['mixed', 'chain'], 'chain')
   assert.is(partly.status, 200)
-  assert.equal(up.providers, ['two', 'one'], 'of a combo that is not named, the targets that are')
+  assert.equal(upstream.providers, ['two', 'one'], 'of a combo that is not named, the targets that are')
   const headers = { 'x-signalbox-models': JSON.stringify({ models: ['one/m', 'two/m'] }) }
   const { error: refusal } = await gateway.api.explain({ model: 'one/m', headers, keyId })
   assert.is(refusal?.code, 'MODEL_NOT_ALLOWED')
 })
 
 test("a combo in a list never calls targets that the key doesn't allow, even after failures", async () => {
-  const { post, up } = await openGate({
+  const { post, upstream } = await openGate({
     models: ['one/m', 'cheap/m'],
     combos: { mixed: ['one/m', 'two/m'] },
-    answer: (call, nth) => (call.provider === 'one' ? json({}, 500) : metered({}, { tokens: 0 })(call, nth)),
+    respond: (call, nth) => (call.provider === 'one' ? json({}, 500) : metered({}, { tokens: 0 })(call, nth)),
   })
   const response = await post(
     '/v1/chat/completions',
@@ -215,15 +218,15 @@ test("a combo in a list never calls targets that the key doesn't allow, even aft
     listed({ models: ['mixed', 'cheap/m'] }),
   )
   assert.is(response.status, 200)
-  assert.equal(up.providers, ['one', 'cheap'])
+  assert.equal(upstream.providers, ['one', 'cheap'])
 })
 
 test('limits apply to each target of a list', async () => {
-  const { post, up, used } = await openGate({ limits: { tokens: { total: 3_000 } } })
+  const { post, upstream, used } = await openGate({ limits: { tokens: { total: 3_000 } } })
   const models = [{ model: 'one/m', params: { maxTokens: 100 } }, 'two/m']
   const response = await post('/v1/chat/completions', { model: 'x', messages, max_tokens: 4_000 }, listed({ models }))
   assert.is(response.status, 200)
-  assert.is(JSON.parse(up.calls[0]?.body ?? '').max_tokens, 100)
+  assert.is(JSON.parse(upstream.calls[0]?.body ?? '').max_tokens, 100)
   assert.is(await used('tokens'), 12)
 })
 
@@ -241,21 +244,21 @@ test('unwanted responses also count against limits', async () => {
 })
 
 test('parameters are rejected in lists for kinds other than chat, and embedding lists must have one model', async () => {
-  const { post, up } = await openGate()
-  const ask = (list: object) => post('/v1/embeddings', { model: 'x', input: 'Hi' }, listed(list))
-  const wrong = await ask({ models: [{ model: 'other/embedding', params: { maxTokens: 1 } }] })
+  const { post, upstream } = await openGate()
+  const send = (list: object) => post('/v1/embeddings', { model: 'x', input: 'Hi' }, listed(list))
+  const wrong = await send({ models: [{ model: 'other/embedding', params: { maxTokens: 1 } }] })
   assert.is(wrong.status, 400)
   assert.match(await error(wrong), /"models\[0\]\.params" is only for chat/)
-  const mixing = await ask({ models: ['other/embedding', 'one/another'] })
+  const mixing = await send({ models: ['other/embedding', 'one/another'] })
   assert.is(mixing.status, 400)
   assert.match(await error(mixing), /mixes embedding models/)
-  assert.is(up.calls.length, 0)
-  assert.is((await ask({ models: ['other/embedding'] })).status, 200)
+  assert.is(upstream.calls.length, 0)
+  assert.is((await send({ models: ['other/embedding'] })).status, 200)
 })
 
 for (const stream of [false, true])
   test(`an unwanted response that the client gets is reported and charged once${stream ? ', streamed' : ''}`, async () => {
-    const { post, up, recorded } = await open(() => (stream ? sse(chatEvents('{}')) : json(chatAnswer('{}'))), {
+    const { post, upstream, recorded } = await open(() => (stream ? sse(chatEvents('{}')) : json(chatAnswer('{}'))), {
       catalog: { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1, output: 1 } }] } },
       connections: ['one'],
     })
@@ -278,7 +281,7 @@ for (const stream of [false, true])
     const text = await response.text()
     const last = stream ? text.split('data: ').find((event) => event.includes('"finish"')) : text
     const { signalbox } = JSON.parse(last ?? '').providerMetadata
-    assert.is(up.calls.length, 2)
+    assert.is(upstream.calls.length, 2)
     const attempt = { target: 'one/m', status: 200, outcome: 'schema' }
     assert.equal(signalbox.attempts, [attempt, attempt])
     const costs = recorded.requests[0]?.attempts.map(({ costUsd = 0 }) => costUsd) ?? []

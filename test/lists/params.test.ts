@@ -27,16 +27,16 @@ const clients = {
 }
 
 async function open(params: EntryParams, more = {}) {
-  const up = fakeUpstream(metered({}, { tokens: 0 }))
+  const upstream = fakeUpstream(metered({}, { tokens: 0 }))
   const combos = Object.fromEntries(models.map((model) => [model.replace('/', '-'), { models: [{ model, params }] }]))
-  const world = await openWorld({ fetch: up, catalog, connections, combos, ...more })
-  async function ask(path: string, model: string, body: object = {}, headers: Record<string, string> = {}) {
+  const world = await openWorld({ fetch: upstream, catalog, connections, combos, ...more })
+  async function send(path: string, model: string, body: object = {}, headers: Record<string, string> = {}) {
     const pending = askOf(endpointAt(path), model, 900)
     const beside = { 'ai-language-model-id': model, 'ai-language-model-specification-version': '4' }
     const whole = JSON.stringify({ ...pending.body, ...body })
     const response = await world.post(pending.path, whole, { headers: { ...beside, ...headers } })
     const text = await response.text()
-    const sent = up.calls.at(-1)?.body
+    const sent = upstream.calls.at(-1)?.body
     return {
       status: response.status,
       text,
@@ -44,7 +44,7 @@ async function open(params: EntryParams, more = {}) {
       sent: sent === undefined ? {} : JSON.parse(sent),
     }
   }
-  return { ...world, up, ask }
+  return { ...world, upstream, send }
 }
 
 const params: EntryParams = {
@@ -101,10 +101,10 @@ type Sent = Record<string, unknown>
 for (const [format, path] of Object.entries(clients))
   for (const [model, { sent, lost }] of Object.entries(expected)) {
     test(`a request uses the parameters of the combo entry (${format} client, ${model})`, async () => {
-      const { ask, up } = await open(params)
+      const { send, upstream } = await open(params)
       const name = model.replace('/', '-')
-      const plain = await ask(path, model)
-      const { status, text, warnings, sent: body } = await ask(path, name)
+      const plain = await send(path, model)
+      const { status, text, warnings, sent: body } = await send(path, name)
       assert.is(status, 200, text)
       assert.equal(body, { ...withoutLimit(plain.sent), ...sent })
       const dropped = warnings?.split(', ').filter((one) => one.startsWith('dropped:')) ?? []
@@ -114,10 +114,10 @@ for (const [format, path] of Object.entries(clients))
           dropped.some((one) => one.includes(option) || one.includes(snake(option))),
           `${option} in ${warnings}`,
         )
-      const calls = up.calls.length
-      const strict = await ask(path, name, {}, { 'x-signalbox-strict': 'true' })
+      const calls = upstream.calls.length
+      const strict = await send(path, name, {}, { 'x-signalbox-strict': 'true' })
       assert.is(strict.status, lost.length > 0 ? 400 : 200, strict.text)
-      assert.is(up.calls.length, calls + (lost.length > 0 ? 0 : 1))
+      assert.is(upstream.calls.length, calls + (lost.length > 0 ? 0 : 1))
     })
   }
 
@@ -200,47 +200,50 @@ const passed: Array<[what: string, { path: string; name: string; body: object; p
 
 for (const [what, { path, name, body, params: set, sent }] of passed) {
   test(`a passed-through request gets ${what}`, async () => {
-    const { ask } = await open(set)
-    const { status, text, sent: found } = await ask(path, name, body)
+    const { send } = await open(set)
+    const { status, text, sent: found } = await send(path, name, body)
     assert.is(status, 200, text)
     for (const [field, value] of Object.entries(sent)) assert.equal(found[field], value, field)
   })
 }
 
 test('nothing else changes in a passed-through request', async () => {
-  const { post, up } = await open({ temperature: 0.1 })
+  const { post, upstream } = await open({ temperature: 0.1 })
   const text =
     '{ "model": "one-m",\n "messages": [{"role":"user","content":"Hi \\u00e9"}], "temperature":1.50, "big":12345678901234567890, "top_p": 0.50 }'
   await (await post(CHAT, text)).text()
   const expectedText = text.replace('one-m', 'm').replace(' "temperature":1.50,', ' ')
-  assert.is(up.calls[0]?.body.replace(/"temperature":0.1, ?/, '').replaceAll(' ', ''), expectedText.replaceAll(' ', ''))
-  assert.is(JSON.parse(up.calls[0]?.body ?? '').temperature, 0.1)
+  assert.is(
+    upstream.calls[0]?.body.replace(/"temperature":0.1, ?/, '').replaceAll(' ', ''),
+    expectedText.replaceAll(' ', ''),
+  )
+  assert.is(JSON.parse(upstream.calls[0]?.body ?? '').temperature, 0.1)
 })
 
 test('token counting requests are unchanged', async () => {
-  const { ask } = await open({ maxTokens: 5, temperature: 0.1 })
-  const counted = await ask('/v1/messages/count_tokens', 'claude-c', { max_tokens: undefined })
+  const { send } = await open({ maxTokens: 5, temperature: 0.1 })
+  const counted = await send('/v1/messages/count_tokens', 'claude-c', { max_tokens: undefined })
   assert.equal([counted.sent.max_tokens, counted.sent.temperature], [undefined, undefined])
 })
 
 test('in nested combos, the innermost entry decides each parameter', async () => {
-  const { ask, api } = await open({ maxTokens: 5, temperature: 0.1 })
+  const { send, api } = await open({ maxTokens: 5, temperature: 0.1 })
   await api.combos.create({ name: 'outer', models: [{ model: 'one-m', params: { temperature: 0.9, topP: 0.5 } }] })
-  const { sent } = await ask(CHAT, 'outer')
+  const { sent } = await send(CHAT, 'outer')
   assert.equal([sent.max_tokens, sent.temperature, sent.top_p], [5, 0.1, 0.5])
 })
 
 test('the same model is called again for an entry with other parameters', async () => {
-  const answer = metered({}, { tokens: 0 })
-  const up = fakeUpstream((call, nth) => (nth === 1 ? new Response('{}', { status: 503 }) : answer(call, nth)))
+  const respond = metered({}, { tokens: 0 })
+  const upstream = fakeUpstream((call, nth) => (nth === 1 ? new Response('{}', { status: 503 }) : respond(call, nth)))
   const models = [
     { model: 'one/m', params: { maxTokens: 5 } },
     { model: 'one/m', params: { maxTokens: 6 } },
   ]
-  const { chat, api } = await openWorld({ fetch: up, catalog, connections, combos: { twice: { models } } })
+  const { chat, api } = await openWorld({ fetch: upstream, catalog, connections, combos: { twice: { models } } })
   assert.is((await chat({ model: 'twice', messages: [{ role: 'user', content: 'Hi' }] })).status, 200)
   assert.equal(
-    up.calls.map(({ body }) => JSON.parse(body).max_tokens),
+    upstream.calls.map(({ body }) => JSON.parse(body).max_tokens),
     [5, 6],
   )
   const { targets } = await api.explain({ model: 'twice' })
@@ -255,9 +258,9 @@ test('the same model is called again for an entry with other parameters', async 
 
 test('entries with equal parameters are one target in requests and explanations, regardless of their source', async () => {
   const halved = { models: [{ model: 'one/m', params: { topP: 0.5 } }] }
-  const up = fakeUpstream(() => new Response('{}', { status: 500 }))
+  const upstream = fakeUpstream(() => new Response('{}', { status: 500 }))
   const world = await openWorld({
-    fetch: up,
+    fetch: upstream,
     catalog,
     connections: ['one'],
     combos: {
@@ -275,9 +278,9 @@ test('entries with equal parameters are one target in requests and explanations,
     },
   })
   for (const model of ['repeated', 'empty', 'nested']) {
-    const before = up.calls.length
+    const before = upstream.calls.length
     await (await world.chat({ model })).text()
-    assert.is(up.calls.length - before, 1, model)
+    assert.is(upstream.calls.length - before, 1, model)
     await world.clock.advance(3_600_000)
     const { targets } = await world.api.explain({ model })
     const [first, ...others] = targets.map(({ use }) => use)
@@ -286,12 +289,12 @@ test('entries with equal parameters are one target in requests and explanations,
 })
 
 test('limits respect the output limit of an entry, and lower it if less is left', async () => {
-  const { gateway, up, chat } = await openGate({ limits: { tokens: { total: 2_000 } } })
+  const { gateway, upstream, chat } = await openGate({ limits: { tokens: { total: 2_000 } } })
   const combo = (name: string, maxTokens: number) =>
     gateway.api.combos.create({ name, models: [{ model: 'one/m', params: { maxTokens } }] })
   await combo('short', 50)
   await combo('long', 3_000)
-  const sent = () => JSON.parse(up.calls.at(-1)?.body ?? '').max_tokens
+  const sent = () => JSON.parse(upstream.calls.at(-1)?.body ?? '').max_tokens
   assert.is((await chat({ model: 'one/m', max_tokens: 3_000 })).status, 402, 'that much is not left')
   assert.is((await chat({ model: 'short', max_tokens: 3_000 })).status, 200)
   assert.is(sent(), 50)

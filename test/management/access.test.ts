@@ -65,17 +65,17 @@ test('every route rejects missing, wrong, and client credentials, and accepts th
     ['cookie', { cookie: `token=${TOKEN}` }],
   ]
   for (const { method, path } of routes) {
-    const ask = (headers: Record<string, string>) => {
+    const sendRequest = (headers: Record<string, string>) => {
       const body = jsonBody(method)
       return send(method, path, { headers: { 'content-type': 'application/json', ...headers }, ...(body && { body }) })
     }
     for (const [name, headers] of refused) {
-      const { status, headers: answered } = await ask(headers)
+      const { status, headers: answered } = await sendRequest(headers)
       assert.is(status, 401, `${name}: ${method} ${path}`)
       assert.is(answered.get('www-authenticate'), 'Bearer')
     }
-    assert.is.not((await ask(bearer(TOKEN))).status, 401, `${method} ${path}`)
-    assert.is.not((await ask({ authorization: `bearer  ${TOKEN}` })).status, 401, 'the scheme has no case')
+    assert.is.not((await sendRequest(bearer(TOKEN))).status, 401, `${method} ${path}`)
+    assert.is.not((await sendRequest({ authorization: `bearer  ${TOKEN}` })).status, 401, 'the scheme has no case')
   }
 })
 
@@ -170,12 +170,12 @@ for (const [options, error] of badOptions) {
 
 test('authorize sees the request without its body, and only true admits it', async () => {
   const seen: Request[] = []
-  const answers: unknown[] = [true, false, undefined, 1, 'yes', {}, Promise.resolve(true), Promise.resolve(false)]
+  const responses: unknown[] = [true, false, undefined, 1, 'yes', {}, Promise.resolve(true), Promise.resolve(false)]
   const statuses = []
-  for (const answer of answers) {
+  for (const response of responses) {
     const authorize = (request: Request) => {
       seen.push(request)
-      return answer as boolean // as from JavaScript
+      return response as boolean // as from JavaScript
     }
     const { send } = openDoor({ management: { authorize } })
     const headers = { cookie: 'session=1', 'content-type': 'application/json' }

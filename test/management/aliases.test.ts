@@ -30,8 +30,8 @@ test('trims alias and model', async () => {
 test("sets an alias that doesn't resolve yet, with a warning", async () => {
   const { expect, gateway } = openDoor()
   const listWarnings = async (model: string) => {
-    const answer: object = await expect(200, 'PUT', PATH, { alias: 'a', model })
-    return (answer as { warnings?: string[] }).warnings // absent in most bodies
+    const response: object = await expect(200, 'PUT', PATH, { alias: 'a', model })
+    return (response as { warnings?: string[] }).warnings // absent in most bodies
   }
   await expect(201, 'POST', '/api/combos', { name: 'none', models: [] })
   assert.equal(await listWarnings('openai/gpt-5'), [

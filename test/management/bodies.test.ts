@@ -37,8 +37,8 @@ for (const { method, path } of writing) {
   test(`${method} ${path} rejects a body that isn't a JSON object or is too large`, async () => {
     const { send } = openDoor()
     for (const [body, status, error] of bad) {
-      const answer = await send(method, path, { headers, body })
-      assert.equal([answer.status, answer.body], [status, { error }])
+      const response = await send(method, path, { headers, body })
+      assert.equal([response.status, response.body], [status, { error }])
     }
   })
 }
@@ -89,18 +89,18 @@ test('no body causes a 500, and every response is JSON', async () => {
   const field = fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...names) }, { weight: 1, arbitrary: fc.string() })
   const object = fc.dictionary(field, value).map((fields) => JSON.stringify(fields))
   const text = fc.oneof({ weight: 6, arbitrary: object }, { weight: 1, arbitrary: fc.string() })
-  const door = openDoor()
+  const management = openDoor()
   const property = fc.asyncProperty(fc.constantFrom(...writing), text, async ({ method, path }, body) => {
-    const answer = await door.send(method, path, { headers, body })
-    assert.ok(answer.status < 500, `${method} ${path} ${body}: ${answer.status}`)
-    assert.is(answer.headers.get('content-type'), 'application/json')
-    if (answer.status >= 400) assert.equal(Object.keys(answer.body), ['error'])
+    const response = await management.send(method, path, { headers, body })
+    assert.ok(response.status < 500, `${method} ${path} ${body}: ${response.status}`)
+    assert.is(response.headers.get('content-type'), 'application/json')
+    if (response.status >= 400) assert.equal(Object.keys(response.body), ['error'])
   })
   await fc.assert(property, { numRuns: times(2_000) })
 })
 
 test('no path causes a 500', async () => {
-  const door = openDoor()
+  const management = openDoor()
   const segment = fc.oneof(anyText().map(encodePart), fc.constantFrom('..', '%2e%2e', '%', '%ff', '', ';', '\\'))
   const prefix = fc.constantFrom(
     '/api/keys/',
@@ -111,7 +111,7 @@ test('no path causes a 500', async () => {
   )
   const property = fc.asyncProperty(prefix, segment, segment, async (start, one, two) => {
     for (const method of ['GET', 'DELETE']) {
-      const response = await door.gateway.fetch(new Request(`http://h${start}${one}/${two}`, { method, headers }))
+      const response = await management.gateway.fetch(new Request(`http://h${start}${one}/${two}`, { method, headers }))
       assert.ok(response.status < 500, `${method} ${start}${one}/${two}: ${response.status}`)
     }
   })
@@ -147,8 +147,8 @@ test('PATCH works like PUT', async () => {
     ['/api/models/aliases', { alias: 'a', model: 'openai/x' }],
     ['/api/providers/openai', { strategy: 'random' }],
   ] as const) {
-    const answers = [await expect(200, 'PATCH', path, body), await expect(200, 'PUT', path, body)]
-    const [patched, put] = answers.map(({ updatedAt, ...rest }) => rest)
+    const responses = [await expect(200, 'PATCH', path, body), await expect(200, 'PUT', path, body)]
+    const [patched, put] = responses.map(({ updatedAt, ...rest }) => rest)
     assert.equal(patched, put, path)
     await expect(400, 'PATCH', path, { unknown: 1 })
   }

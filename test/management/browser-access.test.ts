@@ -79,12 +79,12 @@ test('without a Host header, uses the host of the URL', async () => {
 
 for (const charset of ['utf-16', '"utf-16be"', 'iso-8859-1']) {
   test(`rejects a body in ${charset} with a 415`, async () => {
-    const door = openDoor({ management: open })
+    const management = openDoor({ management: open })
     const headers = { 'content-type': `application/json; charset=${charset}` }
-    const answer = await door.send('POST', '/api/keys', { headers, body })
-    assert.is(answer.status, 415)
-    assert.is(answer.body.error, `Send the JSON in UTF-8; the content-type says "${charset.replaceAll('"', '')}".`)
-    assert.is((await door.gateway.api.keys.list()).keys.length, 0)
+    const response = await management.send('POST', '/api/keys', { headers, body })
+    assert.is(response.status, 415)
+    assert.is(response.body.error, `Send the JSON in UTF-8; the content-type says "${charset.replaceAll('"', '')}".`)
+    assert.is((await management.gateway.api.keys.list()).keys.length, 0)
   })
 }
 
@@ -108,17 +108,17 @@ for (const [may, type] of types) {
     const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
     for (const management of [open, session]) {
       const door = openDoor({ management })
-      const answer = await door.send('POST', '/api/keys', { headers, body: new TextEncoder().encode(body) })
-      assert.is(answer.status, may ? 201 : 415)
+      const response = await door.send('POST', '/api/keys', { headers, body: new TextEncoder().encode(body) })
+      assert.is(response.status, may ? 201 : 415)
       assert.is((await door.gateway.api.keys.list()).keys.length, may ? 1 : 0)
-      if (!may) assert.match(answer.body.error, 'Send JSON with the header "content-type: application/json"')
+      if (!may) assert.match(response.body.error, 'Send JSON with the header "content-type: application/json"')
     }
     const headersWithToken = { ...headers, authorization: `Bearer ${TOKEN}` }
-    const answer = await openDoor().send('POST', '/api/keys', {
+    const reply = await openDoor().send('POST', '/api/keys', {
       headers: headersWithToken,
       body: new TextEncoder().encode(body),
     })
-    assert.is(answer.status, may ? 201 : 415)
+    assert.is(reply.status, may ? 201 : 415)
   })
 }
 

@@ -91,9 +91,9 @@ const refused: [input: object, error: string | RegExp][] = [
 for (const [input, error] of refused) {
   test(`a cloud connection rejects ${JSON.stringify(input)}`, async () => {
     const { expect } = openDoor()
-    const answer = await expect(400, 'POST', '/api/connections', input)
-    if (typeof error === 'string') assert.is(answer.error, error)
-    else assert.match(answer.error, error)
+    const response = await expect(400, 'POST', '/api/connections', input)
+    if (typeof error === 'string') assert.is(response.error, error)
+    else assert.match(response.error, error)
   })
 }
 
@@ -127,8 +127,8 @@ test('a change to a cloud connection must fit its other settings', async () => {
   const path = `/api/connections/${id}`
   await expect(200, 'PUT', path, { apiKey: 'another-key-0123456789' })
   await expect(200, 'PUT', path, { name: 'Work', apiKey: null })
-  const answer = await expect(400, 'PUT', path, { providerSpecificData: null })
-  assert.match(answer.error, /needs "providerSpecificData.resource"/)
+  const response = await expect(400, 'PUT', path, { providerSpecificData: null })
+  assert.match(response.error, /needs "providerSpecificData.resource"/)
   const unfit = '"apiKey" must be the bare key; "azure" does not accept JSON'
   await refuses(400, unfit, ['PUT', path, { apiKey: '{"type":"service_account"}' }])
 })

@@ -92,19 +92,19 @@ test('returns a condition as it was sent', async () => {
     metadata: { tier: 'gold', trial: false, 'any name': '*' },
   }
   const models = [{ model: 'x', when }, { model: 'y', weight: 2, when: { tools: true } }, 'z']
-  const made = await expect(201, 'POST', '/api/combos', { name: 'a', models, strategy: 'conditional' })
-  assert.equal(made.models, models)
-  assert.equal(await expect(200, 'GET', `/api/combos/${made.id}`), made)
-  assert.equal((await expect(200, 'PUT', `/api/combos/${made.id}`, made)).models, models)
+  const created = await expect(201, 'POST', '/api/combos', { name: 'a', models, strategy: 'conditional' })
+  assert.equal(created.models, models)
+  assert.equal(await expect(200, 'GET', `/api/combos/${created.id}`), created)
+  assert.equal((await expect(200, 'PUT', `/api/combos/${created.id}`, created)).models, models)
 })
 
 test('returns options as they were sent, and null removes them', async () => {
   const { expect } = await openDoorTo(['x'])
   const given = { stickyLimit: 3, connectionStrategy: 'sticky', hedge: true }
-  const made = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'], ...given })
-  const { id, createdAt, updatedAt, ...rest } = made
+  const created = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'], ...given })
+  const { id, createdAt, updatedAt, ...rest } = created
   assert.equal(rest, { name: 'a', models: ['x'], strategy: 'fallback', ...given })
-  assert.equal(await expect(200, 'PUT', `/api/combos/${id}`, made), made)
+  assert.equal(await expect(200, 'PUT', `/api/combos/${id}`, created), created)
   for (const [field, left] of [
     ['stickyLimit', ['connectionStrategy', 'hedge']],
     ['connectionStrategy', ['hedge']],
@@ -128,10 +128,10 @@ test("rejects null for fields that can't be removed", async () => {
 
 test('returns a combo of model names without entry objects', async () => {
   const { expect } = await openDoorTo(['x', 'y'])
-  const made = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x', 'y'] })
-  assert.equal(Object.keys(made), ['id', 'name', 'models', 'strategy', 'createdAt', 'updatedAt'])
-  assert.equal([made.models, made.strategy], [['x', 'y'], 'fallback'])
-  assert.equal(await expect(200, 'GET', `/api/combos/${made.id}`), made)
-  const changed = await expect(200, 'PUT', `/api/combos/${made.id}`, { strategy: 'round-robin', kind: 'llm' })
+  const created = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x', 'y'] })
+  assert.equal(Object.keys(created), ['id', 'name', 'models', 'strategy', 'createdAt', 'updatedAt'])
+  assert.equal([created.models, created.strategy], [['x', 'y'], 'fallback'])
+  assert.equal(await expect(200, 'GET', `/api/combos/${created.id}`), created)
+  const changed = await expect(200, 'PUT', `/api/combos/${created.id}`, { strategy: 'round-robin', kind: 'llm' })
   assert.equal(Object.keys(changed), ['id', 'name', 'kind', 'models', 'strategy', 'createdAt', 'updatedAt'])
 })

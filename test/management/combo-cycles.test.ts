@@ -63,8 +63,8 @@ test("an alias can't create a cycle either", async () => {
 test("a long chain isn't a cycle, and is followed to its end", async () => {
   const { refuses, expect } = openDoor()
   for (let at = 0; at < 60; at++) await expect(201, 'POST', '/api/combos', { name: `c${at}`, models: [`c${at + 1}`] })
-  const answer = await openDoor().call('POST', '/api/combos', { name: 'c60', models: ['c0'] })
-  assert.is(answer.status, 201) // elsewhere, where there is no chain
+  const response = await openDoor().call('POST', '/api/combos', { name: 'c60', models: ['c0'] })
+  assert.is(response.status, 201) // elsewhere, where there is no chain
   const way = Array.from({ length: 60 }, (_, at) => `c${at}`).join(' → ')
   await refuses(400, cycle(`c60 → ${way} → c60`, 0), ['POST', '/api/combos', { name: 'c60', models: ['c0'] }])
 })

@@ -9,14 +9,14 @@ const mixed = ['one/m', { model: 'two/m', weight: 0.5 }, { model: 'three/m' }, {
 for (const strategy of ['fallback', 'round-robin', 'weighted', 'random', 'least-cost']) {
   test(`combo entries with "${strategy}" are returned as they were sent, with their weights`, async () => {
     const { expect, send } = openDoor({ catalog: {} })
-    const { warnings, ...made } = await expect(201, 'POST', '/api/combos', { name: 'a', models: mixed, strategy })
+    const { warnings, ...created } = await expect(201, 'POST', '/api/combos', { name: 'a', models: mixed, strategy })
     assert.is(warnings?.length, 5, 'one for the combo, and one for each model without a connection')
-    assert.equal([made.strategy, made.models], [strategy, mixed])
-    assert.equal(await expect(200, 'GET', `/api/combos/${made.id}`), made)
-    assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [made] })
-    assert.equal((await expect(200, 'PUT', `/api/combos/${made.id}`, made)).models, mixed)
+    assert.equal([created.strategy, created.models], [strategy, mixed])
+    assert.equal(await expect(200, 'GET', `/api/combos/${created.id}`), created)
+    assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [created] })
+    assert.equal((await expect(200, 'PUT', `/api/combos/${created.id}`, created)).models, mixed)
     const models = [{ model: 'x', weight: 1_000 }, 'y']
-    assert.equal((await expect(200, 'PUT', `/api/combos/${made.id}`, { models })).models, models)
+    assert.equal((await expect(200, 'PUT', `/api/combos/${created.id}`, { models })).models, models)
     const { data } = (await send('GET', '/v1/models')).body as unknown as { data: Array<{ id: string }> }
     assert.equal(
       data.map(({ id }) => id),
@@ -42,11 +42,11 @@ test('returns parameters as they were sent, and rejects them in combos of kinds 
   const { expect, refuses } = openDoor({ catalog: {} })
   const params = { maxTokens: 5, temperature: 0, stopSequences: ['a'], seed: -1, reasoning: 'none' }
   const models = ['y', { model: 'x', params }]
-  const made = await expect(201, 'POST', '/api/combos', { name: 'a', models })
-  assert.equal((await expect(200, 'GET', `/api/combos/${made.id}`)).models, models)
+  const created = await expect(201, 'POST', '/api/combos', { name: 'a', models })
+  assert.equal((await expect(200, 'GET', `/api/combos/${created.id}`)).models, models)
   const error = '"models[1].params" is only for chat combos ("kind": "llm"); omit it'
   await refuses(400, error, ['POST', '/api/combos', { name: 'b', models, kind: 'embedding' }])
-  await refuses(400, error, ['PUT', `/api/combos/${made.id}`, { kind: 'embedding' }])
+  await refuses(400, error, ['PUT', `/api/combos/${created.id}`, { kind: 'embedding' }])
 })
 
 const WEIGHT = 'must be a number from 0 to 1000'
@@ -108,8 +108,8 @@ for (const [entry, error] of refusals) {
 test("in process, rejects weights that JSON can't represent, and treats undefined as absent", async () => {
   const { api } = openDoor().gateway
   for (const weight of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
-    const made = api.combos.create({ name: 'a', models: [{ model: 'x', weight }] })
-    assert.is(await made.catch((error: Error) => error.message), `"models[0].weight" ${WEIGHT}`)
+    const created = api.combos.create({ name: 'a', models: [{ model: 'x', weight }] })
+    assert.is(await created.catch((error: Error) => error.message), `"models[0].weight" ${WEIGHT}`)
   }
   const entry = { model: 'x', weight: undefined } as unknown as ComboModel // as from JavaScript
   const { models } = await api.combos.create({ name: 'a', models: [entry] })
@@ -120,13 +120,13 @@ test("in process, rejects weights that JSON can't represent, and treats undefine
 test('in process, returns a deep copy', async () => {
   const { api } = openDoor().gateway
   const sent = { model: 'x', weight: 2 }
-  const made = await api.combos.create({ name: 'a', models: [sent] })
+  const created = await api.combos.create({ name: 'a', models: [sent] })
   sent.weight = 3
-  for (const { models } of [made, ...(await api.combos.list()).combos]) {
+  for (const { models } of [created, ...(await api.combos.list()).combos]) {
     const [entry] = models
     if (typeof entry === 'object') entry.weight = 7
   }
-  assert.equal((await api.combos.get(made.id)).models, [{ model: 'x', weight: 2 }])
+  assert.equal((await api.combos.get(created.id)).models, [{ model: 'x', weight: 2 }])
 })
 
 test('detects cycles through entry objects and through names', async () => {

@@ -6,10 +6,10 @@ const test = suite('PUT /api/combos/{id}')
 
 /** With the combos `a` and `b`. */
 async function doorWithCombos() {
-  const door = await openDoorTo(['x', 'y', 'z'])
-  const a = await door.expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
-  const b = await door.expect(201, 'POST', '/api/combos', { name: 'b', models: ['y'] })
-  return { ...door, a, b }
+  const management = await openDoorTo(['x', 'y', 'z'])
+  const a = await management.expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
+  const b = await management.expect(201, 'POST', '/api/combos', { name: 'b', models: ['y'] })
+  return { ...management, a, b }
 }
 
 const bad = 'Name can only contain letters, numbers, -, _ and .'
@@ -104,8 +104,8 @@ test('accepts a combo in the form it was returned', async () => {
 
 test('rejects one of two concurrent renames to the same name', async () => {
   const { call, expect, a, b } = await doorWithCombos()
-  const answers = await Promise.all([a, b].map(({ id }) => call('PUT', `/api/combos/${id}`, { name: 'c' })))
-  assert.equal(answers.map(({ status }) => status).sort(), [200, 400])
+  const responses = await Promise.all([a, b].map(({ id }) => call('PUT', `/api/combos/${id}`, { name: 'c' })))
+  assert.equal(responses.map(({ status }) => status).sort(), [200, 400])
   const { combos } = await expect(200, 'GET', '/api/combos')
   assert.equal(combos.map(({ id }) => id).sort(), [a.id, b.id].sort())
   assert.is(combos.filter(({ name }) => name === 'c').length, 1)

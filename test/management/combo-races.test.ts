@@ -108,8 +108,10 @@ for (let writes = 0; writes <= 4; writes++) {
     const storage = memoryStorage()
     const { expect } = openDoor({ storage })
     const { id } = await expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
-    const answer = await openDoor({ storage: dying(storage, writes) }).call('PUT', `/api/combos/${id}`, { name: 'new' })
-    assert.is(answer.status, writes < 4 ? 500 : 200)
+    const response = await openDoor({ storage: dying(storage, writes) }).call('PUT', `/api/combos/${id}`, {
+      name: 'new',
+    })
+    assert.is(response.status, writes < 4 ? 500 : 200)
     const { combos } = await expect(200, 'GET', '/api/combos')
     const counts = writes < 2 ? 'old' : 'new'
     assert.equal(

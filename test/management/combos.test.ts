@@ -129,9 +129,9 @@ test('creates a combo without models, with a warning', async () => {
   const { expect, gateway } = await openDoorTo(['openai/x'])
   const warnings = ['The combo has no models, so requests for it fail with a 404.']
   const listWarnings = (body: { warnings?: string[] }) => body.warnings
-  const made = await expect(201, 'POST', '/api/combos', { name: 'none', models: [] })
-  assert.equal(listWarnings(made), warnings)
-  const path = `/api/combos/${made.id}`
+  const created = await expect(201, 'POST', '/api/combos', { name: 'none', models: [] })
+  assert.equal(listWarnings(created), warnings)
+  const path = `/api/combos/${created.id}`
   assert.is(listWarnings(await expect(200, 'GET', path)), undefined)
   assert.equal(listWarnings(await gateway.api.combos.put({ name: 'none' })), warnings)
   assert.is(listWarnings(await expect(200, 'PUT', path, { models: ['openai/x'] })), undefined)
@@ -145,18 +145,18 @@ test("keeps a combo whose models don't resolve, and returns the reason on each c
   const openai = '"openai/gpt-5" doesn\'t resolve yet: there is no active connection to "openai".'
   const unknown = '"gpt" doesn\'t resolve yet: no model, combo, or alias has this name.'
   const models = ['openai/gpt-5', 'gpt']
-  const made = await expect(201, 'POST', '/api/combos', { name: 'a', models })
-  const path = `/api/combos/${made.id}`
-  assert.equal(made.warnings, [whole, openai, unknown])
-  for (const answer of [
-    await expect(200, 'PUT', path, { ...made, strategy: 'random' }),
+  const created = await expect(201, 'POST', '/api/combos', { name: 'a', models })
+  const path = `/api/combos/${created.id}`
+  assert.equal(created.warnings, [whole, openai, unknown])
+  for (const response of [
+    await expect(200, 'PUT', path, { ...created, strategy: 'random' }),
     await expect(200, 'PATCH', path, {}),
     await expect(200, 'PUT', '/api/combos', { name: 'a' }),
     await combos.put({ name: 'b', models }),
     await combos.create({ name: 'c', models }),
-    await combos.update(made.id, { hedge: true }),
+    await combos.update(created.id, { hedge: true }),
   ])
-    assert.equal(answer.warnings, [whole, openai, unknown])
+    assert.equal(response.warnings, [whole, openai, unknown])
   assert.is((await expect(200, 'GET', path)).warnings, undefined)
 
   const outer = await combos.put({ name: 'outer', models: ['a', { model: 'openai/gpt-5', weight: 2 }] })

@@ -86,8 +86,8 @@ test('rejects one of two connections that concurrently claim the same prefix', a
     provider: name,
     providerSpecificData: { baseUrl: `https://${name}.test/v1`, prefix: 'lab' },
   })
-  const answers = await Promise.all(['a', 'b', 'c'].map((name) => call('POST', '/api/connections', one(name))))
-  assert.equal(answers.map(({ status }) => status).sort(), [201, 400, 400])
+  const responses = await Promise.all(['a', 'b', 'c'].map((name) => call('POST', '/api/connections', one(name))))
+  assert.equal(responses.map(({ status }) => status).sort(), [201, 400, 400])
 })
 
 test('keeps a connection that an earlier release has stored, and checks its prefix when it changes', async () => {

@@ -108,15 +108,15 @@ for (const [provider, kind] of [
     const { expect, refuses, gateway } = openDoor({ catalog })
     const error = `Unknown provider "${provider}". Did you mean "${kind}"? ${elsewhere}`
     await refuses(400, error, ['POST', '/api/connections', { provider }])
-    const made = await expect(201, 'POST', '/api/connections', { provider, baseUrl: 'http://lab.test/v1' })
+    const created = await expect(201, 'POST', '/api/connections', { provider, baseUrl: 'http://lab.test/v1' })
     const warnings = [
       `The provider name "${provider}" does not start with "${kind}", so GET /v1/models does not query its models, and its format is "openai-chat". If you meant a compatible provider, delete this connection and create one whose "provider" starts with "${kind}".`,
     ]
     const ofKind = (shown: { warnings?: string[] }) => shown.warnings?.filter((text) => !text.includes('"discover"'))
-    assert.equal(ofKind(made), warnings)
-    const path = `/api/connections/${made.id}`
-    assert.equal(ofKind(await expect(200, 'PUT', path, { ...made, name: 'x', apiKey: null })), warnings)
-    assert.equal(ofKind(await gateway.api.connections.put({ id: made.id, provider })), warnings)
+    assert.equal(ofKind(created), warnings)
+    const path = `/api/connections/${created.id}`
+    assert.equal(ofKind(await expect(200, 'PUT', path, { ...created, name: 'x', apiKey: null })), warnings)
+    assert.equal(ofKind(await gateway.api.connections.put({ id: created.id, provider })), warnings)
     assert.is((await expect(200, 'GET', path)).warnings, undefined)
   })
 }
@@ -131,6 +131,6 @@ for (const provider of [
 ])
   test(`"${provider}" with a base URL causes no warning about its kind`, async () => {
     const { expect } = openDoor({ catalog })
-    const made = await expect(201, 'POST', '/api/connections', { provider, baseUrl: 'http://lab.test/v1' })
-    assert.not.match(String(made.warnings), 'of the kind')
+    const created = await expect(201, 'POST', '/api/connections', { provider, baseUrl: 'http://lab.test/v1' })
+    assert.not.match(String(created.warnings), 'of the kind')
   })

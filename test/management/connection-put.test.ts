@@ -7,12 +7,12 @@ const test = suite('PUT and DELETE /api/connections/{id}')
 const KEY = 'sk-test-0123456789-abcd'
 
 async function doorWithConnection() {
-  const door = openDoor()
+  const management = openDoor()
   const providerSpecificData = { prefix: 'p', enabledModels: ['m'] }
   const input = { provider: 'openai', name: 'a', priority: 1, apiKey: KEY, providerSpecificData }
-  const connection = await door.expect(201, 'POST', '/api/connections', input)
-  await door.clock.advance(1_000)
-  return { ...door, connection, path: `/api/connections/${connection.id}` }
+  const connection = await management.expect(201, 'POST', '/api/connections', input)
+  await management.clock.advance(1_000)
+  return { ...management, connection, path: `/api/connections/${connection.id}` }
 }
 
 const later = '2026-01-01T00:00:01.000Z'

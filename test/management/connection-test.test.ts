@@ -5,10 +5,10 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('testing a connection')
 
-const answering: Answering = ({ provider }) => json(provider === 'claude' ? messageAnswer('ok') : chatAnswer('ok'))
+const respond: Answering = ({ provider }) => json(provider === 'claude' ? messageAnswer('ok') : chatAnswer('ok'))
 
-async function open(answer: Answering, options: WorldOptions = {}) {
-  const fetch = fakeUpstream(answer)
+async function open(createResponse: Answering, options: WorldOptions = {}) {
+  const fetch = fakeUpstream(createResponse)
   const world = await openWorld({ usage: true, ...options, fetch })
   const { connections } = await world.api.connections.list()
   const idOf = (provider: string) => connections.find((one) => one.provider === provider)?.id ?? ''
@@ -18,7 +18,7 @@ async function open(answer: Answering, options: WorldOptions = {}) {
 test('a test calls only the given connection, for at most 16 tokens, and reports the duration', async () => {
   const { api, idOf, fetch, clock, recorded } = await open(async (call, nth) => {
     await clock.advance(25)
-    return answering(call, nth)
+    return respond(call, nth)
   })
   assert.equal(await api.connections.test(idOf('two')), { ok: true, status: 200, ms: 25, model: 'm' })
   assert.equal(await api.connections.test(idOf('claude')), { ok: true, status: 200, ms: 25, model: 'c' })
@@ -86,23 +86,23 @@ test('a test ends after ten seconds', async () => {
 })
 
 test('a test needs a connection and a model of a kind that supports a small request', async () => {
-  const { api, gateway, post } = await open(answering, {
+  const { api, gateway, post } = await open(respond, {
     connections: [{ provider: 'lab', providerSpecificData: { baseUrl: 'http://lab.test/v1' } }],
   })
   const [lab] = (await api.connections.list()).connections
-  const ask = (id: string | undefined, body?: object) =>
+  const send = (id: string | undefined, body?: object) =>
     body === undefined
       ? gateway.fetch(`http://gateway/api/connections/${id}/test`, {
           method: 'POST',
           headers: { authorization: `Bearer ${token}` },
         })
       : post(`/api/connections/${id}/test`, body, { headers: { authorization: `Bearer ${token}` } })
-  const refused = await ask(lab?.id)
+  const refused = await send(lab?.id)
   assert.is(refused.status, 400)
   assert.match((await refused.json()).error, /"model" is required because/)
-  assert.is((await ask('nobody')).status, 404)
-  assert.is((await ask(lab?.id, { model: 1 })).status, 400)
-  assert.is((await ask(lab?.id, { models: 'm' })).status, 400)
-  const answered = await ask(lab?.id, { model: 'any' })
-  assert.equal([answered.status, (await answered.json()).ok], [200, true])
+  assert.is((await send('nobody')).status, 404)
+  assert.is((await send(lab?.id, { model: 1 })).status, 400)
+  assert.is((await send(lab?.id, { models: 'm' })).status, 400)
+  const response = await send(lab?.id, { model: 'any' })
+  assert.equal([response.status, (await response.json()).ok], [200, true])
 })

@@ -5,17 +5,17 @@ const test = suite("a key that can't be decrypted")
 
 /** Three keys, of which the second was damaged in the storage. */
 async function doorWithDamage(damage: (sealedKey: string) => unknown = () => 'AAAA.AAAA') {
-  const door = openDoor()
+  const management = openDoor()
   const ids: string[] = []
-  for (const name of ['one', 'two', 'three']) ids.push((await door.expect(201, 'POST', '/api/keys', { name })).id)
-  const before = (await door.expect(200, 'GET', '/api/keys')).keys
-  for (const { key, value } of await door.storage.list('keys/')) {
+  for (const name of ['one', 'two', 'three']) ids.push((await management.expect(201, 'POST', '/api/keys', { name })).id)
+  const before = (await management.expect(200, 'GET', '/api/keys')).keys
+  for (const { key, value } of await management.storage.list('keys/')) {
     const stored = JSON.parse(value)
     if (stored.record.id !== ids[1]) continue
     stored.record.sealedKey = damage(stored.record.sealedKey)
-    await door.storage.set(key, JSON.stringify(stored))
+    await management.storage.set(key, JSON.stringify(stored))
   }
-  return { ...door, before, id: ids[1] ?? '' }
+  return { ...management, before, id: ids[1] ?? '' }
 }
 
 const SAYS = /cannot be decrypted because it was changed, moved, or encrypted with another secret.*Delete it/

@@ -16,9 +16,9 @@ const lists = (...ids: string[]) => http.get(`${LAB}/models`, () => HttpResponse
 /** A gateway whose servers are these, with a function for its last warnings. */
 function open(...handlers: RequestHandler[]) {
   const fetch = upstream(...handlers)
-  const door = openDoor({ fetch })
-  const { api } = door.gateway
-  return { ...door, api, fetch, asked: () => fetch.requests.map(({ url }) => url) }
+  const management = openDoor({ fetch })
+  const { api } = management.gateway
+  return { ...management, api, fetch, asked: () => fetch.requests.map(({ url }) => url) }
 }
 
 const ids = async (gateway: ReturnType<typeof open>['gateway']) => {
@@ -28,14 +28,14 @@ const ids = async (gateway: ReturnType<typeof open>['gateway']) => {
 
 test('creating a connection with "discover" stores the models of its server as enabledModels and lists them', async () => {
   const { expect, gateway, asked, storage } = open(lists('llama3.2:latest', 'qwen3:8b'))
-  const made = await expect(201, 'POST', '/api/connections', { ...lab, discover: true })
-  assert.equal(made.providerSpecificData, {
+  const created = await expect(201, 'POST', '/api/connections', { ...lab, discover: true })
+  assert.equal(created.providerSpecificData, {
     prefix: 'lab',
     baseUrl: LAB,
     enabledModels: ['llama3.2:latest', 'qwen3:8b'],
   })
-  assert.not.ok('warnings' in made || 'discover' in made)
-  assert.equal(await expect(200, 'GET', `/api/connections/${made.id}`), made)
+  assert.not.ok('warnings' in created || 'discover' in created)
+  assert.equal(await expect(200, 'GET', `/api/connections/${created.id}`), created)
   assert.equal(await ids(gateway), ['lab/llama3.2:latest', 'lab/qwen3:8b'])
   assert.equal(asked(), [`${LAB}/models`], 'the server is asked once')
   for (const { value } of await storage.list('')) assert.not.match(value, 'discover')
@@ -124,7 +124,7 @@ test('POST /api/connections/{id}/models queries again, including in process and 
   assert.is((await call('GET', path)).status, 405)
 })
 
-const listOf = (address: string, answer: object) => http.get(address, () => HttpResponse.json(answer))
+const listOf = (address: string, response: object) => http.get(address, () => HttpResponse.json(response))
 const formats: Array<[what: string, input: object, answer: object, url: string, headers: Record<string, string>]> = [
   ['OpenAI, without a key', lab, models('m'), `${LAB}/models`, {}],
   ['OpenAI, with a key', { ...lab, apiKey: 'sk-1' }, models('m'), `${LAB}/models`, { authorization: 'Bearer sk-1' }],
@@ -171,11 +171,11 @@ const formats: Array<[what: string, input: object, answer: object, url: string, 
     { 'x-goog-api-key': 'sk-1' },
   ],
 ]
-for (const [what, input, answer, url, headers] of formats) {
+for (const [what, input, response, url, headers] of formats) {
   test(`queries a server for its models in the format of ${what}`, async () => {
-    const { api, fetch } = open(listOf(url.replace(/\?.*/, ''), answer))
-    const made = await api.connections.create({ provider: '', ...input, discover: true })
-    assert.equal([made.providerSpecificData?.enabledModels, made.warnings], [['m'], undefined])
+    const { api, fetch } = open(listOf(url.replace(/\?.*/, ''), response))
+    const created = await api.connections.create({ provider: '', ...input, discover: true })
+    assert.equal([created.providerSpecificData?.enabledModels, created.warnings], [['m'], undefined])
     const [request] = fetch.requests
     assert.equal([request?.url, request?.method, request?.redirect, request?.cache], [url, 'GET', 'manual', 'no-store'])
     assert.equal(Object.fromEntries(request?.headers ?? []), { 'content-type': 'application/json', ...headers })
@@ -235,25 +235,25 @@ const problems: Array<[what: string, handler: RequestHandler, warning: string, i
 for (const [what, handler, warning, input = {}] of problems) {
   test(`creates a connection even if its server ${what}, with a warning that explains what to do`, async () => {
     const { expect, refuses: _, gateway } = open(handler)
-    const made = await expect(201, 'POST', '/api/connections', { ...lab, ...input, discover: true })
-    assert.equal(Reflect.get(made, 'warnings'), [warning])
-    assert.not.ok(made.providerSpecificData?.enabledModels)
-    const again = await gateway.api.connections.discover(made.id)
-    assert.equal(again, { ...(await gateway.api.connections.get(made.id)), warnings: [warning] })
+    const created = await expect(201, 'POST', '/api/connections', { ...lab, ...input, discover: true })
+    assert.equal(Reflect.get(created, 'warnings'), [warning])
+    assert.not.ok(created.providerSpecificData?.enabledModels)
+    const again = await gateway.api.connections.discover(created.id)
+    assert.equal(again, { ...(await gateway.api.connections.get(created.id)), warnings: [warning] })
   })
 }
 
 test('waits five seconds for a server that hangs, headers and body together', async () => {
   const body = () => new HttpResponse(new ReadableStream(), { headers: { 'content-type': 'application/json' } })
-  for (const answer of [() => new Promise<Response>(() => {}), body]) {
-    const { api, clock } = open(http.get(`${LAB}/models`, answer))
-    const made = api.connections.create({ ...lab, discover: true })
+  for (const respond of [() => new Promise<Response>(() => {}), body]) {
+    const { api, clock } = open(http.get(`${LAB}/models`, respond))
+    const created = api.connections.create({ ...lab, discover: true })
     await clock.untilPending()
     await clock.advance(4_999)
     assert.is(clock.pending(), 1)
     await clock.advance(1)
     assert.match(
-      (await made).warnings?.join() ?? '',
+      (await created).warnings?.join() ?? '',
       `${AT} did not list its models within 5 s: check whether it is busy or starting. ${AGAIN}`,
     )
   }
@@ -262,9 +262,9 @@ test('waits five seconds for a server that hangs, headers and body together', as
 test("omits ids that aren't valid in enabledModels, and any beyond 5,000", async () => {
   const many = Array.from({ length: 5_001 }, (_, at) => `m${at}`)
   const { api } = open(lists('a\nb', 'x'.repeat(513), ...many))
-  const made = await api.connections.create({ ...lab, discover: true })
-  assert.equal(made.providerSpecificData?.enabledModels, many.slice(0, 5_000))
-  assert.match(made.warnings?.join() ?? '', `${AT} has 5001 models. The first 5000 are kept`)
+  const created = await api.connections.create({ ...lab, discover: true })
+  assert.equal(created.providerSpecificData?.enabledModels, many.slice(0, 5_000))
+  assert.match(created.warnings?.join() ?? '', `${AT} has 5001 models. The first 5000 are kept`)
 })
 
 const NOTHING =
@@ -291,10 +291,10 @@ for (const [what, input, warning] of [
 ] as const) {
   test(`the warning about models that were never queried is ${warning ? '' : 'not '}given for ${what}`, async () => {
     const { expect, api, asked } = open()
-    const made = await expect(201, 'POST', '/api/connections', input)
-    const shown = { ...(await api.connections.get(made.id)), ...(warning && { warnings: [warning] }) }
-    assert.equal(made, shown)
-    assert.equal(await expect(200, 'PUT', `/api/connections/${made.id}`, { ...made, apiKey: undefined }), {
+    const created = await expect(201, 'POST', '/api/connections', input)
+    const shown = { ...(await api.connections.get(created.id)), ...(warning && { warnings: [warning] }) }
+    assert.equal(created, shown)
+    assert.equal(await expect(200, 'PUT', `/api/connections/${created.id}`, { ...created, apiKey: undefined }), {
       ...shown,
       updatedAt: '2026-01-01T00:00:00.001Z',
     })

@@ -6,21 +6,21 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('explaining a request for a key')
 
 async function world() {
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const opened = await openWorld({ fetch: up, combos: { pool: ['one/m', 'two/m'] } })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const opened = await openWorld({ fetch: upstream, combos: { pool: ['one/m', 'two/m'] } })
   const { api } = opened
   const group = await api.groups.create({ name: 'g' })
   const { id, key } = await api.keys.create({ name: 'k', group: group.id })
-  const ask = async (model = 'pool') => {
+  const sendRequest = async (model = 'pool') => {
     const { targets, error } = await api.explain({ model, keyId: id })
     return { uses: targets.map(({ provider, use, why }) => [provider, use, why.slice(0, 26)]), error }
   }
   const send = () => opened.chat({ model: 'pool', messages: [] }, { headers: { 'x-api-key': key } })
-  return { ...opened, up, id, group: group.id, ask, send }
+  return { ...opened, upstream, id, group: group.id, ask: sendRequest, send }
 }
 
 test("lists the targets that the key doesn't allow", async () => {
-  const { api, id, ask, up } = await world()
+  const { api, id, ask, upstream } = await world()
   assert.is((await ask()).error, undefined)
   await api.keys.update(id, { models: ['two/*'] })
   const { uses, error } = await ask()
@@ -39,7 +39,7 @@ test("lists the targets that the key doesn't allow", async () => {
   assert.is((await ask()).error, undefined)
   await api.keys.update(id, { models: null, kinds: ['tts'] })
   assert.match((await ask()).error?.message ?? '', /is not allowed to use models of kind "llm"/)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('explains why the key is rejected', async () => {

@@ -66,7 +66,7 @@ const cases: Record<string, Case> = {
   'an exhausted token limit': {
     limits: { tokens: { total: 130 } },
     before: 1,
-    answer: metered({ output: 200 }, { tokens: 0 }),
+    respond: metered({ output: 200 }, { tokens: 0 }),
     expected: [402, 'budget_exceeded'],
   },
   'an exhausted request limit': {
@@ -77,7 +77,7 @@ const cases: Record<string, Case> = {
   'a limit on concurrent requests': { limits: { parallel: 1 }, expected: [200], uses: ['first'] },
   'an exhausted token limit, for a token count': {
     limits: { tokens: { total: 130 } },
-    answer: metered({ output: 200 }, { tokens: 0 }),
+    respond: metered({ output: 200 }, { tokens: 0 }),
     before: 1,
     model: 'claude/c',
     path: '/v1/messages/count_tokens',
@@ -115,15 +115,15 @@ for (const [
   { before = 0, path = chat, body = {}, model = 'one/m', expected, uses, ...options },
 ] of Object.entries(cases))
   test(`explains how a request is handled: ${title}`, async () => {
-    const { gateway, keyId, post, up } = await openGate({ answer: metered({}, { tokens: 0 }), ...options })
+    const { gateway, keyId, post, upstream } = await openGate({ respond: metered({}, { tokens: 0 }), ...options })
     const requested =
       path.includes('v1/chat') || path.includes('v1/messages') ? { messages, max_tokens: 30, ...body } : body
     for (let nth = 0; nth < before; nth++)
       assert.is((await post(chat, { model: 'one/m', messages, max_tokens: 5 })).status, 200)
     for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
-    const calls = up.calls.length
+    const calls = upstream.calls.length
     const { targets, error } = await gateway.api.explain({ model, body: requested, path, keyId })
-    assert.is(up.calls.length, calls)
+    assert.is(upstream.calls.length, calls)
     assert.equal([error?.status ?? 200, error?.code.toLowerCase()], [expected[0], expected[1]])
     if (error)
       assert.ok(
@@ -141,23 +141,23 @@ for (const [
   })
 
 test('shows the retry delay while in-flight requests reserve the rest, and makes no reservation', async () => {
-  let answer: (response: Response) => void = () => {}
+  let respond: (response: Response) => void = () => {}
   const {
     gateway,
     keyId,
-    chat: ask,
+    chat: send,
     reserved,
   } = await openGate({
     limits: { tokens: { day: 200 }, parallel: 1 },
-    answer: () => new Promise((resolve) => (answer = resolve)),
+    respond: () => new Promise((resolve) => (respond = resolve)),
   })
   const body = { messages, max_tokens: 100 }
   const explain = () => gateway.api.explain({ model: 'one/m', body, keyId })
   assert.is((await explain()).error, undefined)
   assert.is(await reserved(), 0)
-  const asking = ask(body)
+  const pending = send(body)
   while ((await reserved()) === 0) await new Promise(setImmediate)
   assert.equal((await explain()).error?.code, 'RATE_LIMIT_EXCEEDED')
-  answer(new Response('{}', { headers: { 'content-type': 'application/json' } }))
-  await asking
+  respond(new Response('{}', { headers: { 'content-type': 'application/json' } }))
+  await pending
 })

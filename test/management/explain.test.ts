@@ -22,22 +22,22 @@ const refusals: Array<[question: unknown, error: string | RegExp]> = [
     'Unknown field "strategy". Known: "model", "body", "headers", "path", "keyId", "account".',
   ],
 ]
-for (const [question, error] of refusals) {
-  test(`rejects the body ${JSON.stringify(question)}`, async () => {
+for (const [request, error] of refusals) {
+  test(`rejects the body ${JSON.stringify(request)}`, async () => {
     const { expect, gateway } = openDoor()
-    const answer = await expect(400, 'POST', '/api/explain', question)
-    assert.equal(Object.keys(answer), ['error'])
-    if (typeof error === 'string') assert.is(answer.error, error)
-    else assert.match(answer.error, error)
-    const thrown = await gateway.api.explain(question as { model: string }).catch((thrown: Error) => thrown.message)
-    assert.is(thrown, answer.error, 'in process too')
+    const response = await expect(400, 'POST', '/api/explain', request)
+    assert.equal(Object.keys(response), ['error'])
+    if (typeof error === 'string') assert.is(response.error, error)
+    else assert.match(response.error, error)
+    const thrown = await gateway.api.explain(request as { model: string }).catch((thrown: Error) => thrown.message)
+    assert.is(thrown, response.error, 'in process too')
   })
 }
 
 test('an unknown model is a result, not an error', async () => {
   const { expect } = openDoor({ catalog: {} })
-  const answer: object = await expect(200, 'POST', '/api/explain', { model: 'nobody/m' })
+  const response: object = await expect(200, 'POST', '/api/explain', { model: 'nobody/m' })
   const message = 'The model "nobody/m" does not exist. GET /v1/models lists the available models.'
   const error = { status: 404, code: 'MODEL_NOT_FOUND', message }
-  assert.equal(answer, { model: 'nobody/m', targets: [], leftOut: [], error })
+  assert.equal(response, { model: 'nobody/m', targets: [], leftOut: [], error })
 })

@@ -17,20 +17,20 @@ test('creates, shows, lists, changes, pauses, and deletes a group', async () => 
   const baseUrl = 'https://one.test/v1'
   await gateway.api.connections.create({ provider: 'openai-compatible-one', baseUrl, prefix: 'one' })
   const createdAt = new Date(clock.now()).toISOString()
-  const made = await expect(201, 'POST', '/api/groups', whole)
-  assert.equal(made, { id: made.id, isActive: true, ...whole, createdAt })
-  const path = `/api/groups/${made.id}`
-  assert.equal(await expect(200, 'GET', path), made)
+  const created = await expect(201, 'POST', '/api/groups', whole)
+  assert.equal(created, { id: created.id, isActive: true, ...whole, createdAt })
+  const path = `/api/groups/${created.id}`
+  assert.equal(await expect(200, 'GET', path), created)
   const plain = await expect(201, 'POST', '/api/groups', { name: 'b', isActive: false })
   assert.equal(Object.keys(plain).sort(), ['createdAt', 'id', 'isActive', 'name'])
   assert.is(plain.isActive, false)
-  assert.equal((await expect(200, 'GET', '/api/groups')).groups, [made, plain] as unknown[])
+  assert.equal((await expect(200, 'GET', '/api/groups')).groups, [created, plain] as unknown[])
   const changed = await expect(200, 'PUT', path, { isActive: false, limits: { parallel: 1 }, models: null })
-  const { models: _, ...left } = made
+  const { models: _, ...left } = created
   assert.equal(changed, { ...left, isActive: false, limits: { parallel: 1 } } as unknown)
   assert.equal(await expect(200, 'PUT', path, { ...changed, isActive: true }), { ...changed, isActive: true })
   await expect(200, 'PATCH', path, { limits: null, kinds: null, metadata: null, name: 'Team B' })
-  assert.equal(await expect(200, 'GET', path), { id: made.id, name: 'Team B', isActive: true, createdAt } as unknown)
+  assert.equal(await expect(200, 'GET', path), { id: created.id, name: 'Team B', isActive: true, createdAt } as unknown)
   assert.equal(await expect(200, 'DELETE', path), { success: true } as unknown)
   await refuses(404, 'Group not found', ['GET', path])
   await refuses(404, 'Group not found', ['PUT', path, { name: 'x' }])
@@ -76,11 +76,11 @@ test('puts a group by its id or name, and writes nothing if repeated', async () 
   const { groups } = gateway.api
   const versions = async () => (await storage.list('groups/')).map(({ version }) => version)
   const put = { id: 'team-a', name: 'Team A', limits }
-  const made = await groups.put(put)
-  assert.is(made.id, 'team-a')
+  const created = await groups.put(put)
+  assert.is(created.id, 'team-a')
   const before = await versions()
-  assert.equal(await groups.put(put), made)
-  assert.equal(await groups.put({ name: 'Team A' }), made)
+  assert.equal(await groups.put(put), created)
+  assert.equal(await groups.put({ name: 'Team A' }), created)
   assert.equal(await versions(), before)
   const changed = await groups.put({ id: 'team-a', name: 'Team A', isActive: false, limits: null })
   assert.equal([changed.isActive, 'limits' in changed], [false, false])
@@ -144,10 +144,10 @@ const use = suite('the keys of a group')
 const secret = 'a secret of the store, as long as secrets must be'
 
 async function used(storage: Storage = memoryStorage()) {
-  const up = fakeUpstream(({ body }) =>
+  const upstream = fakeUpstream(({ body }) =>
     JSON.parse(String(body)).stream ? sse([chatChunk({ content: 'Once' })], 'hang') : json(chatAnswer()),
   )
-  const world = await openWorld({ fetch: up, storage, secret })
+  const world = await openWorld({ fetch: upstream, storage, secret })
   const send = (key: string, stream = false) =>
     world.chat({ model: 'one/m', messages: [], stream }, { headers: { 'x-api-key': key } })
   return { ...world, storage, send, status: async (key: string) => (await send(key)).status }

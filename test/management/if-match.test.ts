@@ -7,10 +7,10 @@ const test = suite('changes with the revision of a record')
 
 /** A gateway with one record of each kind. */
 async function open(options: Parameters<typeof openDoor>[0] = {}) {
-  const door = openDoor(options)
-  const { api } = door.gateway
+  const management = openDoor(options)
+  const { api } = management.gateway
   const send = (method: string, path: string, tag: string | undefined, body?: object) =>
-    door.send(method, path, {
+    management.send(method, path, {
       headers: {
         authorization: `Bearer ${TOKEN}`,
         ...(tag !== undefined && { 'if-match': tag }),
@@ -18,7 +18,7 @@ async function open(options: Parameters<typeof openDoor>[0] = {}) {
       },
       ...(body && { body: JSON.stringify(body) }),
     })
-  return { ...door, api, send }
+  return { ...management, api, send }
 }
 
 test('a change to a key, group, combo, connection, provider, or the settings only applies to the given revision', async () => {

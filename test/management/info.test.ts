@@ -40,10 +40,10 @@ test("reports which features the storage doesn't support", async () => {
 })
 
 test('counts the in-flight model requests', async () => {
-  let answer = () => {}
+  let respond = () => {}
   const isAsked = Promise.withResolvers<void>()
   const waiting = new Promise<void>((resolve) => {
-    answer = resolve
+    respond = resolve
   })
   const { chat, api } = await openWorld({
     fetch: fakeUpstream(async () => {
@@ -52,10 +52,10 @@ test('counts the in-flight model requests', async () => {
       return json(chatAnswer())
     }),
   })
-  const asking = chat({})
+  const pending = chat({})
   await isAsked.promise
   assert.is((await api.info()).inFlight, 1)
-  answer()
-  await asking
+  respond()
+  await pending
   assert.is((await api.info()).inFlight, 0)
 })

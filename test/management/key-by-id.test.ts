@@ -27,17 +27,17 @@ test("finds a key by its id without reading other keys, even if the storage does
   const clock: Clock = { now: () => now, sleep: () => new Promise(() => {}) }
   const keys = createGateway({ storage, clock, logger: false, secret }).api.keys
   const { id: old } = await open(silent).create({ name: 'old' })
-  const { id: made } = await keys.create({ name: 'made here' })
+  const { id: created } = await keys.create({ name: 'made here' })
   await keys.get(old)
-  for (const id of [old, made]) {
+  for (const id of [old, created]) {
     reads.length = 0
     now += 10_000
     assert.is((await keys.get(id)).key.id, id)
     assert.equal(reads, ['get'])
   }
-  await keys.delete(made)
+  await keys.delete(created)
   reads.length = 0
-  await keys.get(made).catch(() => {})
+  await keys.get(created).catch(() => {})
   assert.not.ok(reads.includes('get'), 'a deleted one is not remembered')
 })
 

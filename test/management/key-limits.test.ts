@@ -21,8 +21,8 @@ test("sets a key's permissions and limits, returns them as sent, replaces them c
   const { expect, gateway } = openDoor()
   await gateway.api.connections.create({ provider: 'openai' })
   await gateway.api.aliases.set({ alias: 'fast', model: 'openai/gpt-5-mini' })
-  const made = await expect(201, 'POST', '/api/keys', { name: 'a', ...fields })
-  const { key: _, id, createdAt: __, ...rest } = made
+  const created = await expect(201, 'POST', '/api/keys', { name: 'a', ...fields })
+  const { key: _, id, createdAt: __, ...rest } = created
   assert.equal(rest, { name: 'a', ...fields })
   const path = `/api/keys/${id}`
   const shown = async () => (await expect(200, 'GET', path)).key

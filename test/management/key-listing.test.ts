@@ -9,10 +9,10 @@ interface Page {
 }
 
 async function withKeys(names: readonly string[]) {
-  const door = openDoor()
-  for (const name of names) await door.gateway.api.keys.create({ name })
-  const list = async (query: string) => (await door.expect(200, 'GET', `/api/keys${query}`)) as unknown as Page
-  return { ...door, list }
+  const management = openDoor()
+  for (const name of names) await management.gateway.api.keys.create({ name })
+  const list = async (query: string) => (await management.expect(200, 'GET', `/api/keys${query}`)) as unknown as Page
+  return { ...management, list }
 }
 
 const listNames = ({ keys }: Page) => keys.map(({ name }) => name)

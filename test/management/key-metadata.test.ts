@@ -14,9 +14,9 @@ const metadata = { team: 'ml', 'cost centre': '42', empty: '' }
 
 test('creates a key with metadata, shows it, replaces it completely, and removes it with null', async () => {
   const { expect } = openDoor()
-  const made = await expect(201, 'POST', '/api/keys', { name: 'a', metadata })
-  assert.equal(Object.keys(made), ['key', 'id', 'name', 'createdAt', 'metadata'])
-  const path = `/api/keys/${made.id}`
+  const created = await expect(201, 'POST', '/api/keys', { name: 'a', metadata })
+  assert.equal(Object.keys(created), ['key', 'id', 'name', 'createdAt', 'metadata'])
+  const path = `/api/keys/${created.id}`
   const shown = async () => (await expect(200, 'GET', path)).key as unknown as ApiKey
   assert.equal((await shown()).metadata, metadata)
   await expect(200, 'PUT', path, { isActive: false })
@@ -84,11 +84,11 @@ test('puts metadata, and writes nothing if repeated', async () => {
 test('the client sets metadata', async () => {
   const { gateway } = openDoor()
   const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch as typeof fetch })
-  const made = await client.keys.create({ name: 'a', metadata })
-  assert.equal(made.metadata, metadata)
-  const { key } = await client.keys.update(made.id, { metadata: { team: 'web' } })
+  const created = await client.keys.create({ name: 'a', metadata })
+  assert.equal(created.metadata, metadata)
+  const { key } = await client.keys.update(created.id, { metadata: { team: 'web' } })
   assert.equal(key.metadata, { team: 'web' })
-  assert.not.ok('metadata' in (await client.keys.update(made.id, { metadata: null })).key)
+  assert.not.ok('metadata' in (await client.keys.update(created.id, { metadata: null })).key)
 })
 
 test('the OpenAPI document describes metadata', async () => {

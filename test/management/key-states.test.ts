@@ -25,42 +25,42 @@ function unwatched(): Storage {
 }
 
 async function doorWithKey(storage = unwatched()) {
-  const door = openDoor({ storage })
-  const { id, key } = await door.expect(201, 'POST', '/api/keys', { name: 'a' })
-  return { door, id, key }
+  const management = openDoor({ storage })
+  const { id, key } = await management.expect(201, 'POST', '/api/keys', { name: 'a' })
+  return { management, id, key }
 }
 
 test('rejects a paused key with a 403 from the next request on, and accepts it once it is resumed', async () => {
-  const { door, id, key } = await doorWithKey()
-  await door.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
-  assert.is(await models(door, key), 200)
+  const { management, id, key } = await doorWithKey()
+  await management.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
+  assert.is(await models(management, key), 200)
   for (let round = 0; round < 3; round++) {
-    await door.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
-    assert.is(await models(door, key), 403)
-    await door.expect(200, 'PUT', `/api/keys/${id}`, { isActive: true })
-    assert.is(await models(door, key), 200)
+    await management.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
+    assert.is(await models(management, key), 403)
+    await management.expect(200, 'PUT', `/api/keys/${id}`, { isActive: true })
+    assert.is(await models(management, key), 200)
   }
 })
 
 test('rejects a paused key whether or not keys are required', async () => {
-  const { door, id, key } = await doorWithKey()
-  await door.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
-  assert.is(await models(door, key), 403)
+  const { management, id, key } = await doorWithKey()
+  await management.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
+  assert.is(await models(management, key), 403)
 })
 
 test('a renamed key stays paused', async () => {
-  const { door, id, key } = await doorWithKey()
-  await door.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
-  await door.expect(200, 'PUT', `/api/keys/${id}`, { name: 'b' })
-  assert.is(await models(door, key), 403)
+  const { management, id, key } = await doorWithKey()
+  await management.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
+  await management.expect(200, 'PUT', `/api/keys/${id}`, { name: 'b' })
+  assert.is(await models(management, key), 403)
 })
 
 test('a deleted key is unknown as of the next request', async () => {
-  const { door, id, key } = await doorWithKey()
-  await door.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
-  assert.is(await models(door, key), 200)
-  await door.expect(200, 'DELETE', `/api/keys/${id}`)
-  assert.is(await models(door, key), 401)
+  const { management, id, key } = await doorWithKey()
+  await management.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
+  assert.is(await models(management, key), 200)
+  await management.expect(200, 'DELETE', `/api/keys/${id}`)
+  assert.is(await models(management, key), 401)
 })
 
 test("a request that is in flight while its key is paused doesn't resume the key", async () => {
@@ -78,14 +78,14 @@ test("a request that is in flight while its key is paused doesn't resume the key
       return stored
     },
   }
-  const { door, id, key } = await doorWithKey(slow)
+  const { management, id, key } = await doorWithKey(slow)
   gate.isArmed = true
-  const early = models(door, key)
+  const early = models(management, key)
   await gate.reached.fired // it has read the active key
-  await door.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
+  await management.expect(200, 'PUT', `/api/keys/${id}`, { isActive: false })
   gate.open.fire()
   assert.is(await early, 200)
-  assert.is(await models(door, key), 403)
+  assert.is(await models(management, key), 403)
 })
 
 test('finds by id a key that another process just created, even while the cache is valid', async () => {
@@ -110,16 +110,16 @@ test('a pause and a deletion apply in the same process even if the storage fails
     }
   }
   const lossy = { ...storage, set: failAfter(storage.set), delete: failAfter(storage.delete) }
-  const { door, id, key } = await doorWithKey(lossy)
-  await door.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
-  assert.is(await models(door, key), 200)
+  const { management, id, key } = await doorWithKey(lossy)
+  await management.expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
+  assert.is(await models(management, key), 200)
   failing = true
-  await door.refuses(500, 'Failed to update key', ['PUT', `/api/keys/${id}`, { isActive: false }])
-  assert.is(await models(door, key), 403)
-  await door.expect(200, 'GET', '/api/keys')
-  await door.refuses(500, 'Failed to delete key', ['DELETE', `/api/keys/${id}`])
-  assert.is(await models(door, key), 401)
-  assert.equal(await door.expect(200, 'GET', '/api/keys'), { keys: [] })
+  await management.refuses(500, 'Failed to update key', ['PUT', `/api/keys/${id}`, { isActive: false }])
+  assert.is(await models(management, key), 403)
+  await management.expect(200, 'GET', '/api/keys')
+  await management.refuses(500, 'Failed to delete key', ['DELETE', `/api/keys/${id}`])
+  assert.is(await models(management, key), 401)
+  assert.equal(await management.expect(200, 'GET', '/api/keys'), { keys: [] })
 })
 
 test('a stored key without a state is active', async () => {

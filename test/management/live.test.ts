@@ -27,12 +27,12 @@ async function open(options: WorldOptions = {}) {
     assert.is(response.status, 200)
     return readEvents(response, world.clock)
   }
-  const ask = async (more: object = {}) => {
-    const answer = await world.chat({ model: 'fast', messages: [{ role: 'user', content: SECRET }], ...more })
-    await answer.text()
-    return answer.headers.get('x-signalbox-request-id') ?? ''
+  const send = async (more: object = {}) => {
+    const response = await world.chat({ model: 'fast', messages: [{ role: 'user', content: SECRET }], ...more })
+    await response.text()
+    return response.headers.get('x-signalbox-request-id') ?? ''
   }
-  return { ...world, follow, ask }
+  return { ...world, follow, send }
 }
 
 interface Seen {
@@ -92,10 +92,10 @@ function readEvents(response: Response, clock: FakeClock) {
 const listTypes = (events: readonly Seen[]) => events.map(({ type }) => type)
 
 test('reports when a request begins, fails at one target, gets its first token from another target, and ends', async () => {
-  const { follow, ask, api } = await open()
+  const { follow, send, api } = await open()
   const events = await follow()
   assert.equal(listTypes(await events.until('running')), ['running'])
-  const id = await ask({ stream: true })
+  const id = await send({ stream: true })
   const seen = await events.until('finished')
   assert.equal(
     listTypes(seen).filter((type) => type !== 'health'),
@@ -135,7 +135,7 @@ test('the first event contains a request that is already in flight, with its fai
       return json(chatAnswer())
     }),
   })
-  const answer = chat({ model: 'fast' })
+  const response = chat({ model: 'fast' })
   await clock.advance(1)
   const events = await follow()
   const [running] = await events.until('running')
@@ -149,20 +149,20 @@ test('the first event contains a request that is already in flight, with its fai
     ],
   )
   finish()
-  await answer
+  await response
   const seen = await events.until('finished')
   assert.is(seen.at(-1)?.data.id, request.id)
   await events.cancel()
 })
 
 test('a reconnecting reader continues after its last event, or learns that the event is gone', async () => {
-  const { follow, ask, clock } = await open()
+  const { follow, send, clock } = await open()
   const events = await follow()
   const [first] = await events.until('running')
-  await ask()
+  await send()
   const seen = await events.until('finished')
   await events.cancel()
-  await ask() // while nobody reads
+  await send() // while nobody reads
   for (const again of [await follow('', { 'last-event-id': first?.id ?? '' }), await follow(`?after=${first?.id}`)]) {
     const missed = await again.until('finished')
     assert.equal(missed.slice(0, seen.length), seen)
@@ -266,11 +266,11 @@ for (const [query, says] of [
 ] as const)
   test(`rejects the query ${query}`, async () => {
     const { gateway } = await open()
-    const answer = await gateway.fetch(`http://gateway/api/live${query}`, {
+    const response = await gateway.fetch(`http://gateway/api/live${query}`, {
       headers: { authorization: `Bearer ${token}` },
     })
-    assert.is(answer.status, 400)
-    assert.ok((await answer.json()).error.includes(says))
+    assert.is(response.status, 400)
+    assert.ok((await response.json()).error.includes(says))
   })
 
 test('accepts only callers with the admin or read token, at most 100 at a time', async () => {
@@ -278,9 +278,9 @@ test('accepts only callers with the admin or read token, at most 100 at a time',
   assert.is((await gateway.fetch('http://gateway/api/live')).status, 401)
   const readers = await Promise.all(Array.from({ length: 100 }, () => follow()))
   const headers = { authorization: `Bearer ${token}` }
-  const answer = await gateway.fetch('http://gateway/api/live', { headers })
-  assert.is(answer.status, 503)
-  assert.match((await answer.json()).error, /100 clients are already following/)
+  const response = await gateway.fetch('http://gateway/api/live', { headers })
+  assert.is(response.status, 503)
+  assert.match((await response.json()).error, /100 clients are already following/)
   await Promise.all(readers.map((reader) => reader.cancel()))
   const again = await follow()
   await again.cancel()

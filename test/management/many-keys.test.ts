@@ -35,16 +35,16 @@ test('creating a key takes the same time, regardless of the number of keys', asy
   const keys = open(storage)
   await keys.create({ name: 'first' })
   const before = { ...counts }
-  for (let made = 0; made < 50; made++) await keys.create({ name: String(made) })
+  for (let created = 0; created < 50; created++) await keys.create({ name: String(created) })
   assert.equal({ list: counts.list - before.list, get: counts.get - before.get }, { list: 0, get: 50 })
-  assert.equal(await listNames(keys), ['first', ...Array.from({ length: 50 }, (_, made) => String(made))])
+  assert.equal(await listNames(keys), ['first', ...Array.from({ length: 50 }, (_, created) => String(created))])
 })
 
 test('every process lists each of many concurrently created keys once', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
   await Promise.all([listNames(here), listNames(elsewhere)])
-  const names = Array.from({ length: 200 }, (_, made) => String(made))
+  const names = Array.from({ length: 200 }, (_, created) => String(created))
   await Promise.all(names.map((name, at) => (at % 3 === 0 ? elsewhere : here).create({ name })))
   for (const keys of [here, elsewhere, open(storage)]) assert.equal((await listNames(keys)).sort(), [...names].sort())
 })
@@ -52,7 +52,7 @@ test('every process lists each of many concurrently created keys once', async ()
 test('lists keys that two gateways with a watched storage create alternately in creation order', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
-  const names = Array.from({ length: 20 }, (_, made) => String(made))
+  const names = Array.from({ length: 20 }, (_, created) => String(created))
   for (const [at, name] of names.entries()) await (at % 2 === 0 ? elsewhere : here).create({ name })
   for (const keys of [here, elsewhere, open(storage)]) assert.equal(await listNames(keys), names)
 })
@@ -103,7 +103,7 @@ test('pausing, renaming, and deleting a key reads no other keys if the storage r
     const other = fileStorage({ path, logger: false })
     const keys = open(storage)
     const ids: string[] = []
-    for (let made = 0; made < 5; made++) ids.push((await keys.create({ name: String(made) })).id)
+    for (let created = 0; created < 5; created++) ids.push((await keys.create({ name: String(created) })).id)
     const before = counts.list
     await keys.update(ids[1] ?? '', { isActive: false })
     await keys.update(ids[2] ?? '', { name: 'renamed' })
@@ -153,13 +153,14 @@ test('reading many keys yields to other work', async () => {
   const { id } = await keys.create({ name: 'one' })
   await keys.get(id)
   const copy = (await storage.list('keys/'))[0]?.value ?? ''
-  for (let made = 0; made < 5_000; made++) await storage.set(`keys/${made}`, copy.replace(id, `copy-${made}`))
+  for (let created = 0; created < 5_000; created++)
+    await storage.set(`keys/${created}`, copy.replace(id, `copy-${created}`))
   assert.ok((await turnsDuring(() => keys.get('unknown').catch(() => {}))) >= 8, 'twice, a thousand at a time')
 })
 
 test('listing many keys yields to other work', async () => {
   const keys = open(memoryStorage())
-  await Promise.all(Array.from({ length: 640 }, (_, made) => keys.create({ name: String(made) })))
+  await Promise.all(Array.from({ length: 640 }, (_, created) => keys.create({ name: String(created) })))
   await keys.list()
   assert.ok((await turnsDuring(() => keys.list())) >= 4)
 })
@@ -168,7 +169,9 @@ test('streams many keys over HTTP, the same as in process', async () => {
   const management = { dangerouslyAllowUnauthenticated: true } as const
   const gateway = createGateway({ storage: memoryStorage(), logger: false, management })
   for (const count of [0, 1, 499, 1, 499, 1]) {
-    await Promise.all(Array.from({ length: count }, (_, made) => gateway.api.keys.create({ name: `"${made}" ä` })))
+    await Promise.all(
+      Array.from({ length: count }, (_, created) => gateway.api.keys.create({ name: `"${created}" ä` })),
+    )
     const { body } = await gateway.fetch(new Request('http://gateway/api/keys'))
     const pieces: string[] = []
     for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) pieces.push(piece)

@@ -65,9 +65,9 @@ export function openDoor(options: Partial<GatewayOptions> = {}) {
 
   /** Calls and expects exactly this status. */
   async function expect(status: number, method: string, path: string, body?: unknown): Promise<Body> {
-    const answer = await call(method, path, body)
-    assert.is(answer.status, status, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-    return answer.body
+    const response = await call(method, path, body)
+    assert.is(response.status, status, `${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`)
+    return response.body
   }
 
   /** Calls and expects a refusal with exactly this text. */
@@ -80,8 +80,8 @@ export function openDoor(options: Partial<GatewayOptions> = {}) {
 
 /** A door of a gateway where these names lead to a connection, so that combos of them are answered without warnings. */
 export async function openDoorTo(names: readonly string[], options: Partial<GatewayOptions> = {}) {
-  const door = openDoor(options)
-  await door.gateway.api.connections.put({ id: 'lab', provider: 'lab', baseUrl: 'http://lab.test/v1' })
-  for (const alias of names) await door.gateway.api.aliases.set({ alias, model: 'lab/m' })
-  return door
+  const management = openDoor(options)
+  await management.gateway.api.connections.put({ id: 'lab', provider: 'lab', baseUrl: 'http://lab.test/v1' })
+  for (const alias of names) await management.gateway.api.aliases.set({ alias, model: 'lab/m' })
+  return management
 }

@@ -22,20 +22,20 @@ async function open(options: WorldOptions = {}) {
 test("the operator doesn't need a key, and gets the response and its headers", async () => {
   for (const basePath of ['', '/ai']) {
     const world = await open({ basePath, combos: { fast: ['three/m', 'one/m'] } })
-    const answer = await world.try({}, { model: 'fast' })
-    assert.is(answer.status, 200)
-    assert.equal((await answer.json()).choices[0].message.content, 'Hello')
-    assert.match(answer.headers.get('x-signalbox-attempts') ?? '', /three\/m=503.*one\/m/)
-    const id = answer.headers.get('x-signalbox-request-id') ?? ''
+    const response = await world.try({}, { model: 'fast' })
+    assert.is(response.status, 200)
+    assert.equal((await response.json()).choices[0].message.content, 'Hello')
+    assert.match(response.headers.get('x-signalbox-attempts') ?? '', /three\/m=503.*one\/m/)
+    const id = response.headers.get('x-signalbox-request-id') ?? ''
     const { request } = await world.api.usage.request(id)
     assert.equal([request.model, request.status, request.keyId, request.attempts.length], ['fast', 200, undefined, 2])
   }
 })
 
 test('streams a response', async () => {
-  const answer = await (await open()).try({}, { stream: true })
-  assert.is(answer.headers.get('content-type')?.split(';')[0], 'text/event-stream')
-  const text = await answer.text()
+  const response = await (await open()).try({}, { stream: true })
+  assert.is(response.headers.get('content-type')?.split(';')[0], 'text/event-stream')
+  const text = await response.text()
   assert.match(text, /"content":"one "[\s\S]*"content":"two"[\s\S]*\[DONE\]/)
 })
 
@@ -43,8 +43,8 @@ test("a request sent as a key is subject to the key's models, limits, and pause,
   const world = await open()
   const { id } = await world.api.keys.create({ name: 'k', models: ['one/*'], limits: { requests: { day: 1 } } })
   assert.is((await world.try({ asKey: id }, { model: 'two/m' })).status, 403)
-  const answer = await world.try({ asKey: id })
-  assert.is(answer.status, 200)
+  const response = await world.try({ asKey: id })
+  assert.is(response.status, 200)
   const kept = (await world.api.usage.requests({ keyId: id })).requests
   assert.equal(kept.map(({ status }) => status).sort(), [200, 403])
   const over = await world.try({ asKey: id })
@@ -120,9 +120,9 @@ test('accepts only paths of model endpoints', async () => {
     '',
   ]
   for (const path of paths) {
-    const answer = await world.attempt({ path, body: {} })
-    assert.is(answer.status, 400, path)
-    assert.match((await answer.json()).error, /^"path" must be the path of a model endpoint/, path)
+    const response = await world.attempt({ path, body: {} })
+    assert.is(response.status, 400, path)
+    assert.match((await response.json()).error, /^"path" must be the path of a model endpoint/, path)
   }
   assert.is((await world.attempt({ path: '/v1/nothing', body: {} })).status, 404)
 })
@@ -149,10 +149,10 @@ test('ends the request when the client disconnects', async () => {
   const leaving = new AbortController()
   const body = { path: '/v1/chat/completions', body: { model: 'one/m', messages: [] } }
   const init = { headers: { authorization: `Bearer ${token}` }, signal: leaving.signal }
-  const asking = world.post('/api/try', body, init)
+  const pending = world.post('/api/try', body, init)
   await isAsked.promise
   leaving.abort()
-  await asking.catch(() => {})
+  await pending.catch(() => {})
   assert.equal(
     world.recorded.requests.map(({ end }) => end),
     ['aborted'],

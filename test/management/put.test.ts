@@ -31,16 +31,16 @@ function open() {
       return memory.delete(key, ...rest)
     },
   }
-  const door = openDoor({ storage, catalog, secret: 'a secret of at least 32 characters' })
+  const management = openDoor({ storage, catalog, secret: 'a secret of at least 32 characters' })
   const written = () => {
     const all = writes
     writes = []
     return all
   }
   const status = async (key: string) =>
-    (await door.gateway.fetch(new Request('http://g/v1/models', { headers: { authorization: `Bearer ${key}` } })))
+    (await management.gateway.fetch(new Request('http://g/v1/models', { headers: { authorization: `Bearer ${key}` } })))
       .status
-  return { ...door, api: door.gateway.api, storage, written, status }
+  return { ...management, api: management.gateway.api, storage, written, status }
 }
 
 async function catchError(work: Promise<unknown>): Promise<string> {
@@ -123,8 +123,8 @@ test('two gateways that start concurrently on one storage create one record each
 
 test('a connection keeps omitted fields, and null removes a field', async () => {
   const { api, written } = open()
-  const made = await api.connections.put({ id: 'main', provider: 'openai', apiKey: SECRET, priority: 1 })
-  assert.equal([made.id, made.name, made.apiKey], ['main', 'OpenAI', '…abcd'])
+  const created = await api.connections.put({ id: 'main', provider: 'openai', apiKey: SECRET, priority: 1 })
+  assert.equal([created.id, created.name, created.apiKey], ['main', 'OpenAI', '…abcd'])
   await api.connections.update('main', { isActive: false, name: 'Paused by the operator' })
   written()
   const same = await api.connections.put({ id: 'main', provider: 'openai', apiKey: SECRET, priority: 1 })
@@ -162,16 +162,16 @@ for (const [input, error] of [
 test('finds a combo by its id, or by its name, and keeps omitted fields', async () => {
   const { api, written } = open()
   await api.connections.put({ id: 'main', provider: 'openai' })
-  const made = await api.combos.put({ name: 'fast', models: ['openai/a'], strategy: 'round-robin', stickyLimit: 3 })
-  assert.equal(await api.combos.get(made.id), made)
+  const created = await api.combos.put({ name: 'fast', models: ['openai/a'], strategy: 'round-robin', stickyLimit: 3 })
+  assert.equal(await api.combos.get(created.id), created)
   const changed = await api.combos.put({ name: 'fast', models: ['openai/b'], stickyLimit: null })
-  assert.equal([changed.id, changed.strategy, changed.stickyLimit], [made.id, 'round-robin', undefined])
-  const renamed = await api.combos.put({ id: made.id, name: 'faster' })
-  assert.equal([renamed.id, renamed.name, renamed.models], [made.id, 'faster', ['openai/b']])
+  assert.equal([changed.id, changed.strategy, changed.stickyLimit], [created.id, 'round-robin', undefined])
+  const renamed = await api.combos.put({ id: created.id, name: 'faster' })
+  assert.equal([renamed.id, renamed.name, renamed.models], [created.id, 'faster', ['openai/b']])
   await api.combos.put({ id: 'own', name: 'fast', models: [] })
   assert.equal(
     (await api.combos.list()).combos.map(({ id }) => id),
-    [made.id, 'own'],
+    [created.id, 'own'],
   )
   written()
   assert.is(await catchError(api.combos.put({ id: 'third', name: 'fast', models: [] })), 'Combo name already exists')
@@ -193,18 +193,18 @@ test('putting the same combo keeps its rotation, and a change restarts it', asyn
   const { gateway, expect } = openDoor({ catalog, fetch: upstream })
   await expect(201, 'POST', '/api/connections', { provider: 'openai', apiKey: SECRET })
   const put = (models: string[]) => gateway.api.combos.put({ name: 'turns', models, strategy: 'round-robin' })
-  const ask = async () => {
+  const send = async () => {
     const body = JSON.stringify({ model: 'turns', messages: [{ role: 'user', content: 'Hi' }] })
     const headers = { 'content-type': 'application/json' }
     await (await gateway.fetch(new Request('http://g/v1/chat/completions', { method: 'POST', headers, body }))).text()
   }
   const three = ['openai/a', 'openai/b', 'openai/c']
   await put(three)
-  await ask()
+  await send()
   await put(three)
-  await ask()
+  await send()
   await put([...three, 'openai/d'])
-  await ask()
+  await send()
   assert.equal(requests, ['a', 'b', 'a'])
 })
 

@@ -10,13 +10,13 @@ const catalog = {
 const lab = { provider: 'openai-compatible-lab', baseUrl: 'https://lab.test/v1', prefix: 'lab' }
 
 async function openWithConnections() {
-  const door = openDoor({ catalog })
-  const { api } = door.gateway
+  const management = openDoor({ catalog })
+  const { api } = management.gateway
   await api.connections.put({ id: 'main', provider: 'openai' })
   await api.connections.put({ id: 'lab', ...lab })
   await api.combos.create({ name: 'fast', models: ['openai/gpt-5-mini'] })
   await api.aliases.set({ alias: 'quick', model: 'fast' })
-  return door
+  return management
 }
 
 const useful = [
@@ -50,8 +50,8 @@ test("lists models that don't resolve when a key or a group is created or change
   for (const resource of ['keys', 'groups']) {
     const good = await expect(201, 'POST', `/api/${resource}`, { name: 'good', models: useful })
     assert.is(good.warnings, undefined)
-    const made = await expect(201, 'POST', `/api/${resource}`, { name: 'bad', models: [...useful, ...models] })
-    assert.equal(made.warnings, output)
+    const created = await expect(201, 'POST', `/api/${resource}`, { name: 'bad', models: [...useful, ...models] })
+    assert.equal(created.warnings, output)
     const changed = await expect(200, 'PUT', `/api/${resource}/${good.id}`, { models })
     assert.equal(changed.warnings, output)
     const mended = await expect(200, 'PUT', `/api/${resource}/${good.id}`, { models: null })
@@ -131,15 +131,19 @@ for (const [given, warnings] of ofConnections)
   test(`returns the right warnings for prices: ${JSON.stringify(given)}`, async () => {
     const { gateway, expect } = openDoor({ catalog })
     await gateway.api.customModels.create({ providerAlias: 'openai', id: 'gpt-custom' })
-    const made = await expect(201, 'POST', '/api/connections', { apiKey: 'key-1234567', ...given })
-    const ofPrices = Object(made.warnings ?? []).filter((warning: string) => warning.startsWith('"prices"'))
+    const created = await expect(201, 'POST', '/api/connections', { apiKey: 'key-1234567', ...given })
+    const ofPrices = Object(created.warnings ?? []).filter((warning: string) => warning.startsWith('"prices"'))
     assert.equal(ofPrices, warnings ?? [])
   })
 
 test('reports prices of a custom model that nothing serves, and prices per token', async () => {
   const { expect } = await openWithConnections()
-  const made = await expect(201, 'POST', '/api/models/custom', { providerAlias: 'nobody', id: 'x', prices: perToken })
-  assert.equal(made.warnings, [
+  const created = await expect(201, 'POST', '/api/models/custom', {
+    providerAlias: 'nobody',
+    id: 'x',
+    prices: perToken,
+  })
+  assert.equal(created.warnings, [
     '"prices" of "nobody/x": the model doesn\'t resolve yet because no model, combo, or alias has this name.',
     `"prices" of "nobody/x": 0.000001 as "input" ${UNIT} 1?`,
   ])

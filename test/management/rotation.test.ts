@@ -18,20 +18,20 @@ async function doorWithPool() {
       choices: [{ index: 0, message, finish_reason: 'stop' }],
     })
   })
-  const door = openDoor({ fetch: upstream(provider) })
+  const management = openDoor({ fetch: upstream(provider) })
   const connection = { provider: 'up', apiKey: 'secret', providerSpecificData: { baseUrl: 'https://up.test/v1' } }
-  await door.expect(201, 'POST', '/api/connections', connection)
+  await management.expect(201, 'POST', '/api/connections', connection)
   const models = ['up/1', 'up/2', 'up/3']
-  const pool = await door.expect(201, 'POST', '/api/combos', { name: 'pool', models, strategy: 'round-robin' })
+  const pool = await management.expect(201, 'POST', '/api/combos', { name: 'pool', models, strategy: 'round-robin' })
 
   async function turn(model = 'pool') {
     const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] })
     const headers = { 'content-type': 'application/json' }
-    const answer = await door.send('POST', '/v1/chat/completions', { headers, body })
-    assert.is(answer.status, 200, JSON.stringify(answer.body))
+    const response = await management.send('POST', '/v1/chat/completions', { headers, body })
+    assert.is(response.status, 200, JSON.stringify(response.body))
     return served.at(-1)
   }
-  return { ...door, turn, path: `/api/combos/${pool.id}` }
+  return { ...management, turn, path: `/api/combos/${pool.id}` }
 }
 
 test('a round-robin combo continues with the next model', async () => {

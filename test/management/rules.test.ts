@@ -70,8 +70,8 @@ test('ignores stored rules that no release would write', async () => {
 test('a combo shows its own rules, each of which is replaced completely or removed by null', async () => {
   const { expect } = openDoor()
   const rules = { health: { minCalls: 3 }, maxAttempts: 5, timeouts: { headersMs: 4_000 } }
-  const { id, ...made } = await expect(201, 'POST', '/api/combos', { name: 'own', models: ['x/y'], ...rules })
-  assert.equal(readRules(made), rules)
+  const { id, ...created } = await expect(201, 'POST', '/api/combos', { name: 'own', models: ['x/y'], ...rules })
+  assert.equal(readRules(created), rules)
   const path = `/api/combos/${id}`
   const changed = await expect(200, 'PUT', path, { health: { cooldownMs: 1_000 }, maxAttempts: null })
   assert.equal(readRules(changed), { health: { cooldownMs: 1_000 }, maxAttempts: undefined, timeouts: rules.timeouts })

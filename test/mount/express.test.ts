@@ -144,14 +144,14 @@ for (const name of ['express', 'express4']) {
     app.use(toExpressHandler({ ...echo, basePath: '/ai' }))
     app.use((_, res) => res.end('host'))
     const { port } = await lab.listen(app)
-    const ask = async (target: string, host = 'a') => {
-      const dialled = lab.dial(port, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
-      await dialled.closed
-      return dialled.text
+    const send = async (target: string, host = 'a') => {
+      const connection = lab.dial(port, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      await connection.closed
+      return connection.text
     }
-    assert.match(await ask('//elsewhere'), /host$/)
-    assert.match(await ask('/ai/v1', 'a/b'), /^HTTP\/1\.1 400 /)
-    assert.match(await ask('/host', 'a/b'), /host$/)
+    assert.match(await send('//elsewhere'), /host$/)
+    assert.match(await send('/ai/v1', 'a/b'), /^HTTP\/1\.1 400 /)
+    assert.match(await send('/host', 'a/b'), /host$/)
   })
 
   test('each chunk is sent as it arrives, and the gateway learns when the client disconnects', async () => {
@@ -162,11 +162,11 @@ for (const name of ['express', 'express4']) {
       toExpressHandler(stubGateway(() => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body }))),
     )
     const { port } = await lab.listen(app)
-    const dialled = lab.dial(port, 'GET /ai/v1 HTTP/1.1\r\nHost: a\r\n\r\n')
-    await dialled.until(/\r\n\r\n$/)
+    const connection = lab.dial(port, 'GET /ai/v1 HTTP/1.1\r\nHost: a\r\n\r\n')
+    await connection.until(/\r\n\r\n$/)
     body.push('data: 1\n\n')
-    await dialled.until(/data: 1\n\n\r\n$/)
-    dialled.socket.destroy()
+    await connection.until(/data: 1\n\n\r\n$/)
+    connection.socket.destroy()
     await body.cancelled
   })
 }

@@ -117,8 +117,8 @@ test('the function URL handler gives Lambda the status, headers, and each cookie
   const headers = new Headers({ 'content-type': 'text/plain', connection: 'close' })
   headers.append('set-cookie', 'a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT')
   headers.append('set-cookie', 'b=2')
-  const answer = await invoke(async () => new Response('no', { status: 404, headers }), eventOf('GET'))
-  assert.equal(answer, {
+  const response = await invoke(async () => new Response('no', { status: 404, headers }), eventOf('GET'))
+  assert.equal(response, {
     statusCode: 404,
     headers: { 'content-type': 'text/plain' },
     cookies: ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2'],

@@ -24,10 +24,10 @@ const mounts = {
 
 /** As a caller without types would. */
 const call = async (name: keyof typeof mounts, ...given: unknown[]) => {
-  const answer: unknown = await Promise.resolve()
+  const response: unknown = await Promise.resolve()
     .then(() => Reflect.apply(mounts[name], undefined, given))
     .catch((error: unknown) => error)
-  return answer instanceof TypeError ? answer.message : 'no TypeError'
+  return response instanceof TypeError ? response.message : 'no TypeError'
 }
 
 const refused: Array<[name: keyof typeof mounts, options: unknown, says: string]> = [

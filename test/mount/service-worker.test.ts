@@ -19,8 +19,8 @@ function dispatch(request: Request, waitUntil: (work: Promise<unknown>) => void 
   handle({
     request,
     waitUntil,
-    respondWith(answer) {
-      response = answer
+    respondWith(reply) {
+      response = reply
     },
   })
   return response

@@ -1,7 +1,7 @@
 import * as api from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import { otel } from '../../src/features/observe/otel.ts'
-import { answer, hedging, P95 } from '../pipeline/support/hedging.ts'
+import { hedging, P95, respond } from '../pipeline/support/hedging.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { sdk } from './sdk.ts'
@@ -33,11 +33,11 @@ for (const stream of [false, true]) {
   test(`the first span ends without an error when the second attempt of a hedged request responds first (${what})`, async () => {
     const { module, tree, spans, forget } = sdk()
     const world = await hedging(
-      { two: () => world.clock.sleep(5).then(() => answer(stream)) },
+      { two: () => world.clock.sleep(5).then(() => respond(stream)) },
       { stream, observe: [otel(module)] },
     )
     forget()
-    const pending = world.ask().then((response) => response.text())
+    const pending = world.send().then((response) => response.text())
     await world.untilBoth()
     await world.clock.advance(5)
     await pending
@@ -51,11 +51,11 @@ for (const stream of [false, true]) {
   test(`both spans are correct when the first attempt of a hedged request responds first (${what})`, async () => {
     const { module, tree, spans, forget } = sdk()
     const world = await hedging(
-      { one: () => world.clock.sleep(P95 + 3).then(() => answer(stream)) },
+      { one: () => world.clock.sleep(P95 + 3).then(() => respond(stream)) },
       { stream, observe: [otel(module)] },
     )
     forget()
-    const pending = world.ask().then((response) => response.text())
+    const pending = world.send().then((response) => response.text())
     await world.untilBoth()
     await world.clock.advance(3)
     await pending
@@ -72,12 +72,12 @@ test('both spans are correct when the first attempt fails while the second one r
   const world = await hedging(
     {
       one: () => world.clock.sleep(P95 + 3).then(() => json({ error: { message: 'down' } }, 503)),
-      two: () => world.clock.sleep(9).then(() => answer(false)),
+      two: () => world.clock.sleep(9).then(() => respond(false)),
     },
     { observe: [otel(module)] },
   )
   forget()
-  const pending = world.ask().then((response) => response.text())
+  const pending = world.send().then((response) => response.text())
   await world.untilBoth()
   await world.clock.advance(3)
   await world.clock.advance(6)
@@ -94,7 +94,7 @@ test('both spans of a hedged request end without an error when its client discon
   const world = await hedging({}, { observe: [otel(module)] })
   forget()
   const abort = new AbortController()
-  const pending = world.ask({ signal: abort.signal })
+  const pending = world.send({ signal: abort.signal })
   await world.untilBoth()
   await world.clock.advance(4)
   abort.abort()

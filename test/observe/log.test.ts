@@ -6,9 +6,9 @@ import { openObserved, read } from './world.ts'
 
 const test = suite('the request log')
 
-async function logged(answer = metered({}, { tokens: 0 })) {
+async function logged(respond = metered({}, { tokens: 0 })) {
   const lines: string[] = []
-  const world = await openObserved([jsonLog((line) => void lines.push(line))], answer)
+  const world = await openObserved([jsonLog((line) => void lines.push(line))], respond)
   return { ...world, lines, last: () => JSON.parse(lines.at(-1) ?? '') }
 }
 

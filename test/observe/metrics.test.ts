@@ -58,16 +58,16 @@ test('requests, attempts, tokens, and costs are counted by target', async () => 
 
 test('check 33 (bug B5): a thousand accounts add no series', async () => {
   const world = await openObserved([prometheus({ token: TOKEN })])
-  const ask = async (account: string) => {
+  const send = async (account: string) => {
     const { fetch } = world.gateway.as({ account })
     const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
     const body = JSON.stringify({ model: 'one/m', messages: [], user: account })
     await read(fetch('http://gateway/v1/chat/completions', { ...init, body }))
   }
   const listSeries = async () => (await scrape(world)).text.split('\n').map((line) => line.replace(/ [^ ]*$/, ''))
-  await ask('user_0')
+  await send('user_0')
   const before = await listSeries()
-  for (let at = 1; at < 1_000; at++) await ask(`user_${at}`)
+  for (let at = 1; at < 1_000; at++) await send(`user_${at}`)
   assert.equal(await listSeries(), before)
 })
 

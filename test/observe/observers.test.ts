@@ -44,7 +44,7 @@ for (const [fault, request] of Object.entries(faults))
     assert.is(reply.status, 200, await reply.text())
     assert.match(await read(world.chat({ stream: true })), /\[DONE\]/)
     assert.is(lines.length, 2)
-    for (const { headers } of world.up.calls)
+    for (const { headers } of world.upstream.calls)
       assert.equal(
         ['traceparent', 'tracestate', 'b3', 'x', 'x-evil'].map((name) => headers.get(name)),
         [null, null, null, null, null],

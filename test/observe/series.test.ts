@@ -31,9 +31,9 @@ test(`the number of series stays the same after ${REQUESTS} requests with random
   timeoutMs: 300_000,
 }, async () => {
   const good = metered({}, { tokens: 0 })
-  let answers = 0
+  let responses = 0
   const world = await openObserved([prometheus({ token: TOKEN })], (call, nth) => {
-    const status = statuses[answers++ % statuses.length] ?? 200
+    const status = statuses[responses++ % statuses.length] ?? 200
     return status === 200 ? good(call, nth) : json({ error: { message: `${Math.random()}` } }, status)
   })
   const scrape = async () => {
@@ -42,7 +42,7 @@ test(`the number of series stays the same after ${REQUESTS} requests with random
     return text.split('\n').filter((line) => !line.startsWith('#') && !line.startsWith('signalbox_target_state'))
   }
 
-  async function ask(nth: number): Promise<void> {
+  async function send(nth: number): Promise<void> {
     const word = Math.random().toString(36).slice(2)
     const model = names[nth % names.length]?.(word) ?? word
     const method = methods[nth % methods.length] ?? 'POST'
@@ -67,9 +67,9 @@ test(`the number of series stays the same after ${REQUESTS} requests with random
     if (nth % 200 === 0) await world.clock.advance(60_000) // so that targets that cool are asked again
   }
 
-  for (let nth = 0; nth < 1_000; nth++) await ask(nth)
+  for (let nth = 0; nth < 1_000; nth++) await send(nth)
   const before = await scrape()
-  for (let nth = 1_000; nth < 1_000 + REQUESTS; nth++) await ask(nth)
+  for (let nth = 1_000; nth < 1_000 + REQUESTS; nth++) await send(nth)
   const after = await scrape()
   const labels = (lines: string[]) => new Set(lines.map((line) => line.slice(0, line.lastIndexOf(' '))))
   const known = labels(before)

@@ -95,28 +95,28 @@ test("a rejection has a span with its code, and isn't a server error", async () 
 const completions = 'SERVER POST /v1/chat/completions'
 const good = metered({}, { tokens: 0 })
 const failing =
-  (provider: string, answer: Answering): Answering =>
+  (provider: string, respond: Answering): Answering =>
   (call, nth) =>
-    call.provider === provider ? answer(call, nth) : good(call, nth)
+    call.provider === provider ? respond(call, nth) : good(call, nth)
 
 /** A scenario and its spans. */
-const stories: Record<string, { answer?: Answering; ask(world: ObservedWorld): Promise<unknown>; tree: string[] }> = {
+const stories: Record<string, { respond?: Answering; send(world: ObservedWorld): Promise<unknown>; tree: string[] }> = {
   'a response that is not streamed': {
-    ask: ({ chat }) => read(chat()),
+    send: ({ chat }) => read(chat()),
     tree: [completions, '  CLIENT chat m'],
   },
   'a stream': {
-    ask: ({ chat }) => read(chat({ stream: true })),
+    send: ({ chat }) => read(chat({ stream: true })),
     tree: [completions, '  CLIENT chat m'],
   },
   'a failed attempt and its fallback': {
-    answer: failing('one', down),
-    ask: ({ chat }) => read(chat({ model: 'fast' })),
+    respond: failing('one', down),
+    send: ({ chat }) => read(chat({ model: 'fast' })),
     tree: [completions, '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'],
   },
   'attempts that all fail': {
-    answer: down,
-    ask: ({ chat }) => read(chat({ model: 'fast' })),
+    respond: down,
+    send: ({ chat }) => read(chat({ model: 'fast' })),
     tree: [
       `${completions} error=upstream_failed ERROR`,
       '  CLIENT chat m error=503 ERROR',
@@ -124,30 +124,30 @@ const stories: Record<string, { answer?: Answering; ask(world: ObservedWorld): P
     ],
   },
   'a combo in a combo': {
-    answer: failing('one', down),
-    async ask({ gateway, chat }) {
+    respond: failing('one', down),
+    async send({ gateway, chat }) {
       await gateway.api.combos.create({ name: 'outer', models: ['fast', 'cheap/m'] })
       await read(chat({ model: 'outer' }))
     },
     tree: [completions, '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'],
   },
   'an unreachable provider': {
-    answer: failing('one', () => Promise.reject(new TypeError('fetch failed'))),
-    ask: ({ chat }) => read(chat({ model: 'fast' })),
+    respond: failing('one', () => Promise.reject(new TypeError('fetch failed'))),
+    send: ({ chat }) => read(chat({ model: 'fast' })),
     tree: [completions, '  CLIENT chat m error=network ERROR', '  CLIENT chat m'],
   },
   'a provider that times out': {
-    answer: failing('one', never),
-    async ask({ clock, chat, up }) {
+    respond: failing('one', never),
+    async send({ clock, chat, upstream }) {
       const reply = read(chat({ model: 'fast' }))
-      while (up.calls.length === 0) await clock.advance(0)
+      while (upstream.calls.length === 0) await clock.advance(0)
       await clock.advance(120_000)
       await reply
     },
     tree: [completions, '  CLIENT chat m error=timeout ERROR', '  CLIENT chat m'],
   },
   'an embedding': {
-    async ask({ gateway }) {
+    async send({ gateway }) {
       const body = JSON.stringify({ model: 'other/embedding', input: 'a secret' })
       const headers = { 'content-type': 'application/json' }
       await read(gateway.fetch('http://gateway/v1/embeddings', { method: 'POST', headers, body }))
@@ -155,16 +155,16 @@ const stories: Record<string, { answer?: Answering; ask(world: ObservedWorld): P
     tree: ['SERVER POST /v1/embeddings', '  CLIENT embeddings embedding'],
   },
   'an unreadable request': {
-    ask: ({ chat }) => read(chat({ model: 5 })),
+    send: ({ chat }) => read(chat({ model: 5 })),
     tree: [`${completions} error=invalid_request`],
   },
 }
 
-for (const [story, { answer: recorded = good, ask, tree: expected }] of Object.entries(stories))
+for (const [story, { respond: recorded = good, send, tree: expected }] of Object.entries(stories))
   test(`the spans are correct for ${story}`, async () => {
     const { module, tree } = sdk()
     const world = await openObserved([otel(module)], recorded)
-    await ask(world)
+    await send(world)
     assert.equal(tree(), expected)
   })
 
@@ -187,7 +187,7 @@ for (const [unit, limits, model, error] of [
       if (unit === 'requests') await read(world.chat({}, headers))
       await read(world.chat({ model, stream, max_tokens: 100 }, headers))
       assert.is(tree().at(-1), `${completions} error=${error}`)
-      assert.is(world.up.calls.length, unit === 'requests' ? 1 : 0)
+      assert.is(world.upstream.calls.length, unit === 'requests' ? 1 : 0)
     })
 
 test('attempts are numbered in order', async () => {
@@ -229,7 +229,7 @@ const early: Record<string, (world: ObservedWorld) => Promise<unknown>> = {
   },
 }
 
-for (const [end, ask] of Object.entries(early))
+for (const [end, send] of Object.entries(early))
   test(`spans, metrics, and logs have the status the client received for a stream that was ${end}`, async () => {
     const { module, spans } = sdk()
     const lines: string[] = []
@@ -238,7 +238,7 @@ for (const [end, ask] of Object.entries(early))
       const chunks = [chatChunk({ content: 'Hello ' }), chatChunk({ content: 'there' })]
       return sse(chunks, call.provider === 'one' ? 'error' : 'hang')
     })
-    await ask(world)
+    await send(world)
     for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
     const request = spans().find(({ attributes }) => 'http.route' in attributes)
     assert.equal([request?.attributes['signalbox.end'], request?.attributes['http.response.status_code']], [end, 200])
@@ -256,7 +256,7 @@ test("a request continues the client's trace, and only the listed targets get th
   const world = await openObserved([otel(module, { outgoing: ['two'] })])
   await read(world.chat({ model: 'one/m' }, { traceparent, tracestate: 'vendor=1', baggage: 'user=alice' }))
   await read(world.chat({ model: 'two/m' }, { traceparent }))
-  const [first, second] = world.up.calls
+  const [first, second] = world.upstream.calls
   for (const name of ['traceparent', 'tracestate', 'baggage']) assert.is(first?.headers.get(name), null)
   const [, , attempt] = spans()
   assert.is(second?.headers.get('traceparent'), `00-${TRACE}-${attempt?.spanContext().spanId}-01`)

@@ -8,7 +8,7 @@ import { type FakeClock, fakeClock } from '../support/clock.ts'
 
 export interface ObservedWorld {
   gateway: Gateway
-  up: FakeUpstream
+  upstream: FakeUpstream
   clock: FakeClock
   errors: unknown[]
   chat(body?: object, headers?: Record<string, string>): Promise<Response>
@@ -17,15 +17,15 @@ export interface ObservedWorld {
 /** An observed gateway with a connection to each catalog provider, and a combo `fast` of two of them. */
 export async function openObserved(
   observe: readonly GatewayObserver[],
-  answer: Answering = metered({}, { tokens: 0 }),
+  respond: Answering = metered({}, { tokens: 0 }),
 ): Promise<ObservedWorld> {
   const clock = fakeClock()
-  const up = fakeUpstream(answer)
+  const upstream = fakeUpstream(respond)
   const errors: unknown[] = []
   const gateway = createGateway({
     storage: memoryStorage({ clock }),
     clock,
-    fetch: up,
+    fetch: upstream,
     catalog,
     logger: false,
     observe,
@@ -41,7 +41,7 @@ export async function openObserved(
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ model: 'one/m', messages: [{ role: 'user', content: 'a secret question' }], ...body }),
     })
-  return { gateway, up, clock, errors, chat }
+  return { gateway, upstream, clock, errors, chat }
 }
 
 export const ADMIN = 'admin-token-of-the-observed-gateway'

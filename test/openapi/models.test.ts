@@ -109,14 +109,14 @@ const bodies: Record<ClientFormat, object> = {
 }
 
 test('every endpoint responds with the media type and the headers in its description, streamed or not', async () => {
-  const up = fakeUpstream(({ url, body }) => {
+  const upstream = fakeUpstream(({ url, body }) => {
     const given = answerAt(url.pathname)
     if (given) return given
     return JSON.parse(body).stream
       ? new Response(chatEvents().join(''), { headers: { 'content-type': 'text/event-stream' } })
       : json(chatAnswer())
   })
-  const { gateway, api } = await openWorld({ fetch: up, connections: ['one'] })
+  const { gateway, api } = await openWorld({ fetch: upstream, connections: ['one'] })
   const { paths } = await api.openapi()
   const seen = new Set<string>()
   for (const endpoint of endpoints) {

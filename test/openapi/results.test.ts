@@ -20,7 +20,7 @@ test('each operation resolves to a result that matches its description', async (
   const { call } = openDoor({ storage, fetch: proxy.fetch, ...options })
   const seen = new Set<string>()
 
-  async function ask(method: string, path: string, sent?: object) {
+  async function send(method: string, path: string, sent?: object) {
     const { status, body } = await call(method, path, sent)
     const name = await checkAnswer({ method, path, sent, status, body })
     assert.ok(name, `${method} ${path}: ${status} ${JSON.stringify(body)}`)
@@ -28,59 +28,59 @@ test('each operation resolves to a result that matches its description', async (
     return body
   }
 
-  await ask('GET', '/api/openapi.json')
-  await ask('GET', '/api/health')
-  await ask('GET', `/api/health/records/${hurt}`)
-  await ask('PUT', `/api/health/records/${hurt}`, { record: { alias: 'hurt-alias', model: 'one/m' } })
+  await send('GET', '/api/openapi.json')
+  await send('GET', '/api/health')
+  await send('GET', `/api/health/records/${hurt}`)
+  await send('PUT', `/api/health/records/${hurt}`, { record: { alias: 'hurt-alias', model: 'one/m' } })
   const again = await damaged(storage, 'combos/', () => 'damaged')
-  await ask('DELETE', `/api/health/records/${again}`)
+  await send('DELETE', `/api/health/records/${again}`)
 
-  const { id: key } = await ask('POST', '/api/keys', { name: 'mine' })
-  await ask('GET', '/api/keys')
-  await ask('GET', `/api/keys/${key}`)
-  await ask('PUT', `/api/keys/${key}`, { isActive: false })
-  await ask('PATCH', `/api/keys/${key}`, { name: 'yours' })
-  await ask('DELETE', `/api/keys/${key}`)
+  const { id: key } = await send('POST', '/api/keys', { name: 'mine' })
+  await send('GET', '/api/keys')
+  await send('GET', `/api/keys/${key}`)
+  await send('PUT', `/api/keys/${key}`, { isActive: false })
+  await send('PATCH', `/api/keys/${key}`, { name: 'yours' })
+  await send('DELETE', `/api/keys/${key}`)
 
   const limits = { requests: { minute: 5 }, usd: { day: 0.5 }, parallel: 2 }
-  const { id: group } = await ask('POST', '/api/groups', { name: 'team', limits, models: ['one/*'], kinds: ['llm'] })
-  await ask('GET', '/api/groups')
-  await ask('GET', `/api/groups/${group}`)
-  await ask('PUT', `/api/groups/${group}`, { isActive: false })
-  await ask('DELETE', `/api/groups/${group}`)
-  await ask('PUT', '/api/groups', { id: 'team', name: 'team' })
-  await ask('POST', '/api/guards', { name: 'word', kind: 'words', words: ['a'], on: ['request'] })
-  await ask('PUT', '/api/guards', { name: 'word', kind: 'words', message: 'No.' })
-  await ask('GET', '/api/guards')
-  await ask('GET', '/api/guards/word')
-  await ask('PUT', '/api/guards/word', { mode: 'watch' })
-  await ask('POST', '/api/guards/test', { text: 'a', guards: ['word'] })
-  await ask('DELETE', '/api/guards/word')
-  const { id: limited } = await ask('POST', '/api/keys', {
+  const { id: group } = await send('POST', '/api/groups', { name: 'team', limits, models: ['one/*'], kinds: ['llm'] })
+  await send('GET', '/api/groups')
+  await send('GET', `/api/groups/${group}`)
+  await send('PUT', `/api/groups/${group}`, { isActive: false })
+  await send('DELETE', `/api/groups/${group}`)
+  await send('PUT', '/api/groups', { id: 'team', name: 'team' })
+  await send('POST', '/api/guards', { name: 'word', kind: 'words', words: ['a'], on: ['request'] })
+  await send('PUT', '/api/guards', { name: 'word', kind: 'words', message: 'No.' })
+  await send('GET', '/api/guards')
+  await send('GET', '/api/guards/word')
+  await send('PUT', '/api/guards/word', { mode: 'watch' })
+  await send('POST', '/api/guards/test', { text: 'a', guards: ['word'] })
+  await send('DELETE', '/api/guards/word')
+  const { id: limited } = await send('POST', '/api/keys', {
     name: 'limited',
     limits,
     group: 'team',
     expiresAt: '2030-01-01T00:00:00Z',
   })
   const away = { usd: 'allow' }
-  await ask('POST', `/api/keys/${limited}/rotate`, { graceMs: 5 })
-  await ask('PUT', '/api/accounts', { id: 'user_42', name: 'Alice', plan: 'team', limits, metadata: { tier: 'x' } })
-  await ask('GET', '/api/accounts?state=active&limit=5')
-  await ask('GET', '/api/accounts/user_42')
-  await ask('PATCH', '/api/accounts/user_42', { models: ['one/*'], kinds: ['llm'] })
-  for (const action of ['pause', 'resume', 'revoke']) await ask('POST', `/api/accounts/user_42/${action}`)
+  await send('POST', `/api/keys/${limited}/rotate`, { graceMs: 5 })
+  await send('PUT', '/api/accounts', { id: 'user_42', name: 'Alice', plan: 'team', limits, metadata: { tier: 'x' } })
+  await send('GET', '/api/accounts?state=active&limit=5')
+  await send('GET', '/api/accounts/user_42')
+  await send('PATCH', '/api/accounts/user_42', { models: ['one/*'], kinds: ['llm'] })
+  for (const action of ['pause', 'resume', 'revoke']) await send('POST', `/api/accounts/user_42/${action}`)
   for (const path of [
     `/api/keys/${limited}/limits`,
     '/api/groups/team/limits',
     '/api/accounts/user_42/limits',
     '/api/settings/limits',
   ]) {
-    await ask('GET', path)
-    await ask('DELETE', path)
-    await ask('POST', `${path}/settle`, { as: 'unspent' })
+    await send('GET', path)
+    await send('DELETE', path)
+    await send('POST', `${path}/settle`, { as: 'unspent' })
   }
-  await ask('DELETE', '/api/accounts/user_42?usage=erase')
-  await ask('PATCH', '/api/settings', {
+  await send('DELETE', '/api/accounts/user_42?usage=erase')
+  await send('PATCH', '/api/settings', {
     limits,
     whenPriceUnknown: 'allow',
     onStorageUnavailable: away,
@@ -89,11 +89,11 @@ test('each operation resolves to a result that matches its description', async (
     usage: { keepTotalsDays: 9 },
   })
 
-  await ask('PATCH', '/api/settings', { health: { cooldownMs: 1_000 }, timeouts: null, maxAttempts: 2 })
-  await ask('GET', '/api/settings')
+  await send('PATCH', '/api/settings', { health: { cooldownMs: 1_000 }, timeouts: null, maxAttempts: 2 })
+  await send('GET', '/api/settings')
 
   const when = { bytes: { min: 1 }, headers: { 'x-team': ['a*', 'b'] }, metadata: { tier: true }, model: 'fast' }
-  const { id: combo } = await ask('POST', '/api/combos', {
+  const { id: combo } = await send('POST', '/api/combos', {
     name: 'fast',
     models: ['one/m', { model: 'two/m', weight: 2, when }],
     kind: 'llm',
@@ -105,66 +105,66 @@ test('each operation resolves to a result that matches its description', async (
     maxAttempts: 4,
     timeouts: { idleMs: 10 },
   })
-  await ask('GET', '/api/combos')
-  await ask('GET', `/api/combos/${combo}`)
-  await ask('PUT', `/api/combos/${combo}`, { models: [], hedge: null, timeouts: null })
-  await ask('DELETE', `/api/combos/${combo}`)
+  await send('GET', '/api/combos')
+  await send('GET', `/api/combos/${combo}`)
+  await send('PUT', `/api/combos/${combo}`, { models: [], hedge: null, timeouts: null })
+  await send('DELETE', `/api/combos/${combo}`)
 
-  const { id: connection } = await ask('POST', '/api/connections', {
+  const { id: connection } = await send('POST', '/api/connections', {
     provider: 'openai-compatible',
     apiKey: 'sk-0123456789-abcd',
     priority: 1,
     draining: true,
     providerSpecificData: { baseUrl: 'https://up.example/v1', prefix: 'up', sharesPrefix: true, enabledModels: ['m'] },
   })
-  await ask('GET', '/api/connections')
-  await ask('GET', `/api/connections/${connection}`)
-  await ask('PUT', `/api/connections/${connection}`, { priority: null, format: 'openai-chat' })
-  await ask('DELETE', `/api/health/${connection}`)
-  await ask('DELETE', '/api/health')
-  await ask('POST', `/api/connections/${connection}/models`)
-  await ask('POST', `/api/connections/${connection}/test`)
-  await ask('DELETE', `/api/connections/${connection}`)
+  await send('GET', '/api/connections')
+  await send('GET', `/api/connections/${connection}`)
+  await send('PUT', `/api/connections/${connection}`, { priority: null, format: 'openai-chat' })
+  await send('DELETE', `/api/health/${connection}`)
+  await send('DELETE', '/api/health')
+  await send('POST', `/api/connections/${connection}/models`)
+  await send('POST', `/api/connections/${connection}/test`)
+  await send('DELETE', `/api/connections/${connection}`)
 
-  await ask('POST', '/api/models/custom', { providerAlias: 'one', id: 'vendor/new', type: 'image' })
-  await ask('GET', '/api/models')
-  await ask('GET', '/api/models/custom')
-  await ask('DELETE', '/api/models/custom/one/vendor/new')
-  await ask('PUT', '/api/models/aliases', { alias: 'a/b', model: 'nowhere' })
-  await ask('GET', '/api/models/aliases')
-  await ask('DELETE', '/api/models/aliases/a/b')
+  await send('POST', '/api/models/custom', { providerAlias: 'one', id: 'vendor/new', type: 'image' })
+  await send('GET', '/api/models')
+  await send('GET', '/api/models/custom')
+  await send('DELETE', '/api/models/custom/one/vendor/new')
+  await send('PUT', '/api/models/aliases', { alias: 'a/b', model: 'nowhere' })
+  await send('GET', '/api/models/aliases')
+  await send('DELETE', '/api/models/aliases/a/b')
 
-  await ask('PUT', '/api/keys', { name: 'seeded' })
-  await ask('PUT', '/api/connections', { id: 'seeded', provider: 'openai' })
-  await ask('PUT', '/api/models/custom', { providerAlias: 'one', id: 'vendor/new' })
-  await ask('PUT', '/api/combos', { name: 'seeded', models: ['openai/gpt-5-mini'] })
+  await send('PUT', '/api/keys', { name: 'seeded' })
+  await send('PUT', '/api/connections', { id: 'seeded', provider: 'openai' })
+  await send('PUT', '/api/models/custom', { providerAlias: 'one', id: 'vendor/new' })
+  await send('PUT', '/api/combos', { name: 'seeded', models: ['openai/gpt-5-mini'] })
 
-  await ask('GET', '/api/providers')
-  await ask('GET', '/api/providers/openai')
-  await ask('PUT', '/api/providers/openai', { strategy: 'round-robin', stickyLimit: 3 })
-  await ask('POST', '/api/explain', { model: 'one/m', body: { stream: true }, headers: { 'X-Team': 'a' } })
-  await ask('POST', '/api/explain', { model: 'nobody/m' })
-  await ask('POST', '/api/catalog/refresh')
-  await ask('GET', '/api/catalog')
-  await ask('POST', '/api/catalog/accept', { models: [`deepseek/${first?.id}`] })
-  await ask('POST', '/api/catalog/rollback')
-  await ask('POST', '/api/tokens', { account: 'alice' })
-  await ask('GET', '/api/overview')
-  await ask('GET', '/api/info')
+  await send('GET', '/api/providers')
+  await send('GET', '/api/providers/openai')
+  await send('PUT', '/api/providers/openai', { strategy: 'round-robin', stickyLimit: 3 })
+  await send('POST', '/api/explain', { model: 'one/m', body: { stream: true }, headers: { 'X-Team': 'a' } })
+  await send('POST', '/api/explain', { model: 'nobody/m' })
+  await send('POST', '/api/catalog/refresh')
+  await send('GET', '/api/catalog')
+  await send('POST', '/api/catalog/accept', { models: [`deepseek/${first?.id}`] })
+  await send('POST', '/api/catalog/rollback')
+  await send('POST', '/api/tokens', { account: 'alice' })
+  await send('GET', '/api/overview')
+  await send('GET', '/api/info')
 
   await call('POST', '/v1/chat/completions', { model: 'nobody/m', messages: [] })
-  await ask('GET', '/api/usage?by=key,model,hour')
-  const { requests } = (await ask('GET', '/api/usage/requests')) as unknown as { requests: { id: string }[] }
-  await ask('GET', `/api/usage/requests/${requests[0]?.id}`)
-  await ask('GET', '/api/usage/requests?sort=cost&order=asc')
-  await ask('GET', `/api/usage/keys?ids=${limited}`)
+  await send('GET', '/api/usage?by=key,model,hour')
+  const { requests } = (await send('GET', '/api/usage/requests')) as unknown as { requests: { id: string }[] }
+  await send('GET', `/api/usage/requests/${requests[0]?.id}`)
+  await send('GET', '/api/usage/requests?sort=cost&order=asc')
+  await send('GET', `/api/usage/keys?ids=${limited}`)
 
-  await ask('PATCH', '/api/settings', { cloudUrl: CLOUD })
-  for (const action of ['check', 'enable', 'sync', 'enable']) await ask('POST', '/api/sync/cloud', { action })
-  await ask('GET', '/api/sync/cloud')
-  const { sessions } = (await ask('GET', '/api/sync/cloud/sessions')) as unknown as { sessions: { id: string }[] }
-  await ask('DELETE', `/api/sync/cloud/sessions/${sessions[0]?.id}`)
-  await ask('POST', '/api/sync/cloud', { action: 'disable' })
+  await send('PATCH', '/api/settings', { cloudUrl: CLOUD })
+  for (const action of ['check', 'enable', 'sync', 'enable']) await send('POST', '/api/sync/cloud', { action })
+  await send('GET', '/api/sync/cloud')
+  const { sessions } = (await send('GET', '/api/sync/cloud/sessions')) as unknown as { sessions: { id: string }[] }
+  await send('DELETE', `/api/sync/cloud/sessions/${sessions[0]?.id}`)
+  await send('POST', '/api/sync/cloud', { action: 'disable' })
 
   const served = servedOperations().map(({ names }) => names.join('.'))
   assert.equal(
@@ -195,8 +195,8 @@ test('the health of targets that are failing, in cooldown, or draining matches i
 
 const list = { method: 'GET', path: '/api/keys', status: 200 }
 const one = { id: 'i', name: 'n', key: 'k', createdAt: '2026-01-01T00:00:00.000Z' }
-const refused = (answer: Parameters<typeof checkAnswer>[0]) =>
-  checkAnswer(answer).then(
+const refused = (response: Parameters<typeof checkAnswer>[0]) =>
+  checkAnswer(response).then(
     () => 'accepted',
     (error: Error) => error.message,
   )

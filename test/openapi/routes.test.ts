@@ -58,22 +58,22 @@ test('every route in the document exists, and responds with a status and a body 
         'content-type': 'application/json',
         ...(credential && { authorization: `Bearer ${credential}` }),
       }
-      const answer = await gateway.fetch(
+      const reply = await gateway.fetch(
         new Request(`http://gateway.test${path.replace(/\{\w+\}/g, 'x')}`, {
           method,
           headers,
           ...(request && { body: '{}' }),
         }),
       )
-      const what = `${method} ${path}: ${answer.status}`
-      assert.ok(statuses.includes(`${answer.status}`), what)
-      if (answer.status === 204) continue
-      if (answer.headers.get('content-type') === 'text/event-stream') {
-        await answer.body?.cancel()
+      const what = `${method} ${path}: ${reply.status}`
+      assert.ok(statuses.includes(`${reply.status}`), what)
+      if (reply.status === 204) continue
+      if (reply.headers.get('content-type') === 'text/event-stream') {
+        await reply.body?.cancel()
         continue
       }
-      const body: unknown = await answer.json()
-      const check = response(answer.status)
+      const body: unknown = await reply.json()
+      const check = response(reply.status)
       assert.ok(check(body), `${what} ${JSON.stringify(body)} ${JSON.stringify(check.errors)}`)
       assert.not.match(JSON.stringify(body), /There is no \w+ \//, what) // the text for a path without a route
     }

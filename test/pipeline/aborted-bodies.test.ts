@@ -6,8 +6,8 @@ import { openWorld, token } from './support/world.ts'
 const test = suite('clients that disconnect before the body has arrived')
 
 test('a client that disconnects before its body has arrived causes no call', async () => {
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: upstream })
   const abort = new AbortController()
   let cancelled = false
   const body = new ReadableStream({
@@ -26,7 +26,7 @@ test('a client that disconnects before its body has arrived causes no call', asy
   abort.abort()
   assert.is((await pending).status, 499)
   assert.is(cancelled, true)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
   assert.is(world.recorded.requests[0]?.status, 499)
   await world.gateway.close()
 })

@@ -9,15 +9,15 @@ const test = suite('clients that disconnect')
 
 const combos = { chain: ['one/m', 'two/m', 'three/m'], talk: ['claude/c', 'claude/d'] }
 
-async function leaving(answer: Answering) {
-  const up = fakeUpstream(answer)
-  const world = await openWorld({ fetch: up, combos })
+async function leaving(respond: Answering) {
+  const upstream = fakeUpstream(respond)
+  const world = await openWorld({ fetch: upstream, combos })
   const abort = new AbortController()
   const called = async () => {
-    while (up.calls.length === 0) await world.clock.advance(0)
+    while (upstream.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(0)
   }
-  return { up, world, abort, init: { signal: abort.signal }, called }
+  return { upstream, world, abort, init: { signal: abort.signal }, called }
 }
 
 const routes = {
@@ -36,18 +36,18 @@ const phases: Record<string, Answering> = {
 }
 
 for (const [route, [path, body]] of Object.entries(routes)) {
-  for (const [phase, answer] of Object.entries(phases)) {
+  for (const [phase, respond] of Object.entries(phases)) {
     test(`a client that disconnects ${phase} ends the only call to the provider (${route})`, async () => {
-      const { up, world, abort, init, called } = await leaving(answer)
+      const { upstream, world, abort, init, called } = await leaving(respond)
       const pending = world.post(path, body, init)
       await called()
-      assert.is(up.open, 1)
+      assert.is(upstream.open, 1)
       abort.abort()
-      assert.is(up.calls[0]?.signal.aborted, true, 'at once')
-      assert.is(up.open, 0)
+      assert.is(upstream.calls[0]?.signal.aborted, true, 'at once')
+      assert.is(upstream.open, 0)
       const response = await pending
       assert.is(response.status, 499)
-      assert.is(up.calls.length, 1)
+      assert.is(upstream.calls.length, 1)
       assert.equal(
         world.recorded.requests.map(({ status }) => status),
         [499],
@@ -70,7 +70,7 @@ const streams = {
 for (const [name, [path, body, events]] of Object.entries(streams)) {
   for (const way of ['the signal', 'the reader']) {
     test(`disconnecting mid-stream by ${way} ends the call to the provider (${name})`, async () => {
-      const { up, world, abort, init } = await leaving(() => sse(events, 'hang'))
+      const { upstream, world, abort, init } = await leaving(() => sse(events, 'hang'))
       const response = await world.post(path, body, init)
       const reader = response.body?.getReader()
       await reader?.read()
@@ -78,10 +78,10 @@ for (const [name, [path, body, events]] of Object.entries(streams)) {
       await world.clock.advance(0)
       if (way === 'the signal') abort.abort()
       else await reader?.cancel('enough')
-      assert.is(up.calls[0]?.signal.aborted, true)
-      assert.is(up.open, 0)
+      assert.is(upstream.calls[0]?.signal.aborted, true)
+      assert.is(upstream.open, 0)
       await reading?.catch(() => {})
-      assert.is(up.calls.length, 1)
+      assert.is(upstream.calls.length, 1)
       assert.equal(
         world.recorded.requests.map(({ status }) => status),
         [499],
@@ -93,18 +93,18 @@ for (const [name, [path, body, events]] of Object.entries(streams)) {
 }
 
 test('a stream that was never read ends when the client disconnects', async () => {
-  const { up, world, abort, init } = await leaving(() => sse(chatEvents(), 'hang'))
+  const { upstream, world, abort, init } = await leaving(() => sse(chatEvents(), 'hang'))
   await world.chat({ stream: true }, init)
   await world.clock.advance(3_600_000)
-  assert.is(up.open, 1)
+  assert.is(upstream.open, 1)
   abort.abort()
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
   assert.is(world.recorded.requests[0]?.status, 499)
   assert.is(world.clock.pending(), 0)
 })
 
 test('a client that disconnected before its request causes no call', async () => {
-  const { up, world, abort, init } = await leaving(() => json(chatAnswer()))
+  const { upstream, world, abort, init } = await leaving(() => json(chatAnswer()))
   const request = new Request('http://gateway/v1/chat/completions', {
     ...init,
     method: 'POST',
@@ -112,14 +112,14 @@ test('a client that disconnected before its request causes no call', async () =>
   })
   abort.abort()
   assert.is((await world.gateway.fetch(request)).status, 499)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('a client that disconnects while the storage is slow causes no call', async () => {
   const { watch: _, ...storage } = memoryStorage()
   const { list } = storage
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ fetch: up, storage })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: upstream, storage })
   let release: () => void = () => {}
   const slow = new Promise<void>((resolve) => {
     release = resolve
@@ -132,7 +132,7 @@ test('a client that disconnects while the storage is slow causes no call', async
   abort.abort()
   release()
   assert.is((await pending).status, 499)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
   assert.equal(world.recorded.attempts, [])
 })
 
@@ -178,11 +178,11 @@ test('a fetch that ignores its signal delays no request, and its late response i
 
 test('no call is open after 1,000 clients have disconnected at random times', async () => {
   const waits = [never, ...Object.values(phases), () => sse(chatEvents().slice(0, 3), 'hang')]
-  const up = fakeUpstream((call, nth) => (waits[nth % waits.length] ?? never)(call, nth))
-  const world = await openWorld({ fetch: up, combos })
+  const upstream = fakeUpstream((call, nth) => (waits[nth % waits.length] ?? never)(call, nth))
+  const world = await openWorld({ fetch: upstream, combos })
   const first = new AbortController()
   const begun = world.chat({}, { signal: first.signal }) // after it the settings and credentials are in memory
-  while (up.calls.length === 0) await new Promise(setImmediate)
+  while (upstream.calls.length === 0) await new Promise(setImmediate)
   first.abort()
   await begun
   const all = Object.values(routes)
@@ -198,9 +198,9 @@ test('no call is open after 1,000 clients have disconnected at random times', as
   })
   await Promise.all(clients)
   await world.clock.advance(0)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
   assert.is(world.recorded.requests.length, 1_001)
   assert.ok(world.recorded.requests.every(({ status }) => status === 499))
   assert.is(world.clock.pending(), 0)
-  assert.ok(up.calls.length > 300, 'most of them got far enough')
+  assert.ok(upstream.calls.length > 300, 'most of them got far enough')
 })

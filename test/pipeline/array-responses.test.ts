@@ -21,9 +21,9 @@ const types = ['application/json; charset=UTF-8', 'text/event-stream', '']
 /** Byte by byte. */
 const bytesOf = (text: string) => [...new TextEncoder().encode(text)].map((byte) => Uint8Array.of(byte))
 
-const open = (answer: () => Response, connections = ['google', 'one', 'two']) =>
+const open = (respond: () => Response, connections = ['google', 'one', 'two']) =>
   openWorld({
-    fetch: fakeUpstream(({ provider }) => (provider === 'two' ? json(chatAnswer('spare')) : answer())),
+    fetch: fakeUpstream(({ provider }) => (provider === 'two' ? json(chatAnswer('spare')) : respond())),
     connections,
     combos: { chain: ['google/g', 'two/m'], chats: ['one/m', 'two/m'] },
   })

@@ -7,9 +7,9 @@ import { openWorld } from './support/world.ts'
 const test = suite('the list of attempts')
 
 test('connections with the same name are distinguished', async () => {
-  const up = fakeUpstream(() => json({ error: { message: 'down' } }, 500))
+  const upstream = fakeUpstream(() => json({ error: { message: 'down' } }, 500))
   const connections = [{ provider: 'one', name: 'a' }, { provider: 'one', name: 'b' }, 'two']
-  const world = await openWorld({ fetch: up, connections, combos: { chain: ['one/m', 'two/m'] } })
+  const world = await openWorld({ fetch: upstream, connections, combos: { chain: ['one/m', 'two/m'] } })
   const [a, b] = (await world.api.connections.list()).connections.map(({ id }) => id.slice(0, 8))
   const response = await world.chat({ model: 'chain' })
   assert.is(
@@ -24,8 +24,8 @@ test('connections with the same name are distinguished', async () => {
 })
 
 test("a name can't be mistaken for another part of the list", async () => {
-  const up = fakeUpstream(() => json({ error: { message: 'down' } }, 500))
-  const world = await openWorld({ fetch: up, combos: { chain: ['one/a=200;via=b, two/c'] } })
+  const upstream = fakeUpstream(() => json({ error: { message: 'down' } }, 500))
+  const world = await openWorld({ fetch: upstream, combos: { chain: ['one/a=200;via=b, two/c'] } })
   const list = (await world.chat({ model: 'chain' })).headers.get('x-signalbox-attempts') ?? ''
   assert.is(list, 'one/a=200%3Bvia=b%2C%20two/c=500:server;via=chain:fallback')
 })
@@ -33,20 +33,20 @@ test("a name can't be mistaken for another part of the list", async () => {
 const longNames = (count: number) => Array.from({ length: count }, (_, at) => `one/${'long-name-'.repeat(20)}${at}`)
 
 test('the list of attempts is at most 2 kB, and states how many attempts are missing', async () => {
-  const up = fakeUpstream(() => json({ error: { message: 'x'.repeat(500) } }, 500))
-  const world = await openWorld({ fetch: up, combos: { chain: longNames(20) }, limits: { maxAttempts: 20 } })
+  const upstream = fakeUpstream(() => json({ error: { message: 'x'.repeat(500) } }, 500))
+  const world = await openWorld({ fetch: upstream, combos: { chain: longNames(20) }, limits: { maxAttempts: 20 } })
   const response = await world.chat({ model: 'chain' })
   const list = response.headers.get('x-signalbox-attempts') ?? ''
   const shown = list.match(/=500:server/g)?.length ?? 0
   assert.ok(list.length > 1_700 && list.length < 2_100, `${list.length}`)
-  assert.ok(list.endsWith(`, left-out=${up.calls.length - shown}, stopped=retry-budget`), list)
+  assert.ok(list.endsWith(`, left-out=${upstream.calls.length - shown}, stopped=retry-budget`), list)
 })
 
 test('the list of attempts includes the target that responded, even if many were skipped', async () => {
-  const up = fakeUpstream(({ provider }) =>
+  const upstream = fakeUpstream(({ provider }) =>
     provider === 'one' ? fault(429, 'full', { 'retry-after': '50' })() : json(chatAnswer()),
   )
-  const world = await openWorld({ fetch: up, combos: { chain: [...longNames(60), 'two/m'] } })
+  const world = await openWorld({ fetch: upstream, combos: { chain: [...longNames(60), 'two/m'] } })
   await world.chat({ model: 'chain' })
   const response = await world.chat({ model: 'chain' })
   const list = response.headers.get('x-signalbox-attempts') ?? ''

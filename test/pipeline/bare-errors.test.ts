@@ -78,7 +78,7 @@ type Name = keyof typeof formats
 const names: readonly Name[] = ['chat', 'completions', 'messages', 'foreign', 'responses', 'gemini']
 const translatable = names.filter((name) => name !== 'completions')
 
-async function ask(name: Name, chunks: readonly (string | Uint8Array)[], options: Options = {}) {
+async function send(name: Name, chunks: readonly (string | Uint8Array)[], options: Options = {}) {
   const {
     how = 'end',
     contentType = 'text/event-stream',
@@ -119,7 +119,7 @@ for (const name of names) {
       ['text/event-stream', opening + bare],
       ['text/event-stream', `${opening}: wait\n\n${JSON.stringify(error, null, 2)}\n\n`],
     ] as const) {
-      const { reply, text, recorded: records } = await ask(name, [sent], { contentType })
+      const { reply, text, recorded: records } = await send(name, [sent], { contentType })
       const headers = [reply.status, reply.headers['x-signalbox-attempts']]
       assert.equal(headers, [429, `${model}=429:rate-limit`], sent)
       assert.is((JSON.parse(text) as ErrorAnswer).error.message, MESSAGE)
@@ -142,7 +142,7 @@ for (const name of names) {
       [[...cutAt(new TextEncoder().encode(`${begin}: wait\n\n${pretty}\n`), Array(600).keys())], 'end'],
       [[begin, bare], 'reset'],
     ] as const) {
-      const { text, recorded: records } = await ask(name, chunks, { how })
+      const { text, recorded: records } = await send(name, chunks, { how })
       const [, output = '{}'] = recorded[name].exec(text) ?? []
       assert.match((JSON.parse(output) as ErrorAnswer).error?.message ?? text, MESSAGE)
       assert.not.match(text, /\[DONE\]|message_stop|response\.completed|STOP|too early|before its answer/)
@@ -163,10 +163,10 @@ for (const name of translatable)
             body: { model, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }], stream: true },
           }
         : { path: '/v1/chat/completions', body: { model, messages: [{ role: 'user', content: 'Hi' }], stream: true } }
-    const { reply, text } = await ask(name, [opening, JSON.stringify(error)], other)
+    const { reply, text } = await send(name, [opening, JSON.stringify(error)], other)
     assert.is(reply.status, 429)
     assert.is((JSON.parse(text) as ErrorAnswer).error.message, MESSAGE)
-    const late = await ask(name, [opening, content, JSON.stringify(error)], other)
+    const late = await send(name, [opening, content, JSON.stringify(error)], other)
     assert.match(late.text, asText)
     assert.is(late.recorded.requests[0]?.status, 429)
   })
@@ -174,12 +174,12 @@ for (const name of translatable)
 test("an error as bare JSON in a stream doesn't show the credential, and JSON without an error doesn't count as one", async () => {
   const { opening, content, end } = formats.chat
   const spelt = JSON.stringify({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
-  const { text } = await ask('chat', [opening, content, spelt])
+  const { text } = await send('chat', [opening, content, spelt])
   assert.match(text, /no \[credential\]/)
   const odd = [opening, content, '{"note":1}\n\n', '{"error":null}\n\n', chatEvents().at(-3) ?? '', end]
-  const good = await ask('chat', odd)
+  const good = await send('chat', odd)
   assert.is(good.text, odd.join(''))
   assert.is(good.recorded.requests[0]?.status, 200)
-  const cut = await ask('chat', [opening, content, '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}'])
+  const cut = await send('chat', [opening, content, '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}'])
   assert.match(cut.text, 'before the response was complete')
 })

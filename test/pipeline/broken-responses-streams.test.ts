@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { output } from '../formats/cases/responses.ts'
-import { ask, getData, getEvents } from '../formats/cases/support.ts'
+import { getData, getEvents, send } from '../formats/cases/support.ts'
 import { createValidator } from '../formats/openai-responses/support/schema.ts'
 import { receivedBy } from '../formats/openai-responses/support/streams.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -22,7 +22,12 @@ const numbered = getEvents(
 
 async function cut(events: readonly string[], end: End = 'close') {
   const client = 'openai-responses'
-  const { response, world } = await ask({ client, model: 'responses/m', stream: true, answer: () => sse(events, end) })
+  const { response, world } = await send({
+    client,
+    model: 'responses/m',
+    stream: true,
+    respond: () => sse(events, end),
+  })
   const recorded = await getData(response.clone())
   return { recorded, text: await response.text(), record: world.recorded.requests[0] }
 }

@@ -12,8 +12,8 @@ const error = { code: 502, message: 'Provider disconnected' }
 async function attempts(first: () => Response, stream = false) {
   const good = () =>
     stream ? sse(['data: {"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n']) : json(chatAnswer())
-  const up = fakeUpstream(({ provider }) => (provider === 'one' ? first() : good()))
-  const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m'] } })
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? first() : good()))
+  const world = await openWorld({ fetch: upstream, combos: { chain: ['one/m', 'two/m'] } })
   const response = await world.chat({ model: 'chain', stream })
   await response.text()
   return response.headers.get('x-signalbox-attempts')?.replaceAll(';via=chain:fallback', '')

@@ -10,17 +10,17 @@ const test = suite('client timeouts')
 test('x-signalbox-timeout-ms covers all attempts together, and the upstream call ends with it', async () => {
   for (const stream of [false, true]) {
     const clock = fakeClock()
-    const up = fakeUpstream(never)
-    const world = await openWorld({ fetch: up, limits, clock, combos: { chain: ['one/m', 'two/m'] } })
+    const upstream = fakeUpstream(never)
+    const world = await openWorld({ fetch: upstream, limits, clock, combos: { chain: ['one/m', 'two/m'] } })
     let response: Response | undefined
     const pending = world
       .chat({ model: 'chain', stream }, { headers: { 'x-signalbox-timeout-ms': '1500' } })
-      .then((answer) => {
-        response = answer
+      .then((reply) => {
+        response = reply
       })
     await clock.untilPending(stream ? 3 : 2)
     await clock.advance(1_000) // the first one has used up its own time
-    while (up.calls.length < 2) await clock.advance(0)
+    while (upstream.calls.length < 2) await clock.advance(0)
     await clock.advance(499)
     assert.is(response, undefined)
     await clock.advance(1)
@@ -34,7 +34,7 @@ test('x-signalbox-timeout-ms covers all attempts together, and the upstream call
       'one/m=504:timeout;via=chain:fallback, two/m=504:cancelled',
     )
     assert.is(response?.headers.get('x-should-retry'), 'false')
-    assert.is(up.calls[1]?.signal.aborted, true)
+    assert.is(upstream.calls[1]?.signal.aborted, true)
     assert.is(clock.pending(), 0)
     assert.equal(
       (await world.api.health.list()).health.map(({ connectionId, reason }) => [!!connectionId, reason]),
@@ -54,21 +54,21 @@ for (const [what, model, output] of [
 ] as const) {
   test(`x-signalbox-timeout-ms applies while ${what}`, async () => {
     const clock = fakeClock()
-    const up = fakeUpstream(() => sse(output, 'hang'))
-    const world = await openWorld({ fetch: up, clock })
+    const upstream = fakeUpstream(() => sse(output, 'hang'))
+    const world = await openWorld({ fetch: upstream, clock })
     let response: Response | undefined
     const body = { model, stream: true, messages: [{ role: 'user', content: 'Hi' }] }
-    const pending = world.chat(body, { headers: { 'x-signalbox-timeout-ms': '700' } }).then((answer) => {
-      response = answer
+    const pending = world.chat(body, { headers: { 'x-signalbox-timeout-ms': '700' } }).then((reply) => {
+      response = reply
     })
-    while (up.calls.length === 0) await clock.advance(0)
+    while (upstream.calls.length === 0) await clock.advance(0)
     await clock.advance(699)
     assert.is(response, undefined)
     await clock.advance(1)
     await pending
     assert.match(await textOf(response), /^504 No response within the 700 ms .* No response yet\.$/)
     assert.is(response?.headers.get('x-signalbox-attempts'), `${model}=504:cancelled`)
-    assert.is(up.open, 0)
+    assert.is(upstream.open, 0)
     assert.is(clock.pending(), 0)
     assert.equal((await world.api.health.list()).health, [], 'it is not the provider that was too slow')
   })
@@ -76,8 +76,8 @@ for (const [what, model, output] of [
 
 test("x-signalbox-timeout-ms doesn't cut off a timely response, or a stream that has started", async () => {
   const clock = fakeClock()
-  const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
-  const world = await openWorld({ fetch: up, limits, clock })
+  const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
+  const world = await openWorld({ fetch: upstream, limits, clock })
   for (const stream of [false, true]) {
     const response = await world.chat({ stream }, { headers: { 'x-signalbox-timeout-ms': '100' } })
     await clock.advance(150)
@@ -88,8 +88,8 @@ test("x-signalbox-timeout-ms doesn't cut off a timely response, or a stream that
 
 test('the timer of x-signalbox-timeout-ms ends with the response, or when a stream has started', async () => {
   const clock = fakeClock()
-  const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
-  const world = await openWorld({ fetch: up, limits, clock })
+  const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
+  const world = await openWorld({ fetch: upstream, limits, clock })
   for (const stream of [false, true]) {
     const response = await world.chat({ stream }, { headers: { 'x-signalbox-timeout-ms': '100' } })
     await response.text()
@@ -98,8 +98,8 @@ test('the timer of x-signalbox-timeout-ms ends with the response, or when a stre
 })
 
 test("x-signalbox-timeout-ms with a value that isn't a valid number of milliseconds returns a 400", async () => {
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: upstream })
   for (const value of ['0', '-1', '1.5', '1e3', '10s', 'soon', '86400001', '99999999999999999999']) {
     const response = await world.chat({}, { headers: { 'x-signalbox-timeout-ms': value } })
     assert.is(
@@ -107,6 +107,6 @@ test("x-signalbox-timeout-ms with a value that isn't a valid number of milliseco
       '400 The header "x-signalbox-timeout-ms" must be a whole number of milliseconds from 1 to 86400000.',
     )
   }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
   assert.is((await world.chat({}, { headers: { 'x-signalbox-timeout-ms': ' 86400000 ' } })).status, 200)
 })

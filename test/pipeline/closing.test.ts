@@ -5,8 +5,12 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('closing a gateway')
 
-async function called(world: { clock: { advance(ms: number): Promise<void> } }, up: { calls: unknown[] }, count = 1) {
-  while (up.calls.length < count) await world.clock.advance(0)
+async function called(
+  world: { clock: { advance(ms: number): Promise<void> } },
+  upstream: { calls: unknown[] },
+  count = 1,
+) {
+  while (upstream.calls.length < count) await world.clock.advance(0)
   await world.clock.advance(0)
 }
 
@@ -27,11 +31,11 @@ test("a request that isn't routed yet when the gateway closes is finished, or ge
   for (let turns = 0; turns < 40; turns++) {
     let isClosed = false
     const served: boolean[] = []
-    const up = fakeUpstream(() => {
+    const upstream = fakeUpstream(() => {
       served.push(isClosed)
       return json(chatAnswer())
     })
-    const world = await openWorld({ fetch: up })
+    const world = await openWorld({ fetch: upstream })
     const pending = world.post('/v1beta/models/one/m:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] })
     for (let turn = 0; turn < turns; turn++) await undefined
     const closing = world.gateway.close().then(() => {
@@ -43,21 +47,21 @@ test("a request that isn't routed yet when the gateway closes is finished, or ge
 })
 
 test('close waits for in-flight requests', async () => {
-  let answer: (response: Response) => void = () => {}
-  const up = fakeUpstream(
+  let respond: (response: Response) => void = () => {}
+  const upstream = fakeUpstream(
     () =>
       new Promise<Response>((resolve) => {
-        answer = resolve
+        respond = resolve
       }),
   )
-  const world = await openWorld({ fetch: up })
+  const world = await openWorld({ fetch: upstream })
   const pending = world.chat({})
-  await called(world, up)
+  await called(world, upstream)
   let closed = 0
   const closing = [world.gateway.close(), world.gateway.close()].map((each) => each.then(() => closed++))
   await world.clock.advance(9_999)
   assert.is(closed, 0)
-  answer(json(chatAnswer()))
+  respond(json(chatAnswer()))
   assert.is((await pending).status, 200)
   await Promise.all(closing) // both, without the clock moving on
   assert.is(world.clock.pending(), 0)
@@ -74,20 +78,20 @@ test('close lets an in-flight stream finish', async () => {
 
 for (const stream of [false, true]) {
   test(`after the grace period, a request without a response gets a 503 and its call ends${stream ? ', streamed' : ''}`, async () => {
-    const up = fakeUpstream(never)
-    const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m'] } })
+    const upstream = fakeUpstream(never)
+    const world = await openWorld({ fetch: upstream, combos: { chain: ['one/m', 'two/m'] } })
     const pending = world.chat({ model: 'chain', stream })
-    await called(world, up)
+    await called(world, upstream)
     const closing = world.gateway.close({ graceMs: 500 })
     await world.clock.advance(499)
-    assert.is(up.open, 1)
+    assert.is(upstream.open, 1)
     await world.clock.advance(1)
     const response = await pending
     assert.is(response.status, 503)
     assert.is(((await response.json()) as ErrorAnswer).error.code, 'closed')
     await closing
-    assert.is(up.open, 0)
-    assert.is(up.calls.length, 1, 'no other target is tried')
+    assert.is(upstream.open, 0)
+    assert.is(upstream.calls.length, 1, 'no other target is tried')
     assert.is(world.recorded.requests[0]?.status, 503)
     assert.is(world.clock.pending(), 0)
   })
@@ -95,8 +99,8 @@ for (const stream of [false, true]) {
 
 for (const reading of ['is waiting', 'is busy']) {
   test(`after the grace period, a stream ends with an error, never normally, while its client ${reading}`, async () => {
-    const up = fakeUpstream(() => sse(chatEvents().slice(0, 3), 'hang'))
-    const world = await openWorld({ fetch: up })
+    const upstream = fakeUpstream(() => sse(chatEvents().slice(0, 3), 'hang'))
+    const world = await openWorld({ fetch: upstream })
     const response = await world.chat({ stream: true })
     const reader = response.body?.getReader()
     const read = async () => new TextDecoder().decode((await reader?.read())?.value)
@@ -106,7 +110,7 @@ for (const reading of ['is waiting', 'is busy']) {
     const closing = world.gateway.close({ graceMs: 100 })
     await world.clock.advance(100)
     await closing
-    assert.is(up.open, 0)
+    assert.is(upstream.open, 0)
     const last = await (waiting ?? read())
     assert.match(last, /^data: \{"error":\{"message":"The gateway is shutting down\."/)
     assert.is((await reader?.read())?.done, true, 'and nothing behind it')
@@ -116,12 +120,12 @@ for (const reading of ['is waiting', 'is busy']) {
 }
 
 test('a request that arrives in the same event loop turn as close gets a 503', async () => {
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: upstream })
   const pending = world.chat({})
   await world.gateway.close({ graceMs: 0 })
   assert.is((await pending).status, 503)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test("a request whose body doesn't arrive isn't awaited beyond the grace period", async () => {
@@ -144,11 +148,11 @@ test('close waits for hooks to finish, including those of requests that it had t
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 0))
     ended++
   }
-  const up = fakeUpstream((_, nth) => (nth === 1 ? json(chatAnswer()) : never()))
-  const world = await openWorld({ fetch: up, hooks: { onRequest: work, onUsage: work } })
+  const upstream = fakeUpstream((_, nth) => (nth === 1 ? json(chatAnswer()) : never()))
+  const world = await openWorld({ fetch: upstream, hooks: { onRequest: work, onUsage: work } })
   await world.chat({})
   void world.chat({})
-  await called(world, up, 2)
+  await called(world, upstream, 2)
   while (ended < 2) await world.clock.advance(0)
   const closing = world.gateway.close({ graceMs: 10 })
   await world.clock.advance(10)
@@ -172,15 +176,15 @@ test('close waits ten seconds for a hook that never ends', async () => {
 
 test("close immediately ends a stream that isn't being read, translated or not", async () => {
   for (const model of ['one/m', 'claude/c']) {
-    const up = fakeUpstream(({ provider }) =>
+    const upstream = fakeUpstream(({ provider }) =>
       sse((provider === 'one' ? chatEvents() : messageEvents()).slice(0, 4), 'hang'),
     )
-    const world = await openWorld({ fetch: up })
+    const world = await openWorld({ fetch: upstream })
     const reader = (await world.chat({ model, stream: true })).body?.getReader()
     await reader?.read()
     await world.gateway.close({ graceMs: 0 }) // the clock stands still
     assert.equal(
-      [up.open, world.recorded.requests.map(({ status, end }) => `${status} ${end}`)],
+      [upstream.open, world.recorded.requests.map(({ status, end }) => `${status} ${end}`)],
       [0, ['503 cut']],
       model,
     )

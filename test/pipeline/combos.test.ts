@@ -11,15 +11,15 @@ const round = (...models: string[]) => ({ models, strategy: 'round-robin' as con
 
 /** `turns` sends that many requests and returns the called targets, with `,` between requests and `>` within one. */
 async function turning(options: WorldOptions, down: string[] = []) {
-  const up = fakeUpstream(({ provider }) => (down.includes(provider) ? json({}, 503) : json(chatAnswer())))
-  const world = await openWorld({ fetch: up, ...options })
+  const upstream = fakeUpstream(({ provider }) => (down.includes(provider) ? json({}, 503) : json(chatAnswer())))
+  const world = await openWorld({ fetch: upstream, ...options })
   const turns = async (count: number, model = 'turn') => {
     const seen: string[] = []
     for (let turn = 0; turn < count; turn++) {
-      const before = up.calls.length
+      const before = upstream.calls.length
       await world.chat({ model })
       seen.push(
-        up.calls
+        upstream.calls
           .slice(before)
           .map(({ provider }) => provider)
           .join('>'),
@@ -27,7 +27,7 @@ async function turning(options: WorldOptions, down: string[] = []) {
     }
     return seen.join(',')
   }
-  return { world, turns, up }
+  return { world, turns, upstream }
 }
 
 test('fallback starts with the first model each time', async () => {
@@ -44,10 +44,10 @@ test('round-robin continues after the entry that responded, and falls back to th
 })
 
 test('round-robin is even over many requests, including concurrent ones', async () => {
-  const { world, up } = await turning({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
+  const { world, upstream } = await turning({ combos: { turn: round('one/m', 'two/m', 'three/m') } })
   await Promise.all(Array.from({ length: 300 }, () => world.chat({ model: 'turn' })))
   for (const name of ['one', 'two', 'three'])
-    assert.is(up.providers.filter((provider) => provider === name).length, 100)
+    assert.is(upstream.providers.filter((provider) => provider === name).length, 100)
 })
 
 test("each combo has its own round-robin position, which doesn't change if the combo isn't reached", async () => {

@@ -27,17 +27,17 @@ async function breakEverywhere(recording: Recording, how: Break, step = STEP): P
   const { api, bytes, name } = recording
   const { error, spare } = kinds[api]
   const { commit, output } = mapStream(recording)
-  const ask = await chains[api]()
-  const seen: Seen = { spare: 0, error: 0, clean: 0 }
+  const send = await chains[api]()
+  const received: Seen = { spare: 0, error: 0, clean: 0 }
   for (let cut = 0; cut <= bytes.length; cut += step) {
     const where = `${name}: ${how} behind byte ${cut}`
     const places = [[], [Math.floor(cut / 2)], [cut - 1]][(cut / step) % 3] ?? []
-    const { text, calls, record } = await ask(() => brokenBody(cutAt(bytes.subarray(0, cut), places), how), where)
+    const { text, calls, record } = await send(() => brokenBody(cutAt(bytes.subarray(0, cut), places), how), where)
     if (how === 'stall') assert.is(record?.durationMs, idleTimeoutMs, where)
     if (cut < commit) {
       assert.is(text, spare, where)
       assert.is(calls, 2, where)
-      seen.spare++
+      received.spare++
       continue
     }
     const { text: whole, isFinished, isClosed } = output(cut)
@@ -47,10 +47,10 @@ async function breakEverywhere(recording: Recording, how: Break, step = STEP): P
     if (isComplete) assert.is(text, whole, where)
     else assert.match(text.slice(whole.length), error, `${where}: a clean end`)
     assert.is(record?.status, isComplete ? 200 : how === 'stall' ? 504 : 502, where)
-    seen[isComplete ? 'clean' : 'error']++
+    received[isComplete ? 'clean' : 'error']++
   }
-  if (step === 1) assert.is(seen.spare, commit, name)
-  return seen
+  if (step === 1) assert.is(received.spare, commit, name)
+  return received
 }
 
 /** Puts a provider's error between two events, wherever there is such a place, and goes on in each way. */
@@ -58,7 +58,7 @@ async function failEverywhere(recording: Recording): Promise<Seen> {
   const { api, bytes, name } = recording
   const { overloaded, spare } = kinds[api]
   const { ends, commit, output } = mapStream(recording)
-  const ask = await chains[api]()
+  const send = await chains[api]()
   const seen: Seen = { spare: 0, error: 0, clean: 0 }
   for (const at of [0, ...ends]) {
     const { isFinished } = output(at)
@@ -73,7 +73,7 @@ async function failEverywhere(recording: Recording): Promise<Seen> {
       for (const pieces of [[encode(all)], [before, encode(overloaded), encode(rest)]]) {
         const where = `${name}: an error at ${at} in ${pieces.length}, then it ${way}`
         const chunks = pieces.filter(({ length }) => length > 0)
-        const { text, calls, record } = await ask(() => brokenBody(chunks, how), where)
+        const { text, calls, record } = await send(() => brokenBody(chunks, how), where)
         const received = isFinished ? all : decode(before) + overloaded // what was complete before is passed on unchanged
         assert.is(text, at < commit ? spare : received, where)
         assert.is(calls, at < commit ? 2 : 1, where)
@@ -109,46 +109,58 @@ const ways = ['reset', 'end', 'stall'] as const
 for (const api of ['chat', 'anthropic'] as const) {
   for (const how of ways) {
     test(`a failing stream falls back before content, and otherwise ends with an error: ${how} after ${everyByte} (${api})`, async () => {
-      const seen = await breakEverywhere(own(api), how)
-      assert.ok(seen.spare > 300 / STEP && seen.error > 250 / STEP && seen.clean > 2 / STEP, JSON.stringify(seen))
+      const received = await breakEverywhere(own(api), how)
+      assert.ok(
+        received.spare > 300 / STEP && received.error > 250 / STEP && received.clean > 2 / STEP,
+        JSON.stringify(received),
+      )
     })
 
     test(`a failing recording falls back before content, and otherwise ends with an error: ${how} after ${everyByte} (${api})`, async () => {
       const recordings = recordedStreams().filter(({ api: its, bytes }) => its === api && bytes.length > 1_030)
       const recording = recordings[ways.indexOf(how)] // a different one for each
       if (!recording) throw new Error('there are too few recordings')
-      const seen = await breakEverywhere(recording, how)
-      assert.is(seen.spare + seen.error + seen.clean, Math.floor(recording.bytes.length / STEP) + 1)
-      assert.ok(seen.spare > 200 / STEP && seen.error > 200 / STEP && seen.clean > 2 / STEP, JSON.stringify(seen))
+      const received = await breakEverywhere(recording, how)
+      assert.is(received.spare + received.error + received.clean, Math.floor(recording.bytes.length / STEP) + 1)
+      assert.ok(
+        received.spare > 200 / STEP && received.error > 200 / STEP && received.clean > 2 / STEP,
+        JSON.stringify(received),
+      )
     })
   }
 
   test(`a stream with CRLF line endings that ends after ${everyByte} falls back or ends with an error (${api})`, async () => {
-    const seen = await breakEverywhere(own(api, '\r\n'), 'end')
-    assert.ok(seen.spare > 300 / STEP && seen.error > 250 / STEP && seen.clean > 2 / STEP, JSON.stringify(seen))
+    const received = await breakEverywhere(own(api, '\r\n'), 'end')
+    assert.ok(
+      received.spare > 300 / STEP && received.error > 250 / STEP && received.clean > 2 / STEP,
+      JSON.stringify(received),
+    )
   })
 
   test(`every recording that fails at any sampled point falls back or ends with an error (${api})`, async () => {
     const recordings = recordedStreams().filter(({ api: its, read }) => its === api && read.ok)
-    const seen = none()
+    const received = none()
     for (const [at, recording] of recordings.entries()) {
       const how = ways[at % ways.length] ?? 'end'
-      add(seen, await breakEverywhere(recording, how, Math.ceil(recording.bytes.length / (isCi ? 9 : 4))))
+      add(received, await breakEverywhere(recording, how, Math.ceil(recording.bytes.length / (isCi ? 9 : 4))))
     }
-    assert.ok(recordings.length >= 29 && seen.spare > times(50) && seen.error > times(150), JSON.stringify(seen))
+    assert.ok(
+      recordings.length >= 29 && received.spare > times(50) && received.error > times(150),
+      JSON.stringify(received),
+    )
   })
 
   test(`a provider error between any two events falls back or ends the stream with an error (${api})`, async () => {
-    const seen = await failEverywhere(own(api))
-    assert.ok(seen.spare >= 16 && seen.error >= 32, JSON.stringify(seen))
+    const received = await failEverywhere(own(api))
+    assert.ok(received.spare >= 16 && received.error >= 32, JSON.stringify(received))
   })
 
   test(`a provider error between any two recorded events falls back or ends the stream with an error (${api})`, async () => {
-    const seen = none()
+    const received = none()
     for (const recording of recordedStreams()
       .filter(({ api: its, read }) => its === api && read.ok)
       .slice(4, 9))
-      add(seen, await failEverywhere(recording))
-    assert.ok(seen.spare > 50 && seen.error > 150, JSON.stringify(seen))
+      add(received, await failEverywhere(recording))
+    assert.ok(received.spare > 50 && received.error > 150, JSON.stringify(received))
   })
 }

@@ -29,28 +29,28 @@ const native = {
 }
 
 test('a target with this endpoint gets the request unchanged, and its tokens are counted', async () => {
-  const { world, up, sent } = await open(() => json(native))
+  const { world, upstream, sent } = await open(() => json(native))
   assert.equal(await answerOf(await world.post(PATH, { model: 'openai/m', ...requestOptions })), native)
-  assert.is(up.calls[0]?.url.href, 'http://openai.test/v1/responses/compact')
+  assert.is(upstream.calls[0]?.url.href, 'http://openai.test/v1/responses/compact')
   assert.equal(sent(0), { model: 'm', ...requestOptions })
   assert.is(world.recorded.usages[0]?.inputTokens, 30)
 })
 
 for (const [name, model] of Object.entries(models))
   test(`a summary requested from ${name} becomes a compaction item`, async () => {
-    const { world, up, sent } = await open((call) =>
+    const { world, upstream, sent } = await open((call) =>
       call.url.pathname.endsWith('/compact') ? json({ detail: 'Not Found' }, 404) : obliging(call, 1),
     )
-    const answer = await answerOf(await world.post(PATH, { model, ...requestOptions }))
+    const response = await answerOf(await world.post(PATH, { model, ...requestOptions }))
     const request = JSON.stringify(sent(-1))
     assert.match(request, ASKS_FOR_SUMMARY)
     assert.match(request, 'You love birds.')
     assert.match(request, '[Called the tool look with:')
     assert.match(request, '[Result of the tool look] 7 ducks')
     assert.not.match(request, /"(tools|toolConfig|tool_calls|tool_use|toolUse|functionCall|function_call)"/)
-    assert.match(String(answer.id), /^resp_/)
-    assert.equal([answer.object, typeof answer.created_at], ['response.compaction', 'number'])
-    const output = answer.output as JsonObject[]
+    assert.match(String(response.id), /^resp_/)
+    assert.equal([response.object, typeof response.created_at], ['response.compaction', 'number'])
+    const output = response.output as JsonObject[]
     assert.equal(
       output.map(({ type, role, content }) => ({ type, role, content })),
       [
@@ -60,11 +60,11 @@ for (const [name, model] of Object.entries(models))
       ],
     )
     assert.match(String(compactionIn(output).encrypted_content), SUMMARY)
-    const { input_tokens, output_tokens } = answer.usage as JsonObject
+    const { input_tokens, output_tokens } = response.usage as JsonObject
     const [usage] = world.recorded.usages
     assert.equal([usage?.inputTokens, usage?.outputTokens], [input_tokens, output_tokens])
     assert.ok(Number(input_tokens) > 0)
-    assert.is(up.open, 0)
+    assert.is(upstream.open, 0)
   })
 
 test('the official client compacts a conversation, and continues with any target', async () => {
@@ -130,48 +130,48 @@ for (const [name, refuse] of Object.entries(refusals))
       paths.push(call.url.pathname)
       return call.url.pathname.endsWith('/compact') ? refuse() : obliging(call, 1)
     })
-    const ask = async () => {
+    const send = async () => {
       paths.length = 0
       const response = await world.post(PATH, { model: models.responses, ...requestOptions })
       const { output } = await answerOf(response)
       compactionIn(output as JsonObject[])
       return [...paths]
     }
-    assert.equal(await ask(), ['/v1/responses/compact', '/v1/responses'])
+    assert.equal(await send(), ['/v1/responses/compact', '/v1/responses'])
     assert.equal((await world.api.health.list()).health, [])
-    assert.equal(await ask(), ['/v1/responses'])
+    assert.equal(await send(), ['/v1/responses'])
     await world.clock.advance(60 * 60 * 1_000)
-    assert.equal(await ask(), ['/v1/responses/compact', '/v1/responses'])
+    assert.equal(await send(), ['/v1/responses/compact', '/v1/responses'])
   })
 
 test("a conversation that can't be summarized by the gateway falls back to the next target", async () => {
-  const { world, up } = await open(
+  const { world, upstream } = await open(
     (call) => (call.provider === 'openai' ? json(native) : json({ detail: 'Not Found' }, 404)),
     { combos: { chain: [models.responses, 'openai/m'] } },
   )
   const input = [...conversation, { type: 'computer_call', id: 'cu_1', call_id: 'c', action: {} }]
   assert.equal(await answerOf(await world.post(PATH, { model: 'chain', input })), native)
-  assert.equal(up.providers, ['responses', 'openai'])
+  assert.equal(upstream.providers, ['responses', 'openai'])
 })
 
 test('after a 404 about the model, no summary is requested from the target', async () => {
   const error = { message: 'The model `m` does not exist.', type: 'invalid_request_error', code: 'model_not_found' }
-  const { world, up } = await open(() => json({ error }, 404))
+  const { world, upstream } = await open(() => json({ error }, 404))
   const response = await world.post(PATH, { model: models.responses, ...requestOptions })
   assert.is(response.status, 404)
   assert.is((await response.json()).error.code, 'model_not_found')
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
 })
 
 test('the next target is tried after one fails', async () => {
-  const { world, up } = await open(
+  const { world, upstream } = await open(
     (call) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 500) : obliging(call, 1)),
     { combos: { chain: [models.chat, models.messages] } },
   )
   const response = await world.post(PATH, { model: 'chain', ...requestOptions })
   assert.is(response.headers.get('x-signalbox-target'), 'messages/m')
   compactionIn((await answerOf(response)).output as JsonObject[])
-  assert.equal(up.providers, ['chat', 'messages'])
+  assert.equal(upstream.providers, ['chat', 'messages'])
   assert.equal(
     world.recorded.attempts.map(({ outcome }) => outcome),
     ['server', 'answered'],
@@ -197,13 +197,16 @@ const empty: Readonly<Record<string, Answering>> = {
     }),
 }
 
-for (const [name, answer] of Object.entries(empty))
+for (const [name, respond] of Object.entries(empty))
   test(`a response without a summary is a failure: ${name}`, async () => {
-    const { world, up } = await open((call) => (call.provider === 'chat' ? answer(call, 1) : obliging(call, 1)), {
-      combos: { chain: [models.chat, models.messages] },
-    })
+    const { world, upstream } = await open(
+      (call) => (call.provider === 'chat' ? respond(call, 1) : obliging(call, 1)),
+      {
+        combos: { chain: [models.chat, models.messages] },
+      },
+    )
     compactionIn((await answerOf(await world.post(PATH, { model: 'chain', ...requestOptions }))).output as JsonObject[])
-    assert.equal(up.providers, ['chat', 'messages'])
+    assert.equal(upstream.providers, ['chat', 'messages'])
   })
 
 test("the client gets the provider's rejection in its own format", async () => {
@@ -217,7 +220,7 @@ test("the client gets the provider's rejection in its own format", async () => {
 })
 
 test('references to stored state and requests without an input are rejected', async () => {
-  const { world, up } = await open()
+  const { world, upstream } = await open()
   for (const [body, param] of [
     [{ ...requestOptions, previous_response_id: 'resp_1' }, 'previous_response_id'],
     [{}, 'input'],
@@ -225,17 +228,17 @@ test('references to stored state and requests without an input are rejected', as
     const response = await world.post(PATH, { model: models.chat, ...body })
     assert.equal([response.status, (await response.json()).error.param], [400, param])
   }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('a client disconnect ends the call for the summary', async () => {
-  const { world, up } = await open(never)
+  const { world, upstream } = await open(never)
   const abort = new AbortController()
   const coming = world.post(PATH, { model: models.messages, ...requestOptions }, { signal: abort.signal })
-  while (up.calls.length === 0) await world.clock.advance(0)
+  while (upstream.calls.length === 0) await world.clock.advance(0)
   abort.abort()
   assert.is((await coming).status, 499)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })
 
 test("strict mode doesn't reject a summary for omitting parts of the conversation", async () => {

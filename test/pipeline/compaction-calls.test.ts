@@ -17,7 +17,7 @@ const test = suite('compaction calls')
 const PATH = '/v1/responses'
 
 test('a conversation is summarized once, even if its first target fails to respond', async () => {
-  const { world, up } = await open(
+  const { world, upstream } = await open(
     (call, nth) =>
       call.provider === 'chat' && !call.body.includes(ASKS_FOR_SUMMARY)
         ? json({ error: { message: 'down' } }, 500)
@@ -26,7 +26,7 @@ test('a conversation is summarized once, even if its first target fails to respo
   )
   const response = await world.post(PATH, { model: 'chain', ...managed(40) })
   assert.equal(typesOf(await outputOf(response)), ['compaction', 'message'])
-  assert.equal(up.providers, ['chat', 'chat', 'messages'])
+  assert.equal(upstream.providers, ['chat', 'chat', 'messages'])
   assert.equal(
     world.recorded.attempts.map(({ provider, outcome }) => [provider, outcome]),
     [
@@ -38,13 +38,13 @@ test('a conversation is summarized once, even if its first target fails to respo
 
 for (const stream of [false, true])
   test(`the next target summarizes if the first can't${stream ? ', streamed' : ''}`, async () => {
-    const { world, up } = await open(
+    const { world, upstream } = await open(
       (call, nth) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 503) : obliging(call, nth)),
       { combos: { chain: [models.chat, models.messages] } },
     )
     const response = await world.post(PATH, { model: 'chain', stream, ...managed(40) })
     assert.equal(typesOf(await outputOf(response)), ['compaction', 'message'])
-    assert.equal(up.providers, ['chat', 'messages', 'messages'])
+    assert.equal(upstream.providers, ['chat', 'messages', 'messages'])
   })
 
 test("a client gets a provider's rejection of a summary in its own format", async () => {
@@ -74,7 +74,7 @@ test('an empty summary is treated as a failure of the target, and is never retur
 })
 
 test('an option that the target rejects is dropped from both calls', async () => {
-  const { world, up, sent } = await open((call, nth) =>
+  const { world, upstream, sent } = await open((call, nth) =>
     call.body.includes('"metadata"')
       ? json({ error: { message: 'Unrecognized request argument supplied: metadata' } }, 400)
       : obliging(call, nth),
@@ -84,7 +84,7 @@ test('an option that the target rejects is dropped from both calls', async () =>
     'compaction',
     'message',
   ])
-  assert.is(up.calls.length, 3)
+  assert.is(upstream.calls.length, 3)
   assert.is(sent(1).metadata, undefined)
   assert.is(sent(2).metadata, undefined)
 })
@@ -122,21 +122,21 @@ test('a provider that streams without a request for a stream still produces a su
   assert.equal(typesOf(output), ['compaction', 'message'])
 })
 
-for (const [phase, answer] of Object.entries({
+for (const [phase, respond] of Object.entries({
   'during the summary': never,
   'in the body of the summary': () =>
     new Response(bodyOf(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
 }))
   test(`a client that disconnects ${phase} ends the call, and no other call is made`, async () => {
-    const { world, up } = await open(answer)
+    const { world, upstream } = await open(respond)
     const abort = new AbortController()
     const init = { signal: abort.signal }
     const coming = world.post(PATH, { model: models.messages, ...managed(40) }, init)
-    while (up.calls.length === 0) await world.clock.advance(0)
+    while (upstream.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(0)
     abort.abort()
     assert.is((await coming).status, 499)
-    assert.equal([up.open, up.calls.length], [0, 1])
+    assert.equal([upstream.open, upstream.calls.length], [0, 1])
     assert.equal(
       world.recorded.attempts.map(({ outcome }) => outcome),
       ['cancelled'],
@@ -145,28 +145,28 @@ for (const [phase, answer] of Object.entries({
   })
 
 test('a client that disconnects during the second call ends that call', async () => {
-  const { world, up } = await open((call, nth) => (nth === 1 ? obliging(call, nth) : never()))
+  const { world, upstream } = await open((call, nth) => (nth === 1 ? obliging(call, nth) : never()))
   const abort = new AbortController()
   const coming = world.post(PATH, { model: models.messages, ...managed(40) }, { signal: abort.signal })
-  while (up.calls.length < 2) await world.clock.advance(0)
+  while (upstream.calls.length < 2) await world.clock.advance(0)
   abort.abort()
   assert.is((await coming).status, 499)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })
 
 test('each call of an attempt gets the full time limit, and a summary that takes too long times out', async () => {
-  const { world, up } = await open(never, { limits: { maxAttempts: 1 } })
+  const { world, upstream } = await open(never, { limits: { maxAttempts: 1 } })
   const coming = world.post(PATH, { model: models.messages, ...managed(40) })
-  while (up.calls.length === 0) await world.clock.advance(0)
+  while (upstream.calls.length === 0) await world.clock.advance(0)
   await world.clock.advance(120_000)
   assert.is((await coming).status, 504)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })
 
 test('a stream sends keep-alives while the conversation is summarized', async () => {
-  const { world, up } = await open(never)
+  const { world, upstream } = await open(never)
   const coming = world.post(PATH, { model: models.messages, stream: true, ...managed(40) })
-  while (up.calls.length === 0) await world.clock.advance(0)
+  while (upstream.calls.length === 0) await world.clock.advance(0)
   await world.clock.advance(15_000)
   const reader = (await coming).body?.getReader()
   const { value } = (await reader?.read()) ?? {}

@@ -28,23 +28,23 @@ for (const [name, model] of Object.entries(models))
     const how = stream ? 'streamed' : 'not streamed'
 
     test(`with a compaction_trigger, ${name} writes only a compaction (${how})`, async () => {
-      const { world, up, sent } = await open()
+      const { world, upstream, sent } = await open()
       const output = await outputOf(await world.post(PATH, { model, stream, ...triggered }))
       assert.equal(typesOf(output), ['compaction'])
       assert.match(String(compactionIn(output).encrypted_content), SUMMARY)
-      assert.is(up.calls.length, 1)
+      assert.is(upstream.calls.length, 1)
       assert.match(JSON.stringify(sent(0)), ASKS_FOR_SUMMARY)
       assert.not.match(JSON.stringify(sent(0)), 'compaction_trigger')
       assert.ok(Number(world.recorded.usages[0]?.inputTokens) > 0)
     })
 
     test(`with context_management, the conversation is compacted before ${name} responds (${how})`, async () => {
-      const { world, up, sent } = await open()
+      const { world, upstream, sent } = await open()
       const output = await outputOf(await world.post(PATH, { model, stream, ...managed(40) }))
       assert.equal(typesOf(output), ['compaction', 'message'])
       assert.match(String(output[0]?.encrypted_content), SUMMARY)
       assert.match(JSON.stringify(output[1]), '3 more')
-      assert.is(up.calls.length, 2)
+      assert.is(upstream.calls.length, 2)
       const [first, second] = [JSON.stringify(sent(0)), JSON.stringify(sent(1))]
       assert.match(first, ASKS_FOR_SUMMARY)
       assert.not.match(second, ASKS_FOR_SUMMARY)
@@ -63,10 +63,10 @@ for (const [name, model] of Object.entries(models))
     })
 
     test(`with context_management, a short conversation with ${name} stays unchanged (${how})`, async () => {
-      const { world, up, sent } = await open()
+      const { world, upstream, sent } = await open()
       const output = await outputOf(await world.post(PATH, { model, stream, ...managed(100_000) }))
       assert.equal(typesOf(output), ['message'])
-      assert.is(up.calls.length, 1)
+      assert.is(upstream.calls.length, 1)
       assert.match(JSON.stringify(sent(0)), 'I look at the pond.')
     })
   }
@@ -85,10 +85,10 @@ test('a conversation that is compacted again keeps only the last summary', async
   const { world, sent } = await open((call, nth) =>
     answerWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? `Summary ${nth}.` : '3 more'),
   )
-  const ask = async (input: readonly JsonObject[]) =>
+  const send = async (input: readonly JsonObject[]) =>
     outputOf(await world.post(PATH, { ...managed(40), model: models.chat, input }))
-  const first = await ask(conversation)
-  const second = await ask([...conversation, ...first, { role: 'user', content: 'And the river, at last?' }])
+  const first = await send(conversation)
+  const second = await send([...conversation, ...first, { role: 'user', content: 'And the river, at last?' }])
   assert.match(String(second[0]?.encrypted_content), 'Summary 3.')
   assert.match(JSON.stringify(sent(2)), 'Summary 1.')
   assert.not.match(JSON.stringify(sent(3)), 'Summary 1.')
@@ -173,7 +173,7 @@ test("the user's last message is kept regardless of its size, and earlier messag
 })
 
 test('the threshold applies only to the conversation since the last compaction', async () => {
-  const { world, up } = await open()
+  const { world, upstream } = await open()
   const { encrypted_content } = compactionIn(
     await outputOf(await world.post(PATH, { model: models.chat, ...triggered })),
   )
@@ -181,34 +181,34 @@ test('the threshold applies only to the conversation since the last compaction',
   const input = [modelOutput, { type: 'compaction', encrypted_content }, { role: 'user', content: 'Go on.' }]
   const output = await outputOf(await world.post(PATH, { ...managed(20_000), model: models.chat, input }))
   assert.equal(typesOf(output), ['message'])
-  assert.is(up.calls.length, 2)
+  assert.is(upstream.calls.length, 2)
 })
 
 test('without a threshold, a conversation is compacted at 80% of the context window if its size is known', async () => {
-  const { world, up } = await open()
-  const ask = async (model: string, tokens: number) => {
+  const { world, upstream } = await open()
+  const send = async (model: string, tokens: number) => {
     const input = [{ role: 'user', content: 'quack '.repeat((tokens * 4) / 6) }]
     return typesOf(await outputOf(await world.post(PATH, { ...managed(), model, input })))
   }
-  assert.equal(await ask('chat/n', 700_000), ['message'])
-  assert.equal(await ask('chat/n', 900_000), ['compaction', 'message'])
-  assert.equal(await ask('chat/m', 900_000), ['message'])
-  assert.is(up.calls.length, 4)
+  assert.equal(await send('chat/n', 700_000), ['message'])
+  assert.equal(await send('chat/n', 900_000), ['compaction', 'message'])
+  assert.equal(await send('chat/m', 900_000), ['message'])
+  assert.is(upstream.calls.length, 4)
 })
 
 for (const [name, body] of Object.entries({ triggered, managed: managed(40) }))
   test(`a provider with its own compaction gets the request unchanged: ${name}`, async () => {
-    const { world, up } = await open((call) => answerWith(call, '3 more'))
+    const { world, upstream } = await open((call) => answerWith(call, '3 more'))
     const text = JSON.stringify({ model: 'openai/m', ...body })
     await outputOf(await world.post(PATH, text))
-    assert.is(up.calls[0]?.body, text.replace('openai/m', 'm'))
+    assert.is(upstream.calls[0]?.body, text.replace('openai/m', 'm'))
   })
 
 test("a request for a Responses provider that doesn't compact passes through below the threshold", async () => {
-  const { world, up } = await open()
+  const { world, upstream } = await open()
   const text = JSON.stringify({ model: models.responses, ...managed(100_000) })
   await outputOf(await world.post(PATH, text))
-  assert.is(up.calls[0]?.body, text.replace(models.responses, 'm'))
+  assert.is(upstream.calls[0]?.body, text.replace(models.responses, 'm'))
 })
 
 test('an unknown kind of context_management is dropped with a warning', async () => {
@@ -220,20 +220,20 @@ test('an unknown kind of context_management is dropped with a warning', async ()
 })
 
 test('a compaction_trigger before other items is rejected with its path', async () => {
-  const { world, up } = await open()
+  const { world, upstream } = await open()
   const input = [{ type: 'compaction_trigger' }, ...conversation]
   const response = await world.post(PATH, { model: models.chat, input })
   assert.is(response.status, 400)
   const { error } = await response.json()
   assert.is(error.param, 'input[0].type')
   assert.match(error.message, 'last item')
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 const foreign = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAA_of_OpenAI' }
 
 test('an OpenAI compaction is rejected for other formats, with an explanation', async () => {
-  const { world, up } = await open()
+  const { world, upstream } = await open()
   const input = [foreign, { role: 'user', content: 'Go on.' }]
   for (const model of [models.chat, models.messages, models.gemini, models.bedrock]) {
     const response = await world.post(PATH, { model, input })
@@ -242,14 +242,14 @@ test('an OpenAI compaction is rejected for other formats, with an explanation', 
     assert.is(error.param, 'input[0]')
     assert.match(error.message, /encrypted by another provider/)
   }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test("a combo skips targets that can't read an OpenAI compaction", async () => {
-  const { world, up, sent } = await open(obliging, { combos: { chain: [models.chat, 'openai/m'] } })
+  const { world, upstream, sent } = await open(obliging, { combos: { chain: [models.chat, 'openai/m'] } })
   const input = [foreign, { role: 'user', content: 'Go on.' }]
   await outputOf(await world.post(PATH, { model: 'chain', input }))
-  assert.equal(up.providers, ['openai'])
+  assert.equal(upstream.providers, ['openai'])
   assert.equal(sent(0).input, input)
 })
 

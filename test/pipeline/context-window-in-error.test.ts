@@ -11,8 +11,8 @@ async function attempts(content: string, windows: { one?: number; two?: number; 
   for (const [provider, contextWindow] of Object.entries(windows))
     catalog[provider] = { ...usual[provider], models: [{ id: 'm', contextWindow }] }
   const refusal = { error: { message: content, code: 'context_length_exceeded' } }
-  const up = fakeUpstream(({ provider }) => (provider === 'one' ? json(refusal, 400) : json(chatAnswer())))
-  const world = await openWorld({ fetch: up, catalog, combos: { chain: ['one/m', 'two/m', 'three/m'] } })
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? json(refusal, 400) : json(chatAnswer())))
+  const world = await openWorld({ fetch: upstream, catalog, combos: { chain: ['one/m', 'two/m', 'three/m'] } })
   const response = await world.chat({ model: 'chain' })
   return `${response.status} ${response.headers.get('x-signalbox-attempts')?.replace(';via=chain:fallback', '')}`
 }

@@ -11,77 +11,77 @@ const test = suite('targets in cooldown')
 async function cooling(options: Parameters<typeof failing>[0] = {}) {
   const opened = await failing({ combos: { chain: ['one/m', 'two/m'], riahc: ['two/m', 'one/m'] }, ...options })
   opened.down.one = refused(503)
-  for (let at = 0; at < 5; at++) await opened.ask()
-  assert.is(await opened.ask(), '200 one/m=skipped:server, two/m=200')
+  for (let at = 0; at < 5; at++) await opened.send()
+  assert.is(await opened.send(), '200 one/m=skipped:server, two/m=200')
   return opened
 }
 
 test('a target in cooldown gets the remaining attempt when the other target fails', async () => {
-  const { down, ask } = await cooling()
+  const { down, send } = await cooling()
   delete down.one
   down.two = refused(500)
-  assert.is(await ask(), '200 one/m=skipped:server, two/m=500:server, one/m=200')
-  assert.is(await ask('riahc'), '200 two/m=500:server, one/m=200', 'its answer has ended the cooldown')
+  assert.is(await send(), '200 one/m=skipped:server, two/m=500:server, one/m=200')
+  assert.is(await send('riahc'), '200 two/m=500:server, one/m=200', 'its answer has ended the cooldown')
 })
 
 test('a target in cooldown gets no attempt beyond the limit of the request', async () => {
-  const { down, ask } = await cooling({ limits: { maxAttempts: 1 } })
+  const { down, send } = await cooling({ limits: { maxAttempts: 1 } })
   down.two = refused(500)
-  assert.is(await ask(), '500 one/m=skipped:server, two/m=500:server')
+  assert.is(await send(), '500 one/m=skipped:server, two/m=500:server')
 })
 
 test('among several targets in cooldown, the first to recover gets the remaining attempt', async () => {
-  const { down, ask, pass } = await cooling({
+  const { down, send, pass } = await cooling({
     combos: { chain: ['one/m', 'two/m'], all: ['one/m', 'two/m', 'three/m'] },
   })
   pass(2_000)
   down.two = refused(503)
-  for (let at = 0; at < 10; at++) await ask('two/m')
+  for (let at = 0; at < 10; at++) await send('two/m')
   down.three = refused(500)
   const skipped = 'one/m=skipped:server, two/m=skipped:server, three/m=500:server'
-  assert.is(await ask('all'), `502 ${skipped}, one/m=503:server, two/m=503:server`)
+  assert.is(await send('all'), `502 ${skipped}, one/m=503:server, two/m=503:server`)
 })
 
 test('a provider-requested wait is respected if the other target fails', async () => {
-  const { down, ask, pass } = await failing()
+  const { down, send, pass } = await failing()
   down.one = refused(429, { 'retry-after': '20' })
   down.two = refused(500)
-  await ask()
-  assert.is(await ask(), '500 one/m=skipped:rate-limit, two/m=500:server')
+  await send()
+  assert.is(await send(), '500 one/m=skipped:rate-limit, two/m=500:server')
   pass(20_000)
   delete down.one
-  assert.is(await ask(), '200 one/m=200')
+  assert.is(await send(), '200 one/m=200')
 })
 
 for (const status of [401, 404])
   test(`a target that failed with ${status} gets no attempt if the other target fails, since a retry wouldn't help`, async () => {
-    const { down, ask } = await failing()
+    const { down, send } = await failing()
     down.one = () => json({ error: { message: 'no', code: status === 404 ? 'model_not_found' : 'no' } }, status)
-    await ask()
+    await send()
     down.two = refused(500)
-    assert.match(await ask(), /^500 one\/m=skipped:[a-z-]+, two\/m=500:server$/)
+    assert.match(await send(), /^500 one\/m=skipped:[a-z-]+, two\/m=500:server$/)
   })
 
 test('a single target with occasional failures is called by every request without waiting for other requests', async () => {
-  const { down, ask, up } = await cooling()
-  const before = up.calls.length
-  const answers = await Promise.all(Array.from({ length: 10 }, () => ask('one/m')))
-  assert.is(up.calls.length, before + 10)
-  for (const answer of answers) assert.is(answer, '503 one/m=skipped:server, one/m=503:server')
+  const { down, send, upstream } = await cooling()
+  const before = upstream.calls.length
+  const responses = await Promise.all(Array.from({ length: 10 }, () => send('one/m')))
+  assert.is(upstream.calls.length, before + 10)
+  for (const response of responses) assert.is(response, '503 one/m=skipped:server, one/m=503:server')
   delete down.one
-  assert.match(await ask('one/m'), /^200 /)
+  assert.match(await send('one/m'), /^200 /)
 })
 
 test('a connection rejected once is skipped immediately, and called again if the other target fails', async () => {
-  const { down, ask } = await failing()
+  const { down, send } = await failing()
   down.one = () => {
     throw Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) })
   }
-  assert.is(await ask(), '200 one/m=502:network, two/m=200')
-  assert.is(await ask(), '200 one/m=skipped:network, two/m=200')
+  assert.is(await send(), '200 one/m=502:network, two/m=200')
+  assert.is(await send(), '200 one/m=skipped:network, two/m=200')
   down.two = refused(500)
   assert.is(
-    await ask(),
+    await send(),
     '502 one/m=skipped:network, two/m=500:server, one/m=502:network, one/m=502:network',
     'nothing was sent to it, and so it is tried once more',
   )
@@ -89,22 +89,22 @@ test('a connection rejected once is skipped immediately, and called again if the
 
 test("an occasional failure of the last resort doesn't fail the requests that waited for it", async () => {
   const clock = fakeClock()
-  const answers = [refused(429, { 'retry-after': '5' }), refused(503)]
+  const responses = [refused(429, { 'retry-after': '5' }), refused(503)]
   let release = () => {}
   const released = new Promise<void>((resolve) => {
     release = resolve
   })
-  const up = fakeUpstream(async (_call, nth) => {
+  const upstream = fakeUpstream(async (_call, nth) => {
     if (nth > 1) await released
-    return answers[nth - 1]?.() ?? json(chatAnswer())
+    return responses[nth - 1]?.() ?? json(chatAnswer())
   })
-  const world = await openWorld({ fetch: up, clock })
-  const ask = async () => (await world.chat({ model: 'one/m' })).status
-  assert.is(await ask(), 429)
-  const first = ask()
-  while (up.calls.length < 2) await clock.advance(0)
+  const world = await openWorld({ fetch: upstream, clock })
+  const send = async () => (await world.chat({ model: 'one/m' })).status
+  assert.is(await send(), 429)
+  const first = send()
+  while (upstream.calls.length < 2) await clock.advance(0)
   const underWay = clock.pending()
-  const others = Array.from({ length: 9 }, ask)
+  const others = Array.from({ length: 9 }, send)
   await clock.untilPending(underWay + 9)
   release()
   assert.is(await first, 503)

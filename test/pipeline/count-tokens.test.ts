@@ -16,17 +16,17 @@ const catalog: Catalog = {
 const clients = {
   claude: {
     path: '/v1/messages/count_tokens',
-    ask: (model: string) => ({ model, system: 'Be brief.', messages: [{ role: 'user', content: 'Hi' }] }),
+    send: (model: string) => ({ model, system: 'Be brief.', messages: [{ role: 'user', content: 'Hi' }] }),
     reads: { input_tokens: 7 },
   },
   responses: {
     path: '/v1/responses/input_tokens',
-    ask: (model: string) => ({ model, instructions: 'Be brief.', input: 'Hi' }),
+    send: (model: string) => ({ model, instructions: 'Be brief.', input: 'Hi' }),
     reads: { object: 'response.input_tokens', input_tokens: 7 },
   },
   google: {
     path: (model: string) => `/v1beta/models/${model}:countTokens`,
-    ask: (model: string) => ({
+    send: (model: string) => ({
       generateContentRequest: {
         model: `models/${model}`,
         systemInstruction: { parts: [{ text: 'Be brief.' }] },
@@ -49,29 +49,35 @@ const counting: Answering = ({ url }) => {
   return counter ? json(clients[counter as keyof typeof counters].reads) : json({ error: 'no such path' }, 404)
 }
 
-async function count(client: keyof typeof clients, model: string, answer = counting) {
-  const up = fakeUpstream(answer)
-  const world = await openWorld({ fetch: up, catalog, connections: Object.keys(catalog) })
-  const { path, ask } = clients[client]
-  const response = await world.post(typeof path === 'string' ? path : path(model), ask(model))
-  return { up, world, response, body: await response.json(), warning: response.headers.get('x-signalbox-warning') }
+async function count(client: keyof typeof clients, model: string, respond = counting) {
+  const upstream = fakeUpstream(respond)
+  const world = await openWorld({ fetch: upstream, catalog, connections: Object.keys(catalog) })
+  const { path, send } = clients[client]
+  const response = await world.post(typeof path === 'string' ? path : path(model), send(model))
+  return {
+    upstream,
+    world,
+    response,
+    body: await response.json(),
+    warning: response.headers.get('x-signalbox-warning'),
+  }
 }
 
 for (const client of ['claude', 'responses', 'google'] as const) {
   for (const provider of ['claude', 'responses', 'google'] as const)
     test(`the client gets the token count from the provider (${client} client, ${provider} provider)`, async () => {
-      const { up, response, body, warning } = await count(client, `${provider}/m`)
+      const { upstream, response, body, warning } = await count(client, `${provider}/m`)
       assert.equal([response.status, body, warning], [200, clients[client].reads, null])
       assert.equal(
-        up.calls.map(({ url }) => url.href),
+        upstream.calls.map(({ url }) => url.href),
         [counters[provider]],
       )
-      for (const output of ['Be brief.', 'Hi']) assert.ok(up.calls[0]?.body.includes(output))
+      for (const output of ['Be brief.', 'Hi']) assert.ok(upstream.calls[0]?.body.includes(output))
     })
 
   test(`the client gets an estimate if the target can't count tokens (${client} client)`, async () => {
-    const { up, response, body, warning } = await count(client, 'chat/m')
-    assert.equal([response.status, warning, up.calls.length], [200, 'estimated:input_tokens', 0])
+    const { upstream, response, body, warning } = await count(client, 'chat/m')
+    assert.equal([response.status, warning, upstream.calls.length], [200, 'estimated:input_tokens', 0])
     assert.equal(Object.keys(body), Object.keys(clients[client].reads))
   })
 
@@ -88,25 +94,25 @@ for (const client of ['claude', 'responses', 'google'] as const) {
 }
 
 test("a complete nested request gets the provider's name for the model, and is otherwise unchanged", async () => {
-  const up = fakeUpstream(counting)
-  const world = await openWorld({ fetch: up, catalog, connections: Object.keys(catalog) })
+  const upstream = fakeUpstream(counting)
+  const world = await openWorld({ fetch: upstream, catalog, connections: Object.keys(catalog) })
   const within = (model: string) =>
     `{ "generateContentRequest" : {"contents":[{"parts":[{"text":"\\"model\\":1"}]}], "model" : "models/${model}","n":12345678901234567890} }`
   for (const version of ['v1', 'v1beta']) {
     const response = await world.post(`/${version}/models/google/m:countTokens`, within('google/m'))
     assert.is(response.status, 200)
-    assert.is(up.calls.at(-1)?.body, within('m'))
+    assert.is(upstream.calls.at(-1)?.body, within('m'))
   }
   const bare = '{"contents":[{"parts":[{"text":"Hi"}]}],"model":"x"}'
   await world.post('/v1/models/google/m:countTokens', bare)
-  assert.is(up.calls.at(-1)?.body, bare)
+  assert.is(upstream.calls.at(-1)?.body, bare)
 })
 
 test('a token count request has only the fields that the provider accepts', async () => {
   const requested = async (provider: keyof typeof counters) => {
     const client = provider === 'claude' ? 'responses' : 'claude'
-    const { up } = await count(client, `${provider}/m`)
-    return Object.keys(JSON.parse(up.calls[0]?.body ?? '')).sort()
+    const { upstream } = await count(client, `${provider}/m`)
+    return Object.keys(JSON.parse(upstream.calls[0]?.body ?? '')).sort()
   }
   assert.equal(await requested('claude'), ['messages', 'model', 'system'])
   assert.equal(await requested('responses'), ['input', 'instructions', 'model'])

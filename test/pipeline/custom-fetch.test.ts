@@ -10,8 +10,8 @@ const test = suite('custom fetch functions')
 const combos = { chain: ['one/m', 'two/m'] }
 const whole = () => chunksOf([new TextEncoder().encode(JSON.stringify(chatAnswer()))])
 
-function rawFetch(answer: (call: UpstreamCall) => UpstreamResponse): UpstreamFetch {
-  const raw = (call: UpstreamCall) => ({ response: Promise.resolve(answer(call)), cancel() {} })
+function rawFetch(respond: (call: UpstreamCall) => UpstreamResponse): UpstreamFetch {
+  const raw = (call: UpstreamCall) => ({ response: Promise.resolve(respond(call)), cancel() {} })
   return Object.assign(async () => json(chatAnswer()), { raw })
 }
 

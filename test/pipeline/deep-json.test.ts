@@ -1,7 +1,17 @@
 import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { answers, catalog, connections, isParsed, LEAVES, LIMIT, nested, questions, tool } from './support/deep-json.ts'
+import {
+  catalog,
+  connections,
+  isParsed,
+  LEAVES,
+  LIMIT,
+  nested,
+  questions,
+  responses,
+  tool,
+} from './support/deep-json.ts'
 import { chatAnswer, chatChunk } from './support/responses.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
@@ -48,15 +58,15 @@ const parsing = ['claude/m', 'google/m', 'bedrock/m', 'vertex/m', 'vertex/claude
 for (const [format, conversation] of Object.entries(conversations)) {
   for (const model of parsing) {
     test(`too deeply nested JSON in a tool call's arguments returns a 400 (${format} client, ${model})`, async () => {
-      const up = fakeUpstream(unable)
-      const world = await openWorld({ fetch: up, catalog, connections })
+      const upstream = fakeUpstream(unable)
+      const world = await openWorld({ fetch: upstream, catalog, connections })
       for (const leaf of LEAVES) {
         for (const depth of [LIMIT + 1, 500, 5_000, 50_000]) {
           for (const stream of [false, true]) {
             const [path, body] = conversation(model, nested(depth, leaf), 'done')
             const response = await world.post(path, { ...body, stream })
             const { error } = await response.json()
-            assert.equal([response.status, up.calls.length], [400, 0], `${depth}: ${JSON.stringify(error)}`)
+            assert.equal([response.status, upstream.calls.length], [400, 0], `${depth}: ${JSON.stringify(error)}`)
             assert.match(error.message, /arguments.*deeper than 64 levels/)
           }
         }
@@ -64,49 +74,51 @@ for (const [format, conversation] of Object.entries(conversations)) {
       assert.equal(world.recorded.errors, [])
       const [path, body] = conversation(model, nested(LIMIT), nested(LIMIT))
       await (await world.post(path, body)).text()
-      assert.is(up.calls.length, 1, 'as many levels as a request may have')
-      assert.ok(up.calls[0]?.body.includes(nested(LIMIT)))
+      assert.is(upstream.calls.length, 1, 'as many levels as a request may have')
+      assert.ok(upstream.calls[0]?.body.includes(nested(LIMIT)))
     })
   }
 
   for (const model of ['google/m', 'vertex/m']) {
     test(`too deeply nested JSON in a tool call's result returns a 400 (${format} client, ${model})`, async () => {
-      const up = fakeUpstream(unable)
-      const world = await openWorld({ fetch: up, catalog, connections })
+      const upstream = fakeUpstream(unable)
+      const world = await openWorld({ fetch: upstream, catalog, connections })
       for (const result of [nested(LIMIT + 1), nested(5_000), `${'['.repeat(5_000)}${']'.repeat(5_000)}`]) {
         const [path, body] = conversation(model, '{}', result)
         const response = await world.post(path, body)
         const { error } = await response.json()
-        assert.equal([response.status, up.calls.length], [400, 0])
+        assert.equal([response.status, upstream.calls.length], [400, 0])
         assert.match(error.message, /deeper than 64 levels/)
       }
       const [path, body] = conversation(model, '{}', '['.repeat(5_000))
       await world.post(path, body)
-      assert.is(up.calls.length, 1, 'a text that is no JSON is not parsed')
+      assert.is(upstream.calls.length, 1, 'a text that is no JSON is not parsed')
     })
   }
 
   test(`too deeply nested JSON falls back to another target (${format} client)`, async () => {
-    const up = fakeUpstream(unable)
+    const upstream = fakeUpstream(unable)
     const combos = { chain: ['claude/m', format === 'openai-chat' ? 'chat/m' : 'responses/m'] }
-    const world = await openWorld({ fetch: up, catalog, connections, combos })
+    const world = await openWorld({ fetch: upstream, catalog, connections, combos })
     const [path, body] = conversation('chain', nested(5_000), nested(5_000))
     await (await world.post(path, body)).text()
-    assert.equal(up.providers, [format === 'openai-chat' ? 'chat' : 'responses'])
-    assert.ok(JSON.parse(up.calls[0]?.body ?? ''))
+    assert.equal(upstream.providers, [format === 'openai-chat' ? 'chat' : 'responses'])
+    assert.ok(JSON.parse(upstream.calls[0]?.body ?? ''))
   })
 }
 
-for (const [output, answer] of Object.entries(answers)) {
+for (const [output, reply] of Object.entries(responses)) {
   const [provider = ''] = output.split(',')
   for (const client of wireFormats) {
     test(`too deeply nested JSON in a response returns a 502 unless it is passed through (${output} provider, ${client} client)`, async () => {
       for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
           const args = nested(depth, leaf)
-          const up = fakeUpstream(({ provider }) => (provider === 'other' ? json(chatAnswer()) : answer.whole(args)))
+          const upstream = fakeUpstream(({ provider }) =>
+            provider === 'other' ? json(chatAnswer()) : reply.whole(args),
+          )
           const combos = { chain: [`${provider}/m`, 'other/m'] }
-          const world = await openWorld({ fetch: up, catalog, connections, combos })
+          const world = await openWorld({ fetch: upstream, catalog, connections, combos })
           const response = await world.post(...questions[client](`${provider}/m`, false))
           const text = await response.text()
           if (!isParsed(output, client, false)) {
@@ -116,7 +128,7 @@ for (const [output, answer] of Object.entries(answers)) {
           assert.is(response.status, 502, text.slice(0, 200))
           assert.match(text, /deeper than 64 levels/)
           const next = await world.post(...questions[client]('chain', false))
-          assert.equal([next.status, up.providers.at(-1)], [200, 'other'])
+          assert.equal([next.status, upstream.providers.at(-1)], [200, 'other'])
           assert.equal(world.recorded.errors, [])
         }
       }
@@ -125,8 +137,8 @@ for (const [output, answer] of Object.entries(answers)) {
     test(`too deeply nested JSON ends a stream with an error unless it is passed through (${output} provider, ${client} client)`, async () => {
       for (const depth of [LIMIT + 1, 5_000]) {
         for (const leaf of LEAVES) {
-          const up = fakeUpstream(() => answer.stream(nested(depth, leaf)))
-          const world = await openWorld({ fetch: up, catalog, connections })
+          const upstream = fakeUpstream(() => reply.stream(nested(depth, leaf)))
+          const world = await openWorld({ fetch: upstream, catalog, connections })
           const response = await world.post(...questions[client](`${provider}/m`, true))
           const text = await response.text()
           assert.is(response.status, 200)
@@ -135,7 +147,7 @@ for (const [output, answer] of Object.entries(answers)) {
           assert.is(isRefused, isParsed(output, client, true), text.slice(-300))
           await world.clock.advance(1)
           assert.is(world.recorded.requests[0]?.status, isRefused ? 502 : 200)
-          assert.equal([world.recorded.errors, up.open], [[], 0])
+          assert.equal([world.recorded.errors, upstream.open], [[], 0])
         }
       }
     })
@@ -147,12 +159,12 @@ test('too deeply nested JSON in a response that should be a list returns a 502, 
   const schema = { type: 'array', items: { type: 'object' } }
   const generationConfig = { responseMimeType: 'application/json', responseJsonSchema: schema }
   for (const stream of [false, true]) {
-    const up = fakeUpstream(() =>
+    const upstream = fakeUpstream(() =>
       stream
         ? sse([chatChunk({ role: 'assistant', content: deep }), chatChunk({}, 'stop'), 'data: [DONE]\n\n'])
         : json(chatAnswer(deep)),
     )
-    const world = await openWorld({ fetch: up, catalog, connections })
+    const world = await openWorld({ fetch: upstream, catalog, connections })
     const [path, body] = questions.gemini('chat/m', stream)
     const response = await world.post(path, { ...body, tools: undefined, generationConfig })
     const text = await response.text()

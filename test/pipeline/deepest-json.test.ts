@@ -1,7 +1,7 @@
 import { wireFormats } from '../../src/types/unions.ts'
 import { busyMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
-import { answers, catalog, connections, isParsed, nested, questions } from './support/deep-json.ts'
+import { catalog, connections, isParsed, nested, questions, responses } from './support/deep-json.ts'
 import { fakeUpstream, json } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -15,17 +15,17 @@ const LITTLE_MS = 100
 const flat = JSON.stringify({ a: 'x'.repeat(2 * DEEPEST - 2) })
 const TIMES_FLAT = 1.5
 
-for (const [output, answer] of Object.entries(answers)) {
+for (const [output, reply] of Object.entries(responses)) {
   const [provider = ''] = output.split(',')
   for (const client of wireFormats) {
     for (const stream of [false, true]) {
       test(`JSON with 800,000 levels in a ${stream ? 'stream' : 'response'} takes little time (${output} provider, ${client} client)`, async () => {
         const bodies: Response[] = []
-        const up = fakeUpstream(() => bodies.shift() ?? json({}))
-        const world = await openWorld({ fetch: up, catalog, connections })
-        const ask = async (args: string) => {
-          const made = stream ? answer.stream(args) : answer.whole(args)
-          bodies.push(new Response(await made.arrayBuffer(), made))
+        const upstream = fakeUpstream(() => bodies.shift() ?? json({}))
+        const world = await openWorld({ fetch: upstream, catalog, connections })
+        const send = async (args: string) => {
+          const created = stream ? reply.stream(args) : reply.whole(args)
+          bodies.push(new Response(await created.arrayBuffer(), created))
           const before = busyMs()
           const response = await world.post(...questions[client](`${provider}/m`, stream))
           const text = await response.text()
@@ -33,7 +33,7 @@ for (const [output, answer] of Object.entries(answers)) {
         }
         let [leastMs, leastFlatMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
         const times = await roundsUntil(TIMES_FLAT, async () => {
-          const { response, text, ms } = await ask(deepest)
+          const { response, text, ms } = await send(deepest)
           const isPassedOn = stream
             ? !isParsed(output, client, true)
             : output === 'chat' && !isParsed(output, client, false)
@@ -42,7 +42,7 @@ for (const [output, answer] of Object.entries(answers)) {
           assert.equal(world.recorded.errors, [])
           leastMs = Math.min(leastMs, ms)
           if (leastMs <= LITTLE_MS) return 1
-          leastFlatMs = Math.min(leastFlatMs, (await ask(flat)).ms)
+          leastFlatMs = Math.min(leastFlatMs, (await send(flat)).ms)
           return leastMs / leastFlatMs
         })
         assert.ok(Math.min(...times) <= TIMES_FLAT, `${leastMs} ms, and ${leastFlatMs} ms without the levels`)
@@ -50,7 +50,7 @@ for (const [output, answer] of Object.entries(answers)) {
     }
 
     test(`JSON with 9,900 levels in a response is still readable (${output} provider, ${client} client)`, async () => {
-      const world = await openWorld({ fetch: fakeUpstream(() => answer.whole(nested(9_900))), catalog, connections })
+      const world = await openWorld({ fetch: fakeUpstream(() => reply.whole(nested(9_900))), catalog, connections })
       const response = await world.post(...questions[client](`${provider}/m`, false))
       assert.is(response.status, isParsed(output, client, false) ? 502 : 200)
       await response.text()

@@ -81,23 +81,23 @@ const wholeOf = (name: Name, error: object) =>
   name === 'responses' ? { object: 'response', status: 'failed', error, output: [] } : envelopeOf(name, error)
 
 interface Asked {
-  answer: () => Response
+  respond: () => Response
   stream: boolean
 }
 
 /** Calls a provider, and returns the response as a client of one format reads it. */
 async function open(provider: Name) {
-  let answering = () => json({})
-  const up = fakeUpstream(() => answering())
+  let respond = () => json({})
+  const upstream = fakeUpstream(() => respond())
   const world = await openWorld({
-    fetch: up,
+    fetch: upstream,
     catalog: { ...catalog, kept },
     connections: ['one', 'claude', 'google', 'kept'],
   })
   const model = models[provider]
   const messages = [{ role: 'user', content: 'Hi' }]
   const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
-  const asks: Record<Name, (stream: boolean) => Promise<Response>> = {
+  const requests: Record<Name, (stream: boolean) => Promise<Response>> = {
     chat: (stream) => world.chat({ model, stream, messages }),
     messages: (stream) => world.messages({ model, stream, messages }),
     gemini: (stream) =>
@@ -106,10 +106,10 @@ async function open(provider: Name) {
       }),
     responses: (stream) => world.post('/v1/responses', { model, stream, input: 'Hi' }),
   }
-  return async (client: Name, { answer, stream }: Asked) => {
-    answering = answer
+  return async (client: Name, { respond: createResponse, stream }: Asked) => {
+    respond = createResponse
     await world.api.health.reset()
-    const response = await asks[client](stream)
+    const response = await requests[client](stream)
     const attempt = world.recorded.attempts.at(-1)
     const { health } = await world.api.health.list()
     return {
@@ -129,20 +129,20 @@ for (const provider of names)
     test(`an error in a 200 from ${provider} counts like status ${kind.status} (${kind.openai.type})`, async () => {
       const error = errorOf(provider, kind)
       const status = statusOf(provider, kind)
-      const ask = await open(provider)
+      const send = await open(provider)
       for (const client of names) {
-        const expected = await ask(client, {
-          answer: () => json(envelopeOf(provider, error), status),
+        const expected = await send(client, {
+          respond: () => json(envelopeOf(provider, error), status),
           stream: false,
         })
         assert.is(expected.outcome, kind.outcome)
         assert.is(expected.retryAfter, kind.status === 429 ? '20' : null)
-        for (const [stream, answer] of [
+        for (const [stream, respond] of [
           [false, () => json(wholeOf(provider, error))],
           [true, () => json(wholeOf(provider, error))],
           [true, () => sse(streamOf(provider, error))],
         ] as const)
-          assert.equal(await ask(client, { answer, stream }), expected, `${client}, ${stream}`)
+          assert.equal(await send(client, { respond, stream }), expected, `${client}, ${stream}`)
       }
     })
 
@@ -155,7 +155,7 @@ test('a Responses error event, which has no envelope, gets one', async () => {
     sequence_number: 2,
   })
   const { status, outcome, body } = await (await open('responses'))('responses', {
-    answer: () => sse(flat),
+    respond: () => sse(flat),
     stream: true,
   })
   assert.equal([status, outcome], [429, 'rate-limit'])
@@ -166,7 +166,7 @@ test('a Responses error event, which has no envelope, gets one', async () => {
 
 test("an error that is only a string is reported in the client's envelope", async () => {
   const { status, body } = await (await open('chat'))('chat', {
-    answer: () => sse('data: {"error":"Overloaded"}\n\n'),
+    respond: () => sse('data: {"error":"Overloaded"}\n\n'),
     stream: true,
   })
   assert.is(status, 502)

@@ -25,14 +25,14 @@ const blank = (id: string, stream = false) =>
 type Behaviour = Partial<Record<'one' | 'two' | 'three', Answering>>
 
 async function open(behaviour: Behaviour, options: WorldOptions = {}) {
-  const up = fakeUpstream((call, nth) => {
+  const upstream = fakeUpstream((call, nth) => {
     const { provider } = call
-    const answer = provider === 'one' || provider === 'two' || provider === 'three' ? behaviour[provider] : undefined
-    return answer ? answer(call, nth) : json(chatAnswer())
+    const response = provider === 'one' || provider === 'two' || provider === 'three' ? behaviour[provider] : undefined
+    return response ? response(call, nth) : json(chatAnswer())
   })
   const combos = { pair: ['one/m', 'two/m'], all: ['one/m', 'two/m', 'three/m'] }
-  const world = await openWorld({ fetch: up, combos, ...options })
-  const ask = (model: string, stream = false, init?: RequestInit) => world.chat({ model, stream }, init)
+  const world = await openWorld({ fetch: upstream, combos, ...options })
+  const send = (model: string, stream = false, init?: RequestInit) => world.chat({ model, stream }, init)
   const seen = (response: Response) => [
     response.status,
     response.headers.get('x-signalbox-target'),
@@ -40,7 +40,7 @@ async function open(behaviour: Behaviour, options: WorldOptions = {}) {
   ]
   const standing = async () =>
     (await world.api.health.list()).health.map(({ level, failures }) => ({ level, failures }))
-  return { up, world, ask, seen, standing }
+  return { upstream, world, send, seen, standing }
 }
 
 for (const stream of [false, true]) {
@@ -48,13 +48,13 @@ for (const stream of [false, true]) {
   const output = (id: string) => (stream ? eventsOf(id).join('') : bodyOf(id))
 
   test(`an empty response from a single target reaches the client unchanged: ${what}`, async () => {
-    const { world, ask, seen, up } = await open({ one: () => blank('a', stream) })
-    const response = await ask('one/m', stream)
+    const { world, send, seen, upstream } = await open({ one: () => blank('a', stream) })
+    const response = await send('one/m', stream)
     assert.equal(seen(response), [200, 'one/m', 'one/m=200:content'])
     assert.is(response.headers.get('x-should-retry'), null)
     if (!stream) assert.is(response.headers.get('x-request-id'), 'req-a')
     assert.is(await response.text(), output('a'))
-    assert.is(up.open, 0)
+    assert.is(upstream.open, 0)
     const { recorded } = world
     assert.equal(
       recorded.usages.map(({ provider, inputTokens, outputTokens }) => [provider, inputTokens, outputTokens]),
@@ -68,8 +68,8 @@ for (const stream of [false, true]) {
   })
 
   test(`the client gets the last of several empty responses: ${what}`, async () => {
-    const { world, ask, seen } = await open({ one: () => blank('a', stream), two: () => blank('b', stream) })
-    const response = await ask('pair', stream)
+    const { world, send, seen } = await open({ one: () => blank('a', stream), two: () => blank('b', stream) })
+    const response = await send('pair', stream)
     assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content'])
     assert.is(await response.text(), output('b'))
     assert.equal([world.recorded.usages.length, world.recorded.usages[0]?.provider], [1, 'two'])
@@ -78,8 +78,8 @@ for (const stream of [false, true]) {
   test(`the client gets the last empty response if all of a provider's keys get one: ${what}`, async () => {
     let calls = 0
     const connections = [{ provider: 'one' }, { provider: 'one', apiKey: 'another-key' }]
-    const { ask, seen } = await open({ one: () => blank(String(++calls), stream) }, { connections })
-    const response = await ask('one/m', stream)
+    const { send, seen } = await open({ one: () => blank(String(++calls), stream) }, { connections })
+    const response = await send('one/m', stream)
     assert.equal(seen(response), [200, 'one/m', 'one/m=200:content, one/m=200:content'])
     assert.is(await response.text(), output('2'))
   })
@@ -89,8 +89,8 @@ for (const stream of [false, true]) {
     ['a later', { one: () => blank('a', stream), two: () => json({ error: { message: 'Down' } }, 503) }],
   ] satisfies [string, Behaviour][])
     test(`an empty response is treated as a failure if ${order} target failed: ${what}`, async () => {
-      const { ask, world, standing } = await open(behaviour)
-      const response = await ask('pair', stream)
+      const { send, world, standing } = await open(behaviour)
+      const response = await send('pair', stream)
       assert.is(response.status, 502)
       const text = await response.text()
       assert.match(text, /returned an empty response/)
@@ -100,23 +100,26 @@ for (const stream of [false, true]) {
     })
 
   test(`an empty response that a client gets doesn't count against its target: ${what}`, async () => {
-    const { ask, seen, standing, up } = await open({ one: () => blank('a', stream), two: () => blank('b', stream) })
+    const { send, seen, standing, upstream } = await open({
+      one: () => blank('a', stream),
+      two: () => blank('b', stream),
+    })
     for (let turn = 0; turn < 5; turn++) {
-      assert.equal(seen(await ask('one/m', stream)), [200, 'one/m', 'one/m=200:content'])
-      assert.is((await ask('pair', stream)).status, 200)
+      assert.equal(seen(await send('one/m', stream)), [200, 'one/m', 'one/m=200:content'])
+      assert.is((await send('pair', stream)).status, 200)
     }
     assert.equal(await standing(), [])
-    assert.is(up.calls.length, 15)
+    assert.is(upstream.calls.length, 15)
   })
 
   test(`an empty response counts against its model if another target has returned content: ${what}`, async () => {
-    const { ask, seen, standing, world } = await open({ one: () => blank('a', stream) })
+    const { send, seen, standing, world } = await open({ one: () => blank('a', stream) })
     const more = { model: 'pair' }
     for (let turn = 0; turn < 5; turn++)
       assert.equal(seen(await world.chat(more)), [200, 'two/m', 'one/m=200:content, two/m=200'])
     assert.equal(await standing(), [{ level: 'model', failures: 5 }])
     assert.equal(seen(await world.chat(more)), [200, 'two/m', 'one/m=skipped:content, two/m=200'])
-    assert.equal(seen(await ask('one/m', stream)).slice(0, 2), [200, 'one/m'])
+    assert.equal(seen(await send('one/m', stream)).slice(0, 2), [200, 'one/m'])
   })
 }
 
@@ -125,43 +128,43 @@ test("the client gets an empty response if the only other connection has a key t
   for (const model of ['pair', 'riap']) {
     const storage = memoryStorage()
     const combos = { pair: ['one/m', 'two/m'], riap: ['two/m', 'one/m'] }
-    const { ask, up } = await open({ one }, { storage, combos })
+    const { send, upstream } = await open({ one }, { storage, combos })
     for (const { key, value } of await storage.list('connections/'))
       if (value.includes('"two"')) await storage.set(key, value.replace(/("sealedApiKey":"[^"]{40})..../, '$1AAAA'))
-    const response = await ask(model)
+    const response = await send(model)
     assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, 'one/m'])
     assert.is(await response.text(), bodyOf('a'))
-    assert.equal(up.providers, ['one'])
+    assert.equal(upstream.providers, ['one'])
   }
 })
 
 test('an empty response to a probe ends the cooldown of its target', async () => {
   let isDown = true
-  const { ask, seen, world } = await open({ one: () => (isDown ? json({ error: {} }, 500) : blank('a')) })
-  for (let turn = 0; turn < 3; turn++) await ask('one/m')
+  const { send, seen, world } = await open({ one: () => (isDown ? json({ error: {} }, 500) : blank('a')) })
+  for (let turn = 0; turn < 3; turn++) await send('one/m')
   isDown = false
   await world.clock.advance(6_000)
-  assert.equal(seen(await ask('one/m')), [200, 'one/m', 'one/m=200:content'])
-  assert.equal(seen(await ask('pair')), [200, 'two/m', 'one/m=200:content, two/m=200'])
+  assert.equal(seen(await send('one/m')), [200, 'one/m', 'one/m=200:content'])
+  assert.equal(seen(await send('pair')), [200, 'two/m', 'one/m=200:content, two/m=200'])
 })
 
 test('a probe with an empty response is released if the client disconnects before another target responds', async () => {
   let isDown = true
   const abort = new AbortController()
-  const { ask, seen, world, up } = await open({
+  const { send, seen, world, upstream } = await open({
     one: () => (isDown ? json({ error: {} }, 500) : blank('a')),
     two: () => (isDown ? json(chatAnswer()) : never()),
   })
-  for (let turn = 0; turn < 3; turn++) await ask('one/m')
+  for (let turn = 0; turn < 3; turn++) await send('one/m')
   isDown = false
   await world.clock.advance(6_000)
-  const pending = ask('pair', false, { signal: abort.signal })
-  while (up.providers.at(-1) !== 'two') await world.clock.advance(0)
+  const pending = send('pair', false, { signal: abort.signal })
+  while (upstream.providers.at(-1) !== 'two') await world.clock.advance(0)
   abort.abort()
   assert.is((await pending).status, 499)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
   await world.clock.advance(60_000)
-  assert.equal(seen(await ask('one/m')), [200, 'one/m', 'one/m=200:content'])
+  assert.equal(seen(await send('one/m')), [200, 'one/m', 'one/m=200:content'])
 })
 
 test('an empty response follows the keep-alives of a stream that had to start before it', async () => {
@@ -178,8 +181,8 @@ test('an empty response follows the keep-alives of a stream that had to start be
 
 test('an empty response is sent as an array to a client that reads arrays', async () => {
   const chunk = { candidates: [{ content: { role: 'model' }, finishReason: 'STOP' }] }
-  const up = fakeUpstream(() => sse([`data: ${JSON.stringify(chunk)}\n\n`]))
-  const world = await openWorld({ fetch: up, connections: ['google'] })
+  const upstream = fakeUpstream(() => sse([`data: ${JSON.stringify(chunk)}\n\n`]))
+  const world = await openWorld({ fetch: upstream, connections: ['google'] })
   const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
   const response = await world.post('/v1beta/models/google/g:streamGenerateContent', { contents })
   assert.equal([response.status, await response.json()], [200, [chunk]])
@@ -187,21 +190,21 @@ test('an empty response is sent as an array to a client that reads arrays', asyn
 
 test('an empty response has a header that lists untried targets', async () => {
   const one = () => blank('a')
-  const { ask, seen } = await open({ one, two: one }, { limits: { maxAttempts: 2 } })
-  const response = await ask('all')
+  const { send, seen } = await open({ one, two: one }, { limits: { maxAttempts: 2 } })
+  const response = await send('all')
   assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content, stopped=max-attempts'])
 })
 
 test("an empty response doesn't advance the round-robin position", async () => {
   const one = () => blank('a')
   const turns = { strategy: 'round-robin' as const, models: ['one/m', 'two/m'] }
-  const { ask, up } = await open({ one, two: one }, { combos: { turns } })
-  await ask('turns')
-  await ask('turns')
-  assert.equal(up.providers, ['one', 'two', 'one', 'two'])
+  const { send, upstream } = await open({ one, two: one }, { combos: { turns } })
+  await send('turns')
+  await send('turns')
+  assert.equal(upstream.providers, ['one', 'two', 'one', 'two'])
 })
 
-for (const [what, answer] of [
+for (const [what, respond] of [
   ['no choices', () => json({ id: 'a', choices: [], usage })],
   ['an object without fields', () => json({})],
   ['an HTML page', () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })],
@@ -212,8 +215,8 @@ for (const [what, answer] of [
 ] satisfies [string, Answering][])
   test(`a broken response isn't treated as empty: ${what}`, async () => {
     for (const stream of [false, true]) {
-      const { ask, world } = await open({ one: answer })
-      const response = await ask('one/m', stream)
+      const { send, world } = await open({ one: respond })
+      const response = await send('one/m', stream)
       assert.ok(response.status >= 500, String(response.status))
       assert.equal(world.recorded.usages, [])
     }

@@ -17,16 +17,16 @@ const data = (value: object) => `data: ${JSON.stringify(value)}\n\n`
 const DONE = 'data: [DONE]\n\n'
 
 /** Returns the result of a request that two targets of a format answer in the same way. */
-async function ask(name: Name, answer: () => Response, stream: boolean) {
-  const up = fakeUpstream(answer)
+async function send(name: Name, respond: () => Response, stream: boolean) {
+  const upstream = fakeUpstream(respond)
   const model = models[name]
   const world = await openWorld({
-    fetch: up,
+    fetch: upstream,
     catalog: { ...catalog, kept },
     connections: ['one', 'claude', 'google', 'kept'],
     combos: { chain: [model, `${model}2`] },
   })
-  const asks = {
+  const requests = {
     chat: () => world.chat({ model: 'chain', stream }),
     messages: () => world.messages({ model: 'chain', stream }),
     gemini: () =>
@@ -35,7 +35,7 @@ async function ask(name: Name, answer: () => Response, stream: boolean) {
       }),
     responses: () => world.post('/v1/responses', { model: 'chain', input: 'Hi', stream }),
   }
-  const response = await asks[name]()
+  const response = await requests[name]()
   return { status: response.status, text: await response.text(), attempts: world.recorded.attempts, world }
 }
 
@@ -189,7 +189,7 @@ const answeredStreams: readonly (readonly [Name, string[]])[] = [
 for (const [name, body] of blank)
   test(`an empty response falls back to the next target, and reaches the client if all are empty: ${name}, ${JSON.stringify(body)}`, async () => {
     for (const stream of [false, true]) {
-      const { status, text, attempts } = await ask(name, () => json(body), stream)
+      const { status, text, attempts } = await send(name, () => json(body), stream)
       assert.equal(
         attempts.map(({ outcome }) => outcome),
         ['content', 'content'],
@@ -202,14 +202,14 @@ for (const [name, body] of blank)
 
 for (const [name, body] of answered)
   test(`a response with a reason or any content isn't empty: ${name}, ${JSON.stringify(body)}`, async () => {
-    const { status, attempts } = await ask(name, () => json(body), false)
+    const { status, attempts } = await send(name, () => json(body), false)
     assert.equal([status, attempts.length, attempts[0]?.outcome], [200, 1, 'answered'])
   })
 
 for (const [name, events] of blankStreams)
   test(`an empty stream falls back to the next target, and reaches the client if all are empty: ${name}, ${events.join('')}`, async () => {
     for (const chunks of [events, [events.join('')]]) {
-      const { status, attempts, text } = await ask(name, () => sse(chunks), true)
+      const { status, attempts, text } = await send(name, () => sse(chunks), true)
       assert.equal(
         attempts.map(({ outcome }) => outcome),
         ['content', 'content'],
@@ -221,7 +221,7 @@ for (const [name, events] of blankStreams)
 
 for (const [name, events] of answeredStreams)
   test(`a stream with any content isn't empty: ${name}, ${events.join('')}`, async () => {
-    const { status, attempts, text } = await ask(name, () => sse(events), true)
+    const { status, attempts, text } = await send(name, () => sse(events), true)
     assert.equal([status, attempts.length, attempts[0]?.outcome], [200, 1, 'answered'])
     assert.is(text, events.join(''))
   })

@@ -12,38 +12,38 @@ test('a slow error body is awaited for five seconds, and then reported by its st
   const clock = fakeClock()
   const blanks = Array.from({ length: 1_000 }, () => ' ')
   const drip = () => new Response(bodyOf(slowly(clock, ['{"error":{"message":"x"}}', ...blanks], 100)), { status: 503 })
-  const up = fakeUpstream((_, nth) => (nth === 1 ? drip() : json(chatAnswer())))
-  const world = await openWorld({ fetch: up, clock, limits: { idleTimeoutMs: 200 }, combos })
+  const upstream = fakeUpstream((_, nth) => (nth === 1 ? drip() : json(chatAnswer())))
+  const world = await openWorld({ fetch: upstream, clock, limits: { idleTimeoutMs: 200 }, combos })
   const pending = world.chat({ model: 'chain' })
-  while (up.calls.length === 0) await clock.advance(0)
+  while (upstream.calls.length === 0) await clock.advance(0)
   await clock.advance(4_999)
-  assert.equal(up.providers, ['one'])
+  assert.equal(upstream.providers, ['one'])
   await clock.advance(1)
   assert.is((await pending).headers.get('x-signalbox-target'), 'two/m')
   assert.is(world.recorded.attempts[0]?.message, 'x', 'what has come is read')
   assert.is(clock.pending(), 0)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })
 
 test('a large error body is read up to 64 kB', async () => {
   const content = `maximum context length is 8000 tokens. You said: ${'x'.repeat(10_000)}`
-  const up = fakeUpstream((_, nth) =>
+  const upstream = fakeUpstream((_, nth) =>
     nth === 1 ? new Response(bodyOf(Array.from({ length: 100 }, () => content)), { status: 400 }) : json(chatAnswer()),
   )
-  const world = await openWorld({ fetch: up, combos })
+  const world = await openWorld({ fetch: upstream, combos })
   const response = await world.chat({ model: 'chain' })
   assert.is(response.status, 400)
   assert.is(world.recorded.attempts[0]?.outcome, 'context-overflow')
-  assert.ok(up.pulled < 80_000, `${up.pulled} bytes`)
-  assert.is(up.open, 0)
+  assert.ok(upstream.pulled < 80_000, `${upstream.pulled} bytes`)
+  assert.is(upstream.open, 0)
 })
 
 for (const body of ['{}', '[]', 'null', '""']) {
   test(`an error body without a message (${body}) is reported by its status, to clients of any format`, async () => {
-    for (const ask of ['chat', 'messages'] as const) {
+    for (const request of ['chat', 'messages'] as const) {
       for (const model of ['one/m', 'claude/c']) {
         const world = await openWorld({ fetch: fakeUpstream(() => json(body, 400)) })
-        const response = await world[ask]({ model })
+        const response = await world[request]({ model })
         assert.is(response.status, 400)
         assert.match((await response.json()).error.message, /^The provider (".+" )?returned status 400\.$/)
       }

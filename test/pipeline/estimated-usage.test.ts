@@ -6,7 +6,7 @@ import { openWorld, type World } from './support/world.ts'
 const test = suite('usage that no provider reports')
 
 const modelOutput = 'The quick brown fox jumps over the lazy dog. '.repeat(20) // about 200 tokens
-const question = 'How many animals are there in this sentence, and which of them is the faster one?' // about 17
+const input = 'How many animals are there in this sentence, and which of them is the faster one?' // about 17
 
 const catalog = {
   one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1, output: 10 } }] },
@@ -19,8 +19,8 @@ const catalog = {
   google: { baseUrl: 'http://google.test/v1', format: 'gemini', models: [{ id: 'g' }] },
 } as const
 
-const open = (answer: Answering) =>
-  openWorld({ fetch: fakeUpstream(answer), catalog, connections: ['one', 'claude', 'google'] })
+const open = (respond: Answering) =>
+  openWorld({ fetch: fakeUpstream(respond), catalog, connections: ['one', 'claude', 'google'] })
 
 const isUsage = (event: string) => event.includes('"choices":[]')
 const unreported = chatEvents(modelOutput).filter((event) => !isUsage(event))
@@ -63,17 +63,17 @@ const isNear = (tokens: number | undefined, wanted: number, what: string) =>
     `${what}: ${tokens}, not about ${wanted}`,
   )
 
-const messages = [{ role: 'user', content: question }]
+const messages = [{ role: 'user', content: input }]
 const streams: ReadonlyArray<readonly [name: string, path: string, body: object, events: string[]]> = [
   ['chat', '/v1/chat/completions', { model: 'one/m', messages }, unreported],
-  ['responses', '/v1/responses', { model: 'one/m', input: question }, responsesEvents],
+  ['responses', '/v1/responses', { model: 'one/m', input }, responsesEvents],
   ['messages', '/v1/messages', { model: 'claude/c', messages, max_tokens: 900 }, messageEvents(modelOutput)],
   ['chat, translated', '/v1/chat/completions', { model: 'claude/c', messages }, messageEvents(modelOutput)],
   ['messages, translated', '/v1/messages', { model: 'one/m', messages, max_tokens: 900 }, unreported],
   [
     'gemini',
     '/v1beta/models/google%2Fg:streamGenerateContent?alt=sse',
-    { contents: [{ parts: [{ text: question }] }] },
+    { contents: [{ parts: [{ text: input }] }] },
     geminiEvents,
   ],
 ]
@@ -103,10 +103,10 @@ for (const [how, sent, tokens] of [
     200,
   ],
 ] as const)
-  for (const ask of ['passed through', 'unasked', 'translated'])
-    test(`usage is estimated if a Responses stream has no deltas and its text ${how} (${ask})`, async () => {
+  for (const request of ['passed through', 'unasked', 'translated'])
+    test(`usage is estimated if a Responses stream has no deltas and its text ${how} (${request})`, async () => {
       const isCut = how.includes('breaks off')
-      if (isCut && ask !== 'passed through') return
+      if (isCut && request !== 'passed through') return
       const events = [{ type: 'response.created', response: { id: 'r', output: [] } }, ...sent].map(
         (event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
       )
@@ -116,9 +116,9 @@ for (const [how, sent, tokens] of [
         connections: ['one'],
       })
       const model = 'one/m'
-      if (ask === 'translated')
+      if (request === 'translated')
         await (await world.post('/v1/chat/completions', { model, messages, stream: true })).text()
-      else await (await world.post('/v1/responses', { model, input: question, stream: ask !== 'unasked' })).text()
+      else await (await world.post('/v1/responses', { model, input, stream: request !== 'unasked' })).text()
       const { source, usage } = attemptOf(world)
       assert.is(source, 'estimated')
       isNear(usage?.outputTokens, tokens, 'output')
@@ -174,15 +174,17 @@ test('usage is estimated for a complete stream without reported usage', async ()
 })
 
 test('usage is estimated for non-streaming responses, including tool calls and reasoning', async () => {
-  const { usage: _, ...answer } = chatAnswer(modelOutput)
-  const world = await open(() => json(answer))
+  const { usage: _, ...response } = chatAnswer(modelOutput)
+  const world = await open(() => json(response))
   await (await world.chat({ model: 'one/m', messages })).text()
   const { source, usage } = attemptOf(world)
   assert.is(source, 'estimated')
   isNear(usage?.outputTokens, 200, 'output')
   const call = { id: 'c', type: 'function', function: { name: 'f', arguments: JSON.stringify({ text: modelOutput }) } }
   const message = { role: 'assistant', content: null, reasoning_content: modelOutput, tool_calls: [call] }
-  const thinking = await open(() => json({ ...answer, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))
+  const thinking = await open(() =>
+    json({ ...response, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }),
+  )
   await (await thinking.chat({ model: 'one/m', messages })).text()
   isNear(attemptOf(thinking).usage?.outputTokens, 405, 'output')
 })

@@ -26,7 +26,7 @@ test("excluded entries are in the list of attempts, with the first condition tha
 })
 
 test('excluded entries are listed by their names in the combo, after the path to the combo', async () => {
-  const up = fakeUpstream(({ provider }) => (provider === 'one' ? fault(500, 'no')() : well()))
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? fault(500, 'no')() : well()))
   const combos = {
     inner: ['three/m'],
     mixed: [
@@ -35,7 +35,7 @@ test('excluded entries are listed by their names in the combo, after the path to
     ],
     chain: ['one/m', 'mixed', 'two/m'],
   }
-  const world = await openWorld({ fetch: up, combos: { inner: combos.inner }, aliases: { short: 'three/m' } })
+  const world = await openWorld({ fetch: upstream, combos: { inner: combos.inner }, aliases: { short: 'three/m' } })
   await world.api.combos.create({ name: 'mixed', models: combos.mixed })
   await world.api.combos.create({ name: 'chain', models: combos.chain })
   assert.is(

@@ -27,14 +27,14 @@ async function load({ seconds, model, isFailing = () => true, stream = false, at
   let first = 0
   let failed = 0
   const failure = () => (stream ? sse('data: {"error":{"message":"down","code":503}}\n\n') : json('{}', 503))
-  const answer = () => (stream ? sse(chatEvents()) : json(chatAnswer()))
-  const up = fakeUpstream((call) => {
-    if (!isFirst(call) || !isFailing(first++)) return answer()
+  const respond = () => (stream ? sse(chatEvents()) : json(chatAnswer()))
+  const upstream = fakeUpstream((call) => {
+    if (!isFirst(call) || !isFailing(first++)) return respond()
     failed++
     return failure()
   })
   const world = await openWorld({
-    fetch: up,
+    fetch: upstream,
     clock: { ...fakeClock(), now: () => nowMs },
     connections: [
       { provider: 'one', apiKey: FIRST, priority: 1 },
@@ -49,9 +49,9 @@ async function load({ seconds, model, isFailing = () => true, stream = false, at
     )
     for (const { reply } of await Promise.all(requested)) statuses.push(reply.status)
   }
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
   const answered = statuses.filter((status) => status === 200).length
-  return { calls: up.calls.length, failed, answered }
+  return { calls: upstream.calls.length, failed, answered }
 }
 
 const FIRST = 'the-first-account'

@@ -9,22 +9,22 @@ const chain = { chain: ['one/m', 'two/m', 'three/m'] }
 
 /** The first target responds with `first`, the others succeed. */
 async function failing(first: () => Response, options: WorldOptions = {}) {
-  const up = fakeUpstream(({ provider, body }) =>
+  const upstream = fakeUpstream(({ provider, body }) =>
     provider === 'one' ? first() : JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer(provider)),
   )
-  return { up, world: await openWorld({ fetch: up, combos: chain, ...options }) }
+  return { upstream, world: await openWorld({ fetch: upstream, combos: chain, ...options }) }
 }
 
-const answers = async (world: World, up: FakeUpstream, body: object) => {
+const answers = async (world: World, upstream: FakeUpstream, body: object) => {
   const response = await world.chat(body)
   await response.text()
-  return `${response.status} by ${up.providers.join(', ')}`
+  return `${response.status} by ${upstream.providers.join(', ')}`
 }
 
 for (const status of [400, 404, 405, 409, 413, 415, 422]) {
   test(`a ${status} is a client error and is returned immediately, unchanged`, async () => {
     const text = `{ "error":{"message":"no: \\u00e4 ${status}", "type":"invalid_request_error"}, "big": 12345678901234567890 }`
-    const { up, world } = await failing(() => json(text, status, { 'x-request-id': 'r1' }))
+    const { upstream, world } = await failing(() => json(text, status, { 'x-request-id': 'r1' }))
     for (const stream of [false, true]) {
       const response = await world.chat({ model: 'chain', stream })
       assert.is(response.status, status)
@@ -33,25 +33,25 @@ for (const status of [400, 404, 405, 409, 413, 415, 422]) {
       assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${status}:client;via=chain:fallback`)
       assert.is(response.headers.get('x-signalbox-target'), 'one/m')
     }
-    assert.equal(up.providers, ['one', 'one'])
+    assert.equal(upstream.providers, ['one', 'one'])
     assert.equal(world.recorded.errors, [])
   })
 }
 
 for (const status of [401, 402, 403, 408, 424, 425, 429, 498, 499, 500, 502, 503, 504, 520, 529]) {
   test(`a ${status} falls back to the next target`, async () => {
-    const { up, world } = await failing(() => json({ error: { message: 'no' } }, status))
-    assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')
+    const { upstream, world } = await failing(() => json({ error: { message: 'no' } }, status))
+    assert.is(await answers(world, upstream, { model: 'chain' }), '200 by one, two')
     await world.api.health.reset()
-    assert.is(await answers(world, up, { model: 'chain', stream: true }), '200 by one, two, one, two')
+    assert.is(await answers(world, upstream, { model: 'chain', stream: true }), '200 by one, two, one, two')
     assert.equal(world.recorded.errors, [])
   })
 }
 
 test('a model that one provider lacks falls back to the next provider', async () => {
   const missing = { error: { message: 'The model `m` does not exist', code: 'model_not_found' } }
-  const { up, world } = await failing(() => json(missing, 404))
-  assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')
+  const { upstream, world } = await failing(() => json(missing, 404))
+  assert.is(await answers(world, upstream, { model: 'chain' }), '200 by one, two')
 })
 
 const html = (status: number) =>
@@ -80,9 +80,9 @@ const unusable: Record<string, () => Response> = {
 }
 for (const [what, first] of Object.entries(unusable)) {
   test(`${what} falls back to the next target`, async () => {
-    const { up, world } = await failing(first)
-    assert.is(await answers(world, up, { model: 'chain' }), '200 by one, two')
-    assert.is(await answers(world, up, { model: 'chain', stream: true }), '200 by one, two, one, two')
+    const { upstream, world } = await failing(first)
+    assert.is(await answers(world, upstream, { model: 'chain' }), '200 by one, two')
+    assert.is(await answers(world, upstream, { model: 'chain', stream: true }), '200 by one, two, one, two')
   })
 }
 
@@ -107,16 +107,16 @@ const empty: Record<string, () => Response> = {
 }
 for (const [what, first] of Object.entries(empty)) {
   test(`${what} falls back to the next target`, async () => {
-    const { up, world } = await failing(first)
-    assert.is(await answers(world, up, { model: 'chain', stream: true }), '200 by one, two')
-    assert.is(up.open, 0)
+    const { upstream, world } = await failing(first)
+    assert.is(await answers(world, upstream, { model: 'chain', stream: true }), '200 by one, two')
+    assert.is(upstream.open, 0)
   })
 }
 
 test('a Messages error as the first event falls back to the next target, and keeps its status if there is no other target', async () => {
   const over = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
-  const up = fakeUpstream((_, nth) => sse(nth === 1 || nth > 2 ? over : messageEvents()))
-  const world = await openWorld({ fetch: up, combos: { pair: ['claude/c', 'claude/d'] } })
+  const upstream = fakeUpstream((_, nth) => sse(nth === 1 || nth > 2 ? over : messageEvents()))
+  const world = await openWorld({ fetch: upstream, combos: { pair: ['claude/c', 'claude/d'] } })
   assert.is((await world.messages({ model: 'pair', stream: true })).status, 200)
   const response = await world.messages({ stream: true })
   assert.is(response.status, 529)
@@ -126,23 +126,23 @@ test('a Messages error as the first event falls back to the next target, and kee
 })
 
 test('a client error as the first event is returned immediately', async () => {
-  const { up, world } = await failing(() =>
+  const { upstream, world } = await failing(() =>
     sse('data: {"error":{"message":"Too long","type":"invalid_request_error","code":400}}\n\n'),
   )
   const response = await world.chat({ model: 'chain', stream: true })
   assert.is(response.status, 400)
   assert.match(await response.text(), /Too long/)
-  assert.equal(up.providers, ['one'])
+  assert.equal(upstream.providers, ['one'])
 })
 
 test('the attempts header shows the status of an unusable response', async () => {
-  for (const [answer, recorded] of [
+  for (const [reply, recorded] of [
     [html(200), '200:content'],
     [html(404), '404:content'],
     [json(''), '200:content'],
     [new Response(null, { status: 302, headers: { location: '/' } }), '302:content'],
   ] as const) {
-    const { world } = await failing(() => answer)
+    const { world } = await failing(() => reply)
     const response = await world.chat({ model: 'chain' })
     assert.is(response.headers.get('x-signalbox-attempts'), `one/m=${recorded};via=chain:fallback, two/m=200`)
     await response.text()
@@ -150,12 +150,12 @@ test('the attempts header shows the status of an unusable response', async () =>
 })
 
 test('a redirect is never followed, and the error suggests what to check', async () => {
-  const { up, world } = await failing(unusable['a redirect'] ?? never)
+  const { upstream, world } = await failing(unusable['a redirect'] ?? never)
   const response = await world.chat({ model: 'one/m' })
   assert.is(response.status, 502)
   assert.match(await response.text(), /redirect.*base URL/)
-  assert.is(up.calls.length, 1)
-  assert.is(up.calls[0]?.init.redirect, 'manual')
+  assert.is(upstream.calls.length, 1)
+  assert.is(upstream.calls[0]?.init.redirect, 'manual')
 })
 
 function never(): never {

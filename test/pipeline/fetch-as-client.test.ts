@@ -7,35 +7,35 @@ const test = suite('gateway.fetch as the fetch function of a client in the same 
 
 const REASON = new Error('the caller has left')
 const at = 'http://gateway/v1/chat/completions'
-const asking = (signal: AbortSignal, stream = false) => ({
+const createRequest = (signal: AbortSignal, stream = false) => ({
   method: 'POST',
   signal,
   body: JSON.stringify({ model: 'one/m', stream, messages: [{ role: 'user', content: 'Hi' }] }),
 })
 
 test('a client whose signal is aborted before the request gets the abort reason, and no provider is called', async () => {
-  const up = fakeUpstream(never)
-  const { gateway } = await openWorld({ fetch: up })
-  const thrown = await gateway.fetch(at, asking(AbortSignal.abort(REASON))).catch((error: unknown) => error)
-  assert.equal([thrown, up.calls.length], [REASON, 0])
+  const upstream = fakeUpstream(never)
+  const { gateway } = await openWorld({ fetch: upstream })
+  const thrown = await gateway.fetch(at, createRequest(AbortSignal.abort(REASON))).catch((error: unknown) => error)
+  assert.equal([thrown, upstream.calls.length], [REASON, 0])
 })
 
 test('a client that aborts before the response begins gets its abort reason, and the call to the provider ends', async () => {
   const leave = new AbortController()
-  const up = fakeUpstream(() => {
+  const upstream = fakeUpstream(() => {
     queueMicrotask(() => leave.abort(REASON))
     return never()
   })
-  const { gateway } = await openWorld({ fetch: up })
-  const thrown = await gateway.fetch(at, asking(leave.signal)).catch((error: unknown) => error)
-  assert.equal([thrown, up.calls.length, up.open], [REASON, 1, 0])
+  const { gateway } = await openWorld({ fetch: upstream })
+  const thrown = await gateway.fetch(at, createRequest(leave.signal)).catch((error: unknown) => error)
+  assert.equal([thrown, upstream.calls.length, upstream.open], [REASON, 1, 0])
 })
 
 test('a client that aborts mid-stream gets its abort reason, and no normal end', async () => {
   const leave = new AbortController()
-  const up = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
-  const { gateway } = await openWorld({ fetch: up })
-  const response = await gateway.fetch(at, asking(leave.signal, true))
+  const upstream = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
+  const { gateway } = await openWorld({ fetch: upstream })
+  const response = await gateway.fetch(at, createRequest(leave.signal, true))
   const reader = response.body?.getReader()
   await reader?.read()
   leave.abort(REASON)
@@ -44,11 +44,11 @@ test('a client that aborts mid-stream gets its abort reason, and no normal end',
     return 'an end'
   }
   assert.is(await reading().catch((error: unknown) => error), REASON)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })
 
 test("a server that passes on a disconnected client's request gets a response", async () => {
   const { gateway } = await openWorld({ fetch: fakeUpstream(never) })
-  const response = await gateway.fetch(new Request(at, asking(AbortSignal.abort(REASON))))
+  const response = await gateway.fetch(new Request(at, createRequest(AbortSignal.abort(REASON))))
   assert.is(response.status, 499)
 })

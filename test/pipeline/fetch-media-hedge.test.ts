@@ -15,16 +15,16 @@ async function fetching() {
   let isWarm = false
   const plain = Promise.withResolvers<Response>()
   const images = Promise.withResolvers<Response>()
-  const up = fakeUpstream(async ({ url }, nth) => {
+  const upstream = fakeUpstream(async ({ url }, nth) => {
     if (url.hostname === 'google.test') return json(geminiAnswer)
     if (isWarm) return url.hostname === 'plain.test' ? plain.promise : images.promise
     await clock.sleep(nth <= 2 ? P95 : 10)
     return json(chatAnswer())
   })
   const combos = { pair: { models: ['plain/m', 'google/g'], hedge: true } }
-  const world = await openWorld({ fetch: up, clock, combos, catalog, connections })
+  const world = await openWorld({ fetch: upstream, clock, combos, catalog, connections })
   const until = async (calls: number) => {
-    while (up.calls.length < calls) await clock.advance(0)
+    while (upstream.calls.length < calls) await clock.advance(0)
   }
   for (let request = 1; request <= 25; request++) {
     const response = world.chat(requested('pair'))
@@ -33,51 +33,51 @@ async function fetching() {
     await response
   }
   isWarm = true
-  up.calls.length = 0
+  upstream.calls.length = 0
   const abort = new AbortController()
   const response = world.chat(requested('pair', image()), { signal: abort.signal })
   await until(1)
   await clock.advance(P95)
   await until(2)
-  assert.is(up.calls[1]?.url.href, ADDRESS)
+  assert.is(upstream.calls[1]?.url.href, ADDRESS)
   return {
-    ...{ up, world, clock, abort, response },
-    answer: (status = 200) => plain.resolve(json(status === 200 ? chatAnswer() : { error: {} }, status)),
+    ...{ upstream, world, clock, abort, response },
+    respond: (status = 200) => plain.resolve(json(status === 200 ? chatAnswer() : { error: {} }, status)),
     give: () => images.resolve(media(PNG, 'image/png')),
   }
 }
 
 test("the first attempt's response doesn't wait for the second attempt's downloads, and cancels them", async () => {
-  const { up, clock, response, answer } = await fetching()
-  answer()
+  const { upstream, clock, response, respond } = await fetching()
+  respond()
   assert.is((await response).headers.get('x-signalbox-target'), 'plain/m')
   await (await response).text()
   await clock.advance(0)
-  assert.is(up.open, 0)
-  assert.equal(up.providers.slice(2), [])
+  assert.is(upstream.open, 0)
+  assert.equal(upstream.providers.slice(2), [])
   assert.is(clock.pending(), 0)
 })
 
 test('the second attempt starts after its media are downloaded', async () => {
-  const { response, give, up, clock } = await fetching()
+  const { response, give, upstream, clock } = await fetching()
   give()
   assert.is((await response).headers.get('x-signalbox-target'), 'google/g')
   await clock.advance(0)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })
 
 test("a first attempt that fails during the download doesn't stop the second", async () => {
-  const { response, give, answer } = await fetching()
-  answer(500)
+  const { response, give, respond } = await fetching()
+  respond(500)
   give()
   assert.is((await response).headers.get('x-signalbox-target'), 'google/g')
 })
 
 test('both attempts end when the client disconnects', async () => {
-  const { response, abort, up, clock } = await fetching()
+  const { response, abort, upstream, clock } = await fetching()
   abort.abort()
   assert.is((await response).status, 499)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
   await clock.advance(0)
   assert.is(clock.pending(), 0)
 })

@@ -24,7 +24,7 @@ const files: Readonly<Record<string, readonly [bytes: string, type: string]>> = 
   'data.bin': ['?', 'application/octet-stream'],
 }
 
-const answer: Answering = ({ url }) => {
+const respond: Answering = ({ url }) => {
   const [bytes, type] = files[url.pathname.slice(1)] ?? ['', '']
   return bytes === '' ? new Response('no', { status: 404 }) : media(new TextEncoder().encode(bytes), type)
 }
@@ -41,7 +41,7 @@ const chat =
   ]
 
 /** Requests in which clients refer to media by URL. */
-const asks = {
+const requests = {
   image: chat((url) => ({ type: 'image_url', image_url: { url } })),
   audio: chat((url) => ({ type: 'audio_url', audio_url: { url } })),
   video: chat((url) => ({ type: 'video_url', video_url: { url } })),
@@ -64,9 +64,14 @@ const asks = {
   ],
 } as const satisfies Record<string, Ask>
 
-async function ask(kind: keyof typeof asks, model: string, uri: string, { mimeType = '', fetchMedia = true } = {}) {
-  const opened = await openMedia(answer, { fetchMedia })
-  const [path, body] = asks[kind](uri, mimeType || undefined)
+async function send(
+  kind: keyof typeof requests,
+  model: string,
+  uri: string,
+  { mimeType = '', fetchMedia = true } = {},
+) {
+  const opened = await openMedia(respond, { fetchMedia })
+  const [path, body] = requests[kind](uri, mimeType || undefined)
   const response = await opened.world.post(path(model), body(model))
   const { error } = await response.json()
   return { ...opened, status: response.status, message: String(error?.message ?? ''), param: error?.param }
@@ -83,7 +88,7 @@ test('audio, videos, and documents by URL reach Gemini as bytes', async () => {
     ['document', 'a.docx', DOCX],
     ['input', 'b.docx', DOCX],
   ] as const) {
-    const { status, message, sent, fetched } = await ask(kind, 'google/g', at(name))
+    const { status, message, sent, fetched } = await send(kind, 'google/g', at(name))
     assert.is(status, 200, message)
     assert.equal(sent().contents[0].parts.at(-1), { inlineData: { mimeType, data: bytesOf(name) } })
     assert.equal(fetched, [at(name)])
@@ -92,25 +97,25 @@ test('audio, videos, and documents by URL reach Gemini as bytes', async () => {
 
 test('audio, videos, and documents by URL reach other targets as bytes if the targets accept bytes', async () => {
   const received = async (name: string, mimeType: string) => {
-    const { status, message, sent } = await ask('google', 'plain/m', at(name), { mimeType })
+    const { status, message, sent } = await send('google', 'plain/m', at(name), { mimeType })
     assert.is(status, 200, message)
     return sent().messages[0].content[1].input_audio
   }
   assert.equal(await received('a.mp3', 'audio/mpeg'), { data: bytesOf('a.mp3'), format: 'mp3' })
   assert.equal(await received('a.wav', 'audio/wav'), { data: bytesOf('a.wav'), format: 'wav' })
   assert.equal(await received('sound', 'audio/wav'), { data: bytesOf('sound'), format: 'wav' })
-  const named = await ask('document', 'plain/m', at('a.docx'))
+  const named = await send('document', 'plain/m', at('a.docx'))
   const file_data = `data:${DOCX};base64,${bytesOf('a.docx')}`
   assert.equal(named.sent().messages[0].content[0].file, { file_data, filename: 'file.docx' })
-  const seen = await ask('video', nova, at('a.mp4'))
+  const seen = await send('video', nova, at('a.mp4'))
   assert.equal(seen.sent().messages[0].content[1], { video: { format: 'mp4', source: { bytes: bytesOf('a.mp4') } } })
-  const read = await ask('document', nova, at('a.docx'))
+  const read = await send('document', nova, at('a.docx'))
   assert.equal(read.sent().messages[0].content[0].document.format, 'docx')
   assert.equal(read.sent().messages[0].content[0].document.source, { bytes: bytesOf('a.docx') })
 })
 
 test('audio, videos, and documents by URL have the type that the client declares if nothing else indicates the type', async () => {
-  const { world, sent } = await openMedia(answer)
+  const { world, sent } = await openMedia(respond)
   const types = [DOCX, 'application/rtf']
   const parts = types.map((mimeType) => ({ fileData: { fileUri: at('data.bin'), mimeType } }))
   await world.post('/v1beta/models/plain/m:generateContent', { contents: [{ role: 'user', parts }] })
@@ -138,9 +143,9 @@ test('audio, videos, and documents by URL are also downloaded if the model made 
 })
 
 test('audio, videos, and documents by URL stay URLs if the target accepts URLs', async () => {
-  const video = await ask('google', 'plain/m', at('a.mp4'), { mimeType: 'video/mp4' })
+  const video = await send('google', 'plain/m', at('a.mp4'), { mimeType: 'video/mp4' })
   assert.equal(video.sent().messages[0].content[1], { type: 'video_url', video_url: { url: at('a.mp4') } })
-  const youtube = await ask('video', 'google/g', 'https://youtu.be/a')
+  const youtube = await send('video', 'google/g', 'https://youtu.be/a')
   assert.is(youtube.sent().contents[0].parts[1].fileData.fileUri, 'https://youtu.be/a')
   assert.equal([...video.fetched, ...youtube.fetched], [])
 })
@@ -187,11 +192,11 @@ for (const [what, kind, model, uri, why] of [
 ] as const)
   test(`${what} is rejected with advice`, async () => {
     const mimeType = kind === 'google' ? (uri.endsWith('.ogg') ? 'audio/ogg' : 'audio/mpeg') : ''
-    const { status, message, sent, up } = await ask(kind, model, uri, { mimeType })
+    const { status, message, sent, upstream } = await send(kind, model, uri, { mimeType })
     assert.equal([status, sent()], [400, null], message)
     assert.match(message, why)
     assert.match(message, /(?:messages|contents|input)\[0\]/)
-    assert.is(up.open, 0)
+    assert.is(upstream.open, 0)
   })
 
 test("audio, videos, and documents by URL aren't downloaded if the host app disables downloads", async () => {
@@ -201,7 +206,7 @@ test("audio, videos, and documents by URL aren't downloaded if the host app disa
     ['document', 'google/g', 'a.docx', 'files by URL'],
   ] as const) {
     const mimeType = kind === 'google' ? 'audio/mpeg' : ''
-    const { status, message, fetched } = await ask(kind, model, at(name), { mimeType, fetchMedia: false })
+    const { status, message, fetched } = await send(kind, model, at(name), { mimeType, fetchMedia: false })
     assert.is(status, 400)
     assert.match(message, `the target does not support ${what}. Send the bytes as base64.`)
     assert.equal(fetched, [])
@@ -213,7 +218,7 @@ const ofGoogle = ['gs://bucket/a.png', 'https://generativelanguage.googleapis.co
 test('files stored at Google reach Google from clients of any format', async () => {
   for (const uri of ofGoogle)
     for (const kind of ['image', 'file', 'video', 'document', 'input'] as const) {
-      const { status, message, sent, fetched } = await ask(kind, 'google/g', uri)
+      const { status, message, sent, fetched } = await send(kind, 'google/g', uri)
       assert.is(status, 200, message)
       assert.is(sent().contents[0].parts.at(-1).fileData.fileUri, uri)
       assert.equal(fetched, [])
@@ -235,7 +240,7 @@ test('files stored at Google are rejected for other targets, and the error expla
       ['document', 'plain/m', 'anthropic-messages'],
       ['google', 'plain/m', 'gemini'],
     ] as const) {
-      const { status, message, param = 'none', fetched, sent } = await ask(kind, model, uri, { mimeType: 'image/png' })
+      const { status, message, param = 'none', fetched, sent } = await send(kind, model, uri, { mimeType: 'image/png' })
       assert.equal([status, sent(), fetched], [400, null, []])
       assert.match(message, /a file ID is only valid with its own vendor\. Send the file as base64\.$/)
       assert.match(param, params[format])

@@ -5,9 +5,9 @@ import { type Answering, bodyOf, never } from './support/upstream.ts'
 const test = suite('limits on media downloads')
 
 test("an image whose declared length is too large isn't read", async () => {
-  const { message, up } = await refusal(() => media(PNG, 'image/png', { 'content-length': `${20 * MIB + 1}` }))
+  const { message, upstream } = await refusal(() => media(PNG, 'image/png', { 'content-length': `${20 * MIB + 1}` }))
   assert.match(message, 'larger than 20 MiB')
-  assert.is(up.pulled, 0)
+  assert.is(upstream.pulled, 0)
 })
 
 test("an image that turns out to be too large isn't read to the end", async () => {
@@ -32,12 +32,12 @@ function* large() {
 const BLANK = new Uint8Array(MIB)
 
 test('images whose total size is too large are rejected', async () => {
-  const { world, up } = await openMedia(() => media(bodyOf(large()) as BodyInit, 'image/png'))
+  const { world, upstream } = await openMedia(() => media(bodyOf(large()) as BodyInit, 'image/png'))
   const images = ['a', 'b', 'c'].map((name) => image(`https://images.example.com/${name}`))
   const response = await world.chat(requested('google/g', ...images))
   assert.is(response.status, 400)
   assert.match((await response.json()).error.message, 'the files together are larger than 50 MiB')
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })
 
 test('a URL counts each time it occurs in a request', async () => {
@@ -58,20 +58,20 @@ test('a request with more than 20 media URLs is rejected', async () => {
 })
 
 test('at most 4 media files are downloaded at a time', async () => {
-  const answers: (() => void)[] = []
+  const responses: (() => void)[] = []
   let most = 0
   let open_ = 0
   const { world } = await openMedia(async () => {
     most = Math.max(most, ++open_)
-    await new Promise<void>((resolve) => answers.push(resolve))
+    await new Promise<void>((resolve) => responses.push(resolve))
     open_--
     return media(PNG, 'image/png')
   })
   const images = Array.from({ length: 9 }, (_, at) => image(`https://images.example.com/${at}.png`))
   const response = world.chat(requested('google/g', ...images))
   for (let answered = 0; answered < 9; answered++) {
-    while (answers.length === 0) await world.clock.advance(0)
-    answers.shift()?.()
+    while (responses.length === 0) await world.clock.advance(0)
+    responses.shift()?.()
   }
   assert.is((await response).status, 200)
   assert.is(most, 4)
@@ -82,39 +82,39 @@ for (const [phase, files] of Object.entries<Answering>({
   body: () => media(bodyOf([PNG], 'hang') as BodyInit, 'image/png'),
 })) {
   test(`an image download without its ${phase} after 10 s is abandoned`, async () => {
-    const { up, world } = await openMedia(files)
+    const { upstream, world } = await openMedia(files)
     const response = world.chat(requested('google/g', image()))
-    while (up.calls.length === 0) await world.clock.advance(0)
+    while (upstream.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(9_999)
-    assert.is(up.open, 1)
+    assert.is(upstream.open, 1)
     await world.clock.advance(1)
     assert.match((await (await response).json()).error.message, 'it took longer than 10 s')
-    assert.is(up.open, 0)
+    assert.is(upstream.open, 0)
     assert.is(world.clock.pending(), 0)
   })
 
   test(`the download ends when the client disconnects before the ${phase}`, async () => {
-    const { up, world } = await openMedia(files)
+    const { upstream, world } = await openMedia(files)
     const abort = new AbortController()
     const response = world.chat(requested('google/g', image()), { signal: abort.signal })
-    while (up.calls.length === 0) await world.clock.advance(0)
+    while (upstream.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(0)
     abort.abort()
-    assert.is(up.calls[0]?.signal.aborted, true, 'at once')
+    assert.is(upstream.calls[0]?.signal.aborted, true, 'at once')
     assert.is((await response).status, 499)
-    assert.is(up.open, 0)
-    assert.is(up.calls.length, 1)
+    assert.is(upstream.open, 0)
+    assert.is(upstream.calls.length, 1)
     assert.is(world.clock.pending(), 0)
     assert.equal(world.recorded.errors, [])
   })
 
   test(`a client's timeout before the ${phase} ends the download`, async () => {
-    const { up, world } = await openMedia(files)
+    const { upstream, world } = await openMedia(files)
     const response = world.chat(requested('google/g', image()), { headers: { 'x-signalbox-timeout-ms': '500' } })
-    while (up.calls.length === 0) await world.clock.advance(0)
+    while (upstream.calls.length === 0) await world.clock.advance(0)
     await world.clock.advance(500)
     assert.is((await response).status, 504)
-    assert.is(up.open, 0)
+    assert.is(upstream.open, 0)
     assert.is(world.clock.pending(), 0)
   })
 }

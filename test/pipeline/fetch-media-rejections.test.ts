@@ -61,9 +61,9 @@ const wrong: Record<string, Response> = {
   'a PDF': media(PDF, 'application/pdf'),
   'plain text': media('Hi', 'text/plain'),
 }
-for (const [what, answer] of Object.entries(wrong)) {
+for (const [what, response] of Object.entries(wrong)) {
   test(`${what} isn't accepted as an image`, async () => {
-    const { message } = await refusal(() => answer)
+    const { message } = await refusal(() => response)
     assert.match(message, /it is not an image|its media type is not supported/)
     assert.not.match(message, /html|svg|json|Hi/)
   })
@@ -84,14 +84,14 @@ test("media aren't downloaded if the host app disables downloads", async () => {
 })
 
 test("a failed download ends the others, and waiting ones don't start", async () => {
-  const { world, up } = await openMedia(({ url }) =>
+  const { world, upstream } = await openMedia(({ url }) =>
     url.pathname === '/2' ? new Response('no', { status: 404 }) : new Promise<Response>(() => {}),
   )
   const images = Array.from({ length: 9 }, (_, at) => image(`https://images.example.com/${at}`))
   const response = await world.chat(requested('google/g', ...images))
   assert.is((await response.json()).error.param, 'messages[0].content[2]')
   await world.clock.advance(0)
-  assert.is(up.open, 0)
-  assert.ok(up.calls.length <= 5, `${up.calls.length} calls`)
+  assert.is(upstream.open, 0)
+  assert.ok(upstream.calls.length <= 5, `${upstream.calls.length} calls`)
   assert.is(world.clock.pending(), 0)
 })

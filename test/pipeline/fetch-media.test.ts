@@ -23,19 +23,19 @@ const test = suite('media URLs for targets that accept only bytes')
 const WEBP = new TextEncoder().encode('RIFF\x10\0\0\0WEBPVP8 ')
 
 test('an image reaches Gemini as bytes', async () => {
-  const { world, sent, up } = await openMedia(png)
+  const { world, sent, upstream } = await openMedia(png)
   const response = await world.chat(requested('google/g', { type: 'text', text: 'What?' }, image()), {
     headers: { 'user-agent': 'mine', cookie: 'a=b', authorization: 'Bearer key', 'x-title': 'Mine' },
   })
   assert.is(response.status, 200)
   assert.is(response.headers.get('x-signalbox-warning'), null)
   assert.equal(sent().contents[0].parts[1], { inlineData: { mimeType: 'image/png', data: base64 } })
-  const [call] = up.calls
+  const [call] = upstream.calls
   assert.is(call?.url.href, ADDRESS)
   assert.is(call?.init.method, 'GET')
   assert.is(call?.init.redirect, 'manual')
   assert.equal([...(call?.headers.keys() ?? [])].sort(), ['accept', 'accept-encoding'])
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
   assert.is(world.clock.pending(), 0)
 })
 
@@ -73,14 +73,14 @@ test('a URL is downloaded once, and the other fields of its parts are kept', asy
 
 test('two targets in a combo share one download', async () => {
   const fetched: string[] = []
-  const up = fakeUpstream(({ url }) => {
+  const upstream = fakeUpstream(({ url }) => {
     if (url.href.includes('/models/g:')) return json({ error: { message: 'Down' } }, 500)
     if (url.hostname === 'google.test') return json(geminiAnswer)
     fetched.push(url.href)
     return media(PNG, 'image/png')
   })
   const combos = { both: ['google/g', 'google/h'] }
-  const world = await openWorld({ fetch: up, catalog, connections, combos })
+  const world = await openWorld({ fetch: upstream, catalog, connections, combos })
   const response = await world.chat(requested('both', image()))
   assert.is(response.headers.get('x-signalbox-target'), 'google/h')
   assert.equal(fetched, [ADDRESS])

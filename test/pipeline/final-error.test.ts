@@ -9,23 +9,23 @@ const test = suite('the final error when all targets fail')
 
 type Answers = Record<string, () => Response>
 
-async function chained(answers: Answers, options: { limits?: { maxAttempts: number } } = {}) {
-  const up = fakeUpstream(({ provider }) => answers[provider]?.() ?? json(chatAnswer()))
+async function chained(responses: Answers, options: { limits?: { maxAttempts: number } } = {}) {
+  const upstream = fakeUpstream(({ provider }) => responses[provider]?.() ?? json(chatAnswer()))
   const chain = { chain: ['one/m', 'two/m', 'three/m', 'one/other'] }
-  return { up, world: await openWorld({ fetch: up, combos: chain, ...options }) }
+  return { upstream, world: await openWorld({ fetch: upstream, combos: chain, ...options }) }
 }
 
 const page = (status: number) => () => new Response('<html>', { status, headers: { 'content-type': 'text/html' } })
 
 test('the error after three attempts lists each attempt with its message', async () => {
-  const { up, world } = await chained({
+  const { upstream, world } = await chained({
     one: fault(500, 'one broke'),
     two: fault(429, 'two is full'),
     three: fault(503, 'three rests'),
   })
   const response = await world.chat({ model: 'chain' })
   const { error }: ErrorAnswer = await response.json()
-  assert.equal(up.providers, ['one', 'two', 'three'])
+  assert.equal(upstream.providers, ['one', 'two', 'three'])
   assert.is(response.status, 502)
   assert.is(error.type, 'server_error')
   assert.is(error.code, 'upstream_failed')
@@ -169,9 +169,9 @@ test("a body that quotes the credential isn't passed on, regardless of its statu
 test('every attempt counts toward the limit, which is configurable', async () => {
   const down = { one: fault(500, 'A'), two: fault(500, 'B'), three: fault(500, 'C') }
   for (const maxAttempts of [1, 2, 4]) {
-    const { up, world } = await chained(down, { limits: { maxAttempts } })
+    const { upstream, world } = await chained(down, { limits: { maxAttempts } })
     await world.chat({ model: 'chain' })
-    assert.is(up.calls.length, maxAttempts)
+    assert.is(upstream.calls.length, maxAttempts)
   }
 })
 

@@ -9,21 +9,21 @@ const test = suite('the time to the first content')
 const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 200, totalTimeoutMs: 30_000 }
 
 /** A combo whose first target goes on so every 100 ms; what became of a request after so many ms. */
-async function after(ms: number, answer: (clock: ReturnType<typeof fakeClock>) => Response, models: string[]) {
+async function after(ms: number, respond: (clock: ReturnType<typeof fakeClock>) => Response, models: string[]) {
   const clock = fakeClock()
   const isMessages = models[1]?.startsWith('claude')
-  const up = fakeUpstream((_, nth) =>
-    nth === 1 ? answer(clock) : sse((isMessages ? messageEvents : chatEvents)('the spare')),
+  const upstream = fakeUpstream((_, nth) =>
+    nth === 1 ? respond(clock) : sse((isMessages ? messageEvents : chatEvents)('the spare')),
   )
-  const world = await openWorld({ fetch: up, clock, limits, combos: { chain: models } })
+  const world = await openWorld({ fetch: upstream, clock, limits, combos: { chain: models } })
   let response: Response | undefined
   const messages = [{ role: 'user', content: 'Hi' }]
-  const asked = world.chat({ model: 'chain', messages, stream: true }).then((answer) => {
-    response = answer
+  const requested = world.chat({ model: 'chain', messages, stream: true }).then((reply) => {
+    response = reply
   })
-  while (up.calls.length === 0) await clock.advance(0)
+  while (upstream.calls.length === 0) await clock.advance(0)
   await clock.advance(ms)
-  return { up, world, clock, asked, answer: () => response }
+  return { upstream, world, clock, requested, respond: () => response }
 }
 
 const endless = (line: string) => Array.from({ length: 1_000 }, () => line)
@@ -35,32 +35,32 @@ for (const [what, line] of [
 ] as const) {
   test(`${what} aren't treated as the first content, and the next target is tried when the headers timeout expires`, async () => {
     const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(line), 100))
-    const { up, clock, asked, answer } = await after(999, drip, ['one/m', 'two/m'])
-    assert.equal(up.providers, ['one'])
+    const { upstream, clock, requested, respond } = await after(999, drip, ['one/m', 'two/m'])
+    assert.equal(upstream.providers, ['one'])
     await clock.advance(1)
-    await asked
-    assert.is(answer()?.headers.get('x-signalbox-attempts'), 'one/m=504:timeout;via=chain:fallback, two/m=200')
-    assert.match((await answer()?.text()) ?? '', /the/)
+    await requested
+    assert.is(respond()?.headers.get('x-signalbox-attempts'), 'one/m=504:timeout;via=chain:fallback, two/m=200')
+    assert.match((await respond()?.text()) ?? '', /the/)
     assert.is(clock.pending(), 0)
-    assert.is(up.open, 0)
+    assert.is(upstream.open, 0)
   })
 }
 
 test("pings aren't treated as the first content of a translated stream", async () => {
   const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, endless(ping), 100))
-  const { clock, asked, answer, world } = await after(1_000, drip, ['claude/c', 'one/m'])
-  await asked
-  assert.is(answer()?.headers.get('x-signalbox-target'), 'one/m')
+  const { clock, requested, respond, world } = await after(1_000, drip, ['claude/c', 'one/m'])
+  await requested
+  assert.is(respond()?.headers.get('x-signalbox-target'), 'one/m')
   assert.is(world.recorded.attempts[0]?.message, 'The provider "claude" did not respond within 1 s.')
-  await answer()?.text()
+  await respond()?.text()
   assert.is(clock.pending(), 0)
 })
 
 test('a stream that started in time has no total timeout', async () => {
   const drip = (clock: ReturnType<typeof fakeClock>) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150))
-  const { clock, asked, answer } = await after(900, drip, ['one/m', 'two/m'])
-  await asked
-  const text = answer()?.text()
+  const { clock, requested, respond } = await after(900, drip, ['one/m', 'two/m'])
+  await requested
+  const text = respond()?.text()
   await clock.advance(10_000)
   assert.match((await text) ?? '', /\[DONE\]\n\n$/)
   assert.is(clock.pending(), 0)
@@ -70,7 +70,7 @@ test('a provider that ignores `stream: true` has the total timeout of non-stream
   const body = [...endless(' ').slice(0, 20), JSON.stringify(chatAnswer())]
   const drip = (clock: ReturnType<typeof fakeClock>) =>
     new Response(bodyOf(slowly(clock, body, 100)), { headers: { 'content-type': 'application/json' } })
-  const { asked, answer } = await after(3_000, drip, ['one/m', 'two/m'])
-  await asked
-  assert.is(answer()?.headers.get('x-signalbox-target'), 'one/m')
+  const { requested, respond } = await after(3_000, drip, ['one/m', 'two/m'])
+  await requested
+  assert.is(respond()?.headers.get('x-signalbox-target'), 'one/m')
 })

@@ -23,12 +23,12 @@ const routes = [
 ]
 
 async function open() {
-  const up = fakeUpstream(({ provider, url }) => {
+  const upstream = fakeUpstream(({ provider, url }) => {
     if (url.pathname.endsWith('/count_tokens')) return json({ input_tokens: 3 })
     return json(provider === 'claude' ? messageAnswer() : chatAnswer())
   })
   const round = { models: ['one/m', 'two/m'], strategy: 'round-robin' as const }
-  return openWorld({ fetch: up, combos: { turn: round }, aliases: { alias: 'turn' } })
+  return openWorld({ fetch: upstream, combos: { turn: round }, aliases: { alias: 'turn' } })
 }
 
 /** Neither unhandled nor the gateway's fault, and JSON unless there is nothing to say or a stream was asked for. */
@@ -57,13 +57,13 @@ const object = fc
 
 /** JSON, JSON that was damaged, and bytes. */
 const body = fc.oneof(
-  object.map((made) => JSON.stringify(made)),
+  object.map((created) => JSON.stringify(created)),
   fc.tuple(object, fc.nat(), fc.string({ maxLength: 3 })).map(([value, place, damage]) => {
     const text = JSON.stringify(value)
     const at = place % (text.length + 1)
     return text.slice(0, at) + damage + text.slice(at + damage.length)
   }),
-  value.map((made) => JSON.stringify(made)),
+  value.map((created) => JSON.stringify(created)),
   fc.uint8Array({ maxLength: 50 }).map((bytes) => new Uint8Array(bytes)),
   anyText(),
 )

@@ -21,12 +21,12 @@ async function open() {
     set: (key, ...rest) => (isHanging('set', key) ? never() : memory.set(key, ...rest)),
     list: (prefix, ...rest) => (isHanging('list', prefix) ? never() : memory.list(prefix, ...rest)),
   }
-  const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
+  const upstream = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
   const turn = { models: ['one/m', 'two/m'], strategy: 'round-robin' as const }
   await openWorld({ clock, storage, combos: { turn } })
-  const world = await openWorld({ fetch: up, clock, storage, connections: [] }) // which has nothing in memory
+  const world = await openWorld({ fetch: upstream, clock, storage, connections: [] }) // which has nothing in memory
   return {
-    ...{ up, world, clock },
+    ...{ upstream, world, clock },
     hang: (which: typeof isHanging) => {
       isHanging = which
     },
@@ -42,11 +42,11 @@ for (const [what, which] of Object.entries({
   'reading the credentials hangs': (_: Operation, key: string) => key === 'vault',
 })) {
   test(`the client's deadline applies if ${what}`, async () => {
-    const { world, clock, hang, up } = await open()
+    const { world, clock, hang, upstream } = await open()
     hang(which)
     let response: Response | undefined
-    const pending = world.chat({ model: 'turn' }, { headers }).then((answer) => {
-      response = answer
+    const pending = world.chat({ model: 'turn' }, { headers }).then((reply) => {
+      response = reply
     })
     await clock.advance(699)
     assert.is(response, undefined)
@@ -55,7 +55,7 @@ for (const [what, which] of Object.entries({
     assert.is(response?.status, 504)
     assert.is(response?.headers.get('x-should-retry'), 'false')
     assert.match((await response?.text()) ?? '', /within the 700 ms/)
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
     await clock.advance(5_000) // when the gateway gives the storage up
     assert.is(clock.pending(), 0)
   })

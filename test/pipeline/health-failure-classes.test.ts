@@ -43,13 +43,13 @@ for (const [what, wait, headers, body] of [
   ['a reset header in epoch seconds', 15, { 'x-ratelimit-reset': '1767225615' }, {}],
 ] as const) {
   test(`a rate limit lasts as long as the provider specifies: ${what}`, async () => {
-    const { down, ask, pass } = await failing()
+    const { down, send, pass } = await failing()
     down.one = () => json({ error: { message: 'slow down', ...body } }, 429, headers)
-    await ask()
+    await send()
     pass(wait * 1_000 - 1)
-    assert.match(await ask(), /one\/m=skipped:rate-limit/)
+    assert.match(await send(), /one\/m=skipped:rate-limit/)
     pass(1)
-    assert.match(await ask(), /one\/m=429:rate-limit/)
+    assert.match(await send(), /one\/m=429:rate-limit/)
   })
 }
 
@@ -62,21 +62,21 @@ for (const [what, refusal, reason] of [
   ],
 ] as const) {
   test(`${what} about one model doesn't affect the account's other models`, async () => {
-    const { down, ask } = await failing()
+    const { down, send } = await failing()
     down.one = refusal
-    assert.match(await ask('one/m'), `:${reason}`)
+    assert.match(await send('one/m'), `:${reason}`)
     delete down.one
-    assert.is(await ask(), `200 one/m=skipped:${reason}, two/m=200`)
-    assert.is(await ask('one/other'), '200 one/other=200')
+    assert.is(await send(), `200 one/m=skipped:${reason}, two/m=200`)
+    assert.is(await send('one/other'), '200 one/other=200')
   })
 }
 
 test("a client's rejected request doesn't affect the connection's health, regardless of the status", async () => {
-  const { down, ask, world } = await failing()
+  const { down, send, world } = await failing()
   down.one = () => json({ code: 'permission-denied', error: 'Content violates usage guidelines. ' }, 403)
-  assert.is(await ask(), '403 one/m=403:client')
+  assert.is(await send(), '403 one/m=403:client')
   down.one = () => json({ error: { message: "[{'input': 'API key not valid: the model `m` does not exist'}]" } }, 400)
-  assert.is(await ask(), '400 one/m=400:client')
+  assert.is(await send(), '400 one/m=400:client')
   assert.equal((await world.api.health.list()).health, [])
 })
 
@@ -94,9 +94,9 @@ for (const [status, advice] of [
   [403, 'lacks a permission'],
 ] as const) {
   test(`operators get advice about a ${status}`, async () => {
-    const { down, ask, world } = await failing()
+    const { down, send, world } = await failing()
     down.one = () => json({ error: { message: 'no', code: 'account_was_closed' } }, status)
-    await ask()
+    await send()
     const [one] = (await world.api.connections.list()).connections
     const [entry] = one?.health ?? []
     assert.match(entry?.message ?? '', `(status ${status}, account_was_closed)`)
@@ -105,9 +105,9 @@ for (const [status, advice] of [
 }
 
 test("a proxy that requires credentials isn't treated as an error of the client or the key", async () => {
-  const { down, ask, world } = await failing()
+  const { down, send, world } = await failing()
   down.one = refused(407)
-  assert.is(await ask(), '200 one/m=407:network, two/m=200')
+  assert.is(await send(), '200 one/m=407:network, two/m=200')
   const response = await world.chat({ model: 'one/m' })
   assert.is(response.status, 502)
   assert.match(await response.text(), 'proxy')
@@ -145,7 +145,7 @@ test('a request that is too long falls back only to a larger context window, and
     ['three', 200_000],
   ] as const)
     sized[provider] = { ...catalog[provider], models: [{ id: 'm', contextWindow }] }
-  const { down, ask, world } = await failing({
+  const { down, send, world } = await failing({
     catalog: sized,
     combos: { chain: ['one/m', 'two/m', 'three/m'], small: ['one/m', 'two/m'], unknown: ['claude/x', 'one/m'] },
   })
@@ -153,12 +153,12 @@ test('a request that is too long falls back only to a larger context window, and
     error: { message: 'This model’s maximum context length is 8000 tokens.', code: 'context_length_exceeded' },
   }
   down.one = () => json(body, 400)
-  assert.is(await ask(), '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200')
+  assert.is(await send(), '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200')
   const response = await world.chat({ model: 'small' })
   assert.is(response.status, 400)
   assert.equal(await response.json(), body)
   down.one = () => json({ error: { message: 'the request exceeds the available context size' } }, 400) // llama.cpp's words
-  assert.is(await ask(), '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200')
+  assert.is(await send(), '200 one/m=400:context-overflow, two/m=skipped:context-overflow, three/m=200')
 })
 
 for (const [what, end, reason] of [
@@ -167,30 +167,30 @@ for (const [what, end, reason] of [
   ['reports an error', 'data: {"error":{"message":"over","code":503}}\n\n', 'server'],
 ] as const) {
   test(`a stream that ${what} after its first content isn't retried, but is treated as a failure`, async () => {
-    const up = fakeUpstream(({ provider }) => {
+    const upstream = fakeUpstream(({ provider }) => {
       const events = chatEvents()
       if (provider === 'two') return sse(events)
       return end === 'error' ? sse(events.slice(0, 2), 'error') : sse([...events.slice(0, 2), ...(end ? [end] : [])])
     })
-    const { world } = await failing({ fetch: up })
-    const ask = async () => {
+    const { world } = await failing({ fetch: upstream })
+    const send = async () => {
       const response = await world.chat({ model: 'chain', stream: true })
       const attempts = response.headers.get('x-signalbox-attempts') ?? ''
       return { text: await response.text(), attempts: attempts.replace(/;via=[^,]*/g, '') }
     }
     for (let at = 0; at < 5; at++) {
-      const { text, attempts } = await ask()
+      const { text, attempts } = await send()
       assert.match(text, '"error"')
       assert.is(attempts, 'one/m=200')
     }
-    assert.is((await ask()).attempts, `one/m=skipped:${reason}, two/m=200`)
+    assert.is((await send()).attempts, `one/m=skipped:${reason}, two/m=200`)
   })
 }
 
 test("a stream that the client ends, or that rejects the request, doesn't affect the health of its target", async () => {
   const refusal = 'data: {"error":{"message":"no","code":400}}\n\n'
-  const up = fakeUpstream(() => sse([...chatEvents().slice(0, 2), refusal]))
-  const { world } = await failing({ fetch: up })
+  const upstream = fakeUpstream(() => sse([...chatEvents().slice(0, 2), refusal]))
+  const { world } = await failing({ fetch: upstream })
   for (let at = 0; at < 4; at++) {
     const response = await world.chat({ model: 'one/m', stream: true })
     if (at < 2) await response.text()
@@ -200,21 +200,21 @@ test("a stream that the client ends, or that rejects the request, doesn't affect
 })
 
 test('an account without credit goes into cooldown like a rejected key, with advice', async () => {
-  const { down, ask, pass, world } = await failing()
+  const { down, send, pass, world } = await failing()
   const quota = { error: { message: 'You exceeded your current quota', code: 'insufficient_quota' } }
   down.one = () => json(quota, 429)
-  assert.is(await ask(), '200 one/m=429:credentials, two/m=200')
+  assert.is(await send(), '200 one/m=429:credentials, two/m=200')
   pass(59_000)
-  assert.is(await ask(), '200 one/m=skipped:credentials, two/m=200')
+  assert.is(await send(), '200 one/m=skipped:credentials, two/m=200')
   const [first] = (await world.api.connections.list()).connections
   assert.match(first?.health?.[0]?.message ?? '', /\(status 429, insufficient_quota\)\. The account is out of credit/)
 })
 
 test("a request that is rejected for its content fails immediately and doesn't affect the key", async () => {
-  const { down, ask, up } = await failing()
+  const { down, send, upstream } = await failing()
   down.one = () => json({ error: { message: 'Rejected', code: 'content_policy_violation' } }, 403)
-  for (let times = 0; times < 3; times++) assert.is(await ask(), '403 one/m=403:client')
-  assert.equal(up.providers, ['one', 'one', 'one'])
+  for (let times = 0; times < 3; times++) assert.is(await send(), '403 one/m=403:client')
+  assert.equal(upstream.providers, ['one', 'one', 'one'])
 })
 
 /** As `fetch` fails in Node. */
@@ -233,27 +233,27 @@ for (const [code, takes] of [
   [undefined, false],
 ] as const)
   test(`a network failure with ${code ?? 'no code'} ${takes ? 'affects the entire connection' : 'may affect only one model'}`, async () => {
-    const { down, ask, pass } = await failing({
+    const { down, send, pass } = await failing({
       connections: ['one', 'two'],
       combos: { chain: ['one/m', 'two/m'], others: ['one/other', 'two/m'] },
     })
     down.one = () => {
       throw fetchFailed(code)
     }
-    for (let times = 0; times < 5; times++) await ask()
-    assert.is(await ask(), '200 one/m=skipped:network, two/m=200')
+    for (let times = 0; times < 5; times++) await send()
+    assert.is(await send(), '200 one/m=skipped:network, two/m=200')
     delete down.one
-    assert.is(await ask('others'), takes ? '200 one/other=skipped:network, two/m=200' : '200 one/other=200')
+    assert.is(await send('others'), takes ? '200 one/other=skipped:network, two/m=200' : '200 one/other=200')
     pass(6_000)
-    assert.is(await ask(), '200 one/m=200')
+    assert.is(await send(), '200 one/m=200')
   })
 
 const flagged = () => json({ error: { message: 'Your input was flagged as violating our usage policy' } }, 403)
 
 test("a 403 about the prompt is a client error and doesn't affect the key, even if repeated", async () => {
-  const { down, ask, world } = await failing()
+  const { down, send, world } = await failing()
   down.one = flagged
-  for (let times = 0; times < 6; times++) assert.is(await ask(), '403 one/m=403:client')
+  for (let times = 0; times < 6; times++) assert.is(await send(), '403 one/m=403:client')
   assert.equal((await world.api.health.list()).health, [])
 })
 
@@ -303,21 +303,21 @@ for (const [what, headers, metadata, waitMs] of [
   ['from OpenRouter about in-flight requests', {}, { limit_source: 'openrouter_in_flight_budget' }, 1_100],
 ] as const)
   test(`a 402 ${what} starts a cooldown like a 429, and doesn't count against the key`, async () => {
-    const { down, ask, pass } = await failing()
+    const { down, send, pass } = await failing()
     down.one = () => json({ error: { message: 'Try later', code: 402, metadata } }, 402, headers)
-    assert.is(await ask(), '200 one/m=402:rate-limit, two/m=200')
-    assert.is(await ask(), '200 one/m=skipped:rate-limit, two/m=200')
+    assert.is(await send(), '200 one/m=402:rate-limit, two/m=200')
+    assert.is(await send(), '200 one/m=skipped:rate-limit, two/m=200')
     pass(waitMs)
     delete down.one
-    assert.is(await ask(), '200 one/m=200')
+    assert.is(await send(), '200 one/m=200')
   })
 
 test("a single request that exceeds the account's budget falls back without counting as a failure of the target", async () => {
-  const { down, ask, world } = await failing()
+  const { down, send, world } = await failing()
   const metadata = { reason: 'weight_exceeds_budget', limit_source: 'openrouter_credits' }
   const body = { error: { message: 'This request is too dear', code: 402, metadata } }
   down.one = () => json(body, 402, { 'retry-after': '3' })
-  for (let times = 0; times < 6; times++) assert.is(await ask(), '200 one/m=402:over-budget, two/m=200')
+  for (let times = 0; times < 6; times++) assert.is(await send(), '200 one/m=402:over-budget, two/m=200')
   assert.equal((await world.api.health.list()).health, [])
   const alone = await world.chat({ model: 'one/m' })
   assert.is(alone.status, 402)
@@ -327,15 +327,15 @@ test("a single request that exceeds the account's budget falls back without coun
 const afford =
   'This request requires more credits, or fewer max_tokens. You requested up to 32000 tokens, but can only afford 27342.'
 
-for (const [how, answer] of [
+for (const [how, respond] of [
   ['a status', () => json({ error: { message: afford, code: 402, metadata: { provider_name: null } } }, 402)],
   ['a 200', () => json({ error: { message: afford, code: 402 } })],
   ['the code of its error in a 200', () => json({ error: { message: afford, code: 'payment_required' } })],
 ] as const)
   test(`a request for more credit than is left, reported by ${how}, falls back without counting against the target`, async () => {
-    const { down, ask, world } = await failing()
-    down.one = answer
-    for (let times = 0; times < 6; times++) assert.is(await ask(), '200 one/m=402:over-budget, two/m=200')
+    const { down, send, world } = await failing()
+    down.one = respond
+    for (let times = 0; times < 6; times++) assert.is(await send(), '200 one/m=402:over-budget, two/m=200')
     assert.equal((await world.api.health.list()).health, [])
     for (const path of [world.chat, world.messages]) {
       const alone = await path({ model: 'one/m' })
@@ -354,7 +354,7 @@ test('a request for more credit than is left, reported at the start of a stream,
   assert.equal((await world.api.health.list()).health, [])
 })
 
-for (const [what, status, answer] of [
+for (const [what, status, respond] of [
   ['a 405', 405, () => new Response('', { status: 405 })],
   ['a 405 that mentions the method', 405, () => json({ detail: 'Method Not Allowed' }, 405)],
   [
@@ -364,15 +364,15 @@ for (const [what, status, answer] of [
   ],
 ] as const)
   test(`${what} falls back to the next target`, async () => {
-    const { down, ask, world } = await failing()
-    down.one = answer
-    assert.is(await ask(), `200 one/m=${status}:content, two/m=200`)
+    const { down, send, world } = await failing()
+    down.one = respond
+    assert.is(await send(), `200 one/m=${status}:content, two/m=200`)
     assert.is((await world.chat({ model: 'one/m' })).status, 502)
   })
 
 test('a stream with a finish_reason but no end marker is complete', async () => {
-  const up = fakeUpstream(() => sse(chatEvents().filter((event) => !event.includes('[DONE]'))))
-  const { world } = await failing({ fetch: up })
+  const upstream = fakeUpstream(() => sse(chatEvents().filter((event) => !event.includes('[DONE]'))))
+  const { world } = await failing({ fetch: upstream })
   for (let times = 0; times < 6; times++) {
     const response = await world.chat({ model: 'one/m', stream: true })
     assert.not.match(await response.text(), '"error"')

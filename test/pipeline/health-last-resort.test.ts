@@ -8,32 +8,32 @@ import { openWorld } from './support/world.ts'
 const test = suite('a single unhealthy target')
 
 /** One unhealthy target, and ten concurrent requests for it; its response waits for `release`. */
-async function burst(waitMs: number, answer: () => Response) {
+async function burst(waitMs: number, respond: () => Response) {
   const clock = fakeClock()
   let release = () => {}
   const released = new Promise<void>((resolve) => {
     release = resolve
   })
   let isIll = true
-  const up = fakeUpstream(async () => {
+  const upstream = fakeUpstream(async () => {
     if (isIll) return refused(429, { 'retry-after': '5' })()
     await released
-    return answer()
+    return respond()
   })
-  const world = await openWorld({ fetch: up, clock })
-  const ask = async (init?: RequestInit) => {
+  const world = await openWorld({ fetch: upstream, clock })
+  const send = async (init?: RequestInit) => {
     const response = await world.chat({ model: 'one/m' }, init)
     return { status: response.status, wait: response.headers.get('retry-after'), text: await response.text() }
   }
-  await ask()
+  await send()
   isIll = false
   await clock.advance(waitMs)
-  const first = ask()
-  while (up.calls.length < 2) await clock.advance(0)
+  const first = send()
+  while (upstream.calls.length < 2) await clock.advance(0)
   const underWay = clock.pending()
-  const others = Array.from({ length: 9 }, () => ask())
+  const others = Array.from({ length: 9 }, () => send())
   await clock.untilPending(underWay + 9)
-  return { clock, up, ask, release, answers: [first, ...others] }
+  return { clock, upstream, send, release, responses: [first, ...others] }
 }
 
 for (const [when, waitMs] of [
@@ -41,17 +41,17 @@ for (const [when, waitMs] of [
   ['may be probed', 6_000],
 ] as const) {
   test(`if the only target ${when}, one of many requests calls it, and a success lets the others through`, async () => {
-    const { up, release, answers } = await burst(waitMs, () => json(chatAnswer()))
-    assert.is(up.calls.length, 2)
+    const { upstream, release, responses } = await burst(waitMs, () => json(chatAnswer()))
+    assert.is(upstream.calls.length, 2)
     release()
-    for (const { status } of await Promise.all(answers)) assert.is(status, 200)
-    assert.is(up.calls.length, 11)
+    for (const { status } of await Promise.all(responses)) assert.is(status, 200)
+    assert.is(upstream.calls.length, 11)
   })
 
   test(`if the only target ${when}, one of many requests calls it, and the others fail along with it`, async () => {
-    const { up, release, answers } = await burst(waitMs, refused(429, { 'retry-after': '30' }))
+    const { upstream, release, responses } = await burst(waitMs, refused(429, { 'retry-after': '30' }))
     release()
-    const [first, ...others] = await Promise.all(answers)
+    const [first, ...others] = await Promise.all(responses)
     assert.match(first?.text ?? '', 'no 429')
     for (const { status, wait, text } of others) {
       assert.is(status, 429)
@@ -59,32 +59,32 @@ for (const [when, waitMs] of [
       assert.match(text, 'Another request just tried one/m')
       assert.not.match(text, 'no 429', 'what was said to another client')
     }
-    assert.is(up.calls.length, 2)
+    assert.is(upstream.calls.length, 2)
   })
 
   test(`if the only target ${when}, a call that is silent for five seconds lets one more follow`, async () => {
-    const { clock, up, ask, release, answers } = await burst(waitMs, () => json(chatAnswer()))
+    const { clock, upstream, send, release, responses } = await burst(waitMs, () => json(chatAnswer()))
     await clock.advance(100)
     const waiting = clock.pending()
-    const late = ask()
+    const late = send()
     await clock.untilPending(waiting + 1)
     await clock.advance(4_900)
-    while (up.calls.length < 3) await clock.advance(0)
+    while (upstream.calls.length < 3) await clock.advance(0)
     release()
     assert.is((await late).status, 200)
-    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    const statuses = (await Promise.all(responses)).map(({ status }) => status)
     assert.equal(statuses.sort(), [200, 200, ...Array(8).fill(429)])
-    assert.is(up.calls.length, 4)
+    assert.is(upstream.calls.length, 4)
     assert.is(clock.pending(), 0)
   })
 }
 
 test('a request waiting for another to try the only target ends immediately when its client disconnects, without delaying others', async () => {
-  const { clock, up, ask, release, answers } = await burst(6_000, () => json(chatAnswer()))
+  const { clock, upstream, send, release, responses } = await burst(6_000, () => json(chatAnswer()))
   const leaving = new AbortController()
   const waiting = clock.pending()
-  const left = ask({ signal: leaving.signal })
-  const impatient = ask({ headers: { 'x-signalbox-timeout-ms': '50' } })
+  const left = send({ signal: leaving.signal })
+  const impatient = send({ headers: { 'x-signalbox-timeout-ms': '50' } })
   await clock.untilPending(waiting + 3)
   await clock.advance(50)
   leaving.abort()
@@ -92,8 +92,8 @@ test('a request waiting for another to try the only target ends immediately when
   assert.is((await impatient).status, 504)
   assert.is(clock.pending(), waiting)
   release()
-  assert.is((await ask()).status, 200)
-  await Promise.all(answers)
-  assert.is(up.calls.length, 12)
-  assert.is(up.open, 0)
+  assert.is((await send()).status, 200)
+  await Promise.all(responses)
+  assert.is(upstream.calls.length, 12)
+  assert.is(upstream.open, 0)
 })

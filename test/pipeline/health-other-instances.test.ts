@@ -9,13 +9,13 @@ import { openWorld } from './support/world.ts'
 const test = suite('connections changed by another instance')
 
 /** Two instances on one storage; the first has made two connections, which `tried` finds unhealthy on the second instance. */
-async function pair(answer: Answering) {
+async function pair(respond: Answering) {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
-  const up = fakeUpstream(answer)
+  const upstream = fakeUpstream(respond)
   const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: `key-of-${name}` }))
-  const { api } = await openWorld({ fetch: up, clock, storage, connections })
-  const world = await openWorld({ fetch: up, clock, storage, connections: [] })
+  const { api } = await openWorld({ fetch: upstream, clock, storage, connections })
+  const world = await openWorld({ fetch: upstream, clock, storage, connections: [] })
   const ids = (await api.connections.list()).connections.map(({ id }) => id)
   async function tried() {
     const response = await world.chat({ model: 'one/m' })

@@ -19,10 +19,10 @@ async function open(options: { basePath?: string; allowedOrigins?: string[] } = 
   const storage: Storage = { ...memory, get: (key) => read(key) }
   const world = await openWorld({ clock, storage, ...options })
   let reads = 0
-  const ask = (path = '/health', init: RequestInit = {}) =>
+  const send = (path = '/health', init: RequestInit = {}) =>
     world.gateway.fetch(new Request(`http://gateway${path}`, init))
   return {
-    ...{ world, clock, ask },
+    ...{ world, clock, send },
     reads: () => reads,
     readBy: (next: Storage['get']) => {
       read = (key) => {
@@ -41,14 +41,14 @@ test('the version in a response matches package.json', async () => {
 
 for (const basePath of ['', '/ai']) {
   test(`a gateway at "${basePath}" returns 200 without a credential, and no body for HEAD`, async () => {
-    const { world, ask } = await open({ basePath })
+    const { world, send } = await open({ basePath })
     await world.api.settings.update({ requireApiKey: true })
-    const response = await ask(`${basePath}/health`)
+    const response = await send(`${basePath}/health`)
     assert.is(response.status, 200)
     assert.is(response.headers.get('content-type'), 'application/json')
     assert.is(response.headers.get('cache-control'), 'no-store')
     assert.equal(await response.json(), ok)
-    const head = await ask(`${basePath}/health`, { method: 'HEAD' })
+    const head = await send(`${basePath}/health`, { method: 'HEAD' })
     assert.equal([head.status, await head.text()], [200, ''])
   })
 
@@ -67,7 +67,7 @@ for (const basePath of ['', '/ai']) {
 
 test('other methods are rejected, and no response has a CORS header', async () => {
   const origin = 'https://app.example'
-  const { ask } = await open({ allowedOrigins: [origin] })
+  const { send } = await open({ allowedOrigins: [origin] })
   for (const [method, status] of [
     ['GET', 200],
     ['HEAD', 200],
@@ -77,7 +77,7 @@ test('other methods are rejected, and no response has a CORS header', async () =
     ['PATCH', 405],
     ['DELETE', 405],
   ] as const) {
-    const response = await ask('/health', { method, headers: { origin, 'access-control-request-method': 'GET' } })
+    const response = await send('/health', { method, headers: { origin, 'access-control-request-method': 'GET' } })
     assert.is(response.status, status, method)
     assert.is(response.headers.get('allow'), status === 200 ? null : 'GET, HEAD, OPTIONS', method)
     const cors = [...response.headers.keys()].filter((name) => name.startsWith('access-control-'))
@@ -86,18 +86,18 @@ test('other methods are rejected, and no response has a CORS header', async () =
 })
 
 test('a closing gateway returns a 503', async () => {
-  const { world, ask } = await open()
+  const { world, send } = await open()
   const pending = world.chat({}) // noNetwork: it fails
   const closing = world.gateway.close()
-  const response = await ask()
+  const response = await send()
   assert.is(response.status, 503)
   assert.equal(await response.json(), { status: 'closing', version: VERSION })
   await Promise.all([pending, closing])
-  assert.is((await ask()).status, 503)
+  assert.is((await send()).status, 503)
 })
 
 test('a gateway that starts closing while it reads its storage returns a 503', async () => {
-  const { world, ask, readBy, memory } = await open()
+  const { world, send, readBy, memory } = await open()
   let goOn = () => {}
   readBy(async (key) => {
     await new Promise<void>((resolve) => {
@@ -105,7 +105,7 @@ test('a gateway that starts closing while it reads its storage returns a 503', a
     })
     return memory.get(key)
   })
-  const pending = ask()
+  const pending = send()
   await world.clock.advance(0)
   const closing = world.gateway.close()
   goOn()
@@ -114,13 +114,13 @@ test('a gateway that starts closing while it reads its storage returns a 503', a
 })
 
 test("a gateway whose storage can't be read returns a 503, reports it once, and recovers", async () => {
-  const { world, clock, ask, readBy, memory } = await open()
-  assert.is((await ask()).status, 200)
+  const { world, clock, send, readBy, memory } = await open()
+  assert.is((await send()).status, 200)
   readBy(() => Promise.reject(new Error('the disk is gone')))
-  assert.is((await ask()).status, 200, 'for a second the last result stands')
+  assert.is((await send()).status, 200, 'for a second the last result stands')
   for (let time = 0; time < 3; time++) {
     await clock.advance(1_000)
-    const response = await ask()
+    const response = await send()
     assert.is(response.status, 503)
     const text = await response.text()
     assert.equal(JSON.parse(text), { status: 'store unreadable', version: VERSION })
@@ -129,20 +129,20 @@ test("a gateway whose storage can't be read returns a 503, reports it once, and 
   assert.match(String((world.recorded.errors[0] as Error).cause), 'the disk is gone')
   readBy(memory.get)
   await clock.advance(1_000)
-  assert.equal(await (await ask()).json(), ok)
+  assert.equal(await (await send()).json(), ok)
 })
 
 test('damaged settings are treated as unreadable storage', async () => {
-  const { ask, memory } = await open()
+  const { send, memory } = await open()
   await memory.set('settings', '{')
-  assert.is((await ask()).status, 503)
+  assert.is((await send()).status, 503)
 })
 
 test('a storage that hangs is treated as unreadable after two seconds', async () => {
-  const { clock, ask, readBy } = await open()
+  const { clock, send, readBy } = await open()
   readBy(never)
   let status = 0
-  const pending = ask().then((response) => {
+  const pending = send().then((response) => {
     status = response.status
   })
   await clock.advance(1_999)
@@ -155,9 +155,9 @@ test('a storage that hangs is treated as unreadable after two seconds', async ()
 })
 
 test('many concurrent requests read the storage once', async () => {
-  const { ask, readBy, reads, memory } = await open()
+  const { send, readBy, reads, memory } = await open()
   readBy(memory.get)
-  const answers = await Promise.all(Array.from({ length: 50 }, () => ask()))
-  assert.ok(answers.every(({ status }) => status === 200))
+  const responses = await Promise.all(Array.from({ length: 50 }, () => send()))
+  assert.ok(responses.every(({ status }) => status === 200))
   assert.is(reads(), 1)
 })

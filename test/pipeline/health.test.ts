@@ -7,56 +7,56 @@ import { token } from './support/world.ts'
 const test = suite('targets that fail')
 
 test('a target that keeps failing is skipped, and one request notices that it has recovered', async () => {
-  const { down, ask, pass, up } = await failing()
+  const { down, send, pass, upstream } = await failing()
   down.one = refused(503)
-  for (let at = 0; at < 5; at++) assert.is(await ask(), '200 one/m=503:server, two/m=200')
-  assert.is(await ask(), '200 one/m=skipped:server, two/m=200')
+  for (let at = 0; at < 5; at++) assert.is(await send(), '200 one/m=503:server, two/m=200')
+  assert.is(await send(), '200 one/m=skipped:server, two/m=200')
   pass(6_000)
-  assert.is(await ask(), '200 one/m=503:server, two/m=200')
-  assert.is(await ask(), '200 one/m=skipped:server, two/m=200')
+  assert.is(await send(), '200 one/m=503:server, two/m=200')
+  assert.is(await send(), '200 one/m=skipped:server, two/m=200')
   pass(12_000)
   delete down.one
-  const before = up.calls.length
-  assert.is(await ask(), '200 one/m=200')
-  assert.is(await ask(), '200 one/m=200')
-  assert.is(up.calls.length, before + 2)
+  const before = upstream.calls.length
+  assert.is(await send(), '200 one/m=200')
+  assert.is(await send(), '200 one/m=200')
+  assert.is(upstream.calls.length, before + 2)
 })
 
 for (const stop of ['succeeds', 'fails']) {
   test(`exactly one of many concurrent requests sends a probe, and the others use the next target (the probe ${stop})`, async () => {
-    const { down, ask, pass, up } = await failing()
+    const { down, send, pass, upstream } = await failing()
     down.one = refused(503)
-    for (let at = 0; at < 5; at++) await ask()
+    for (let at = 0; at < 5; at++) await send()
     pass(6_000)
     if (stop === 'succeeds') delete down.one
-    const before = up.calls.length
-    const answers = await Promise.all(Array.from({ length: 10 }, () => ask()))
-    assert.is(up.providers.slice(before).filter((provider) => provider === 'one').length, 1)
-    assert.is(answers.filter((answer) => answer === '200 one/m=skipped:server, two/m=200').length, 9)
+    const before = upstream.calls.length
+    const responses = await Promise.all(Array.from({ length: 10 }, () => send()))
+    assert.is(upstream.providers.slice(before).filter((provider) => provider === 'one').length, 1)
+    assert.is(responses.filter((response) => response === '200 one/m=skipped:server, two/m=200').length, 9)
   })
 }
 
 test("the next request sends a probe that the retry budget didn't allow earlier", async () => {
-  const { down, ask, pass, world } = await failing({
+  const { down, send, pass, world } = await failing({
     combos: { spent: ['two/m', 'three/m'], pair: ['two/m', 'one/m'] },
   })
   down.one = refused(429, { 'retry-after-ms': '100' })
   down.two = refused(503)
   for (let at = 0; at < 20; at++) {
-    await ask('spent')
+    await send('spent')
     await world.api.health.reset()
   }
-  await ask('one/m')
+  await send('one/m')
   pass(200)
   delete down.one
-  assert.is(await ask('pair'), '503 two/m=503:server, stopped=retry-budget')
-  assert.is(await ask('one/m'), '200 one/m=200')
+  assert.is(await send('pair'), '503 two/m=503:server, stopped=retry-budget')
+  assert.is(await send('one/m'), '200 one/m=200')
 })
 
 test("a probe whose request can't be written is left to the next request", async () => {
-  const { down, pass, world, ask } = await failing({ connections: ['google'] })
+  const { down, pass, world, send } = await failing({ connections: ['google'] })
   down.google = refused(429, { 'retry-after': '3' })
-  await ask('google/g')
+  await send('google/g')
   pass(4_000)
   const response = await world.chat({ model: 'google/\ud800', messages: [{ role: 'user', content: 'Hello' }] })
   assert.ok(response.status >= 400)
@@ -65,10 +65,10 @@ test("a probe whose request can't be written is left to the next request", async
 })
 
 test('a connection with a rejected credential is skipped immediately, and the operator sees the reason', async () => {
-  const { down, ask, world } = await failing()
+  const { down, send, world } = await failing()
   down.one = refused(401)
-  assert.is(await ask(), '200 one/m=401:credentials, two/m=200')
-  assert.is(await ask(), '200 one/m=skipped:credentials, two/m=200')
+  assert.is(await send(), '200 one/m=401:credentials, two/m=200')
+  assert.is(await send(), '200 one/m=skipped:credentials, two/m=200')
   const { connections } = await world.api.connections.list()
   const [one, two] = connections
   assert.is(one?.health?.[0]?.reason, 'credentials')
@@ -76,53 +76,53 @@ test('a connection with a rejected credential is skipped immediately, and the op
   assert.is(two?.health, undefined)
   await world.api.connections.update(one?.id ?? '', { apiKey: 'another-credential' })
   delete down.one
-  assert.is(await ask(), '200 one/m=200', 'a new credential is tried at once')
+  assert.is(await send(), '200 one/m=200', 'a new credential is tried at once')
 })
 
 test("a rejected credential doesn't affect other accounts of the provider", async () => {
-  const up = fakeUpstream(({ headers }) =>
+  const upstream = fakeUpstream(({ headers }) =>
     headers.get('authorization') === 'Bearer bad-credential' ? refused(401)() : json(chatAnswer()),
   )
-  const { ask } = await failing({
-    fetch: up,
+  const { send } = await failing({
+    fetch: upstream,
     connections: [
       { provider: 'one', apiKey: 'bad-credential', priority: 1 },
       { provider: 'one', apiKey: 'good-credential', priority: 2 },
     ],
   })
-  assert.is(await ask('one/m'), '200 one/m=401:credentials, one/m=200')
-  assert.is(await ask('one/m'), '200 one/m=skipped:credentials, one/m=200')
+  assert.is(await send('one/m'), '200 one/m=401:credentials, one/m=200')
+  assert.is(await send('one/m'), '200 one/m=skipped:credentials, one/m=200')
 })
 
 test('when all targets are in cooldown, the first one to recover is tried', async () => {
-  const { down, ask } = await failing()
+  const { down, send } = await failing()
   down.one = refused(429, { 'retry-after': '60' })
   down.two = refused(429, { 'retry-after': '5' })
-  assert.match(await ask(), /^429 one\/m=429:rate-limit, two\/m=429:rate-limit$/)
-  assert.is(await ask(), '429 one/m=skipped:rate-limit, two/m=skipped:rate-limit, two/m=429:rate-limit')
+  assert.match(await send(), /^429 one\/m=429:rate-limit, two\/m=429:rate-limit$/)
+  assert.is(await send(), '429 one/m=skipped:rate-limit, two/m=skipped:rate-limit, two/m=429:rate-limit')
   delete down.two
-  assert.is(await ask(), '200 one/m=skipped:rate-limit, two/m=skipped:rate-limit, two/m=200')
+  assert.is(await send(), '200 one/m=skipped:rate-limit, two/m=skipped:rate-limit, two/m=200')
 })
 
 test('a target that is being probed comes before targets in cooldown', async () => {
-  const { down, ask, pass, up } = await failing()
+  const { down, send, pass, upstream } = await failing()
   down.one = refused(429, { 'retry-after': '60' })
   down.two = refused(429, { 'retry-after': '5' })
-  await ask()
+  await send()
   pass(6_000)
   delete down.two
   const skipped = 'one/m=skipped:rate-limit, two/m'
-  const answers = await Promise.all([ask(), ask()])
-  assert.equal(answers.sort(), [`200 ${skipped}=200`, `200 ${skipped}=skipped:rate-limit, two/m=200`])
-  assert.equal(up.providers, ['one', 'two', 'two', 'two'])
+  const responses = await Promise.all([send(), send()])
+  assert.equal(responses.sort(), [`200 ${skipped}=200`, `200 ${skipped}=skipped:rate-limit, two/m=200`])
+  assert.equal(upstream.providers, ['one', 'two', 'two', 'two'])
 })
 
 test("a connection's health shows its most important records even if clients invent many model names", async () => {
-  const { down, ask, world } = await failing()
+  const { down, send, world } = await failing()
   down.one = () => json({ error: { message: 'x'.repeat(1_000), code: 'model_not_found' } }, 404)
-  for (let at = 0; at < 40; at++) await ask(`one/made-up-${at}`)
+  for (let at = 0; at < 40; at++) await send(`one/made-up-${at}`)
   down.one = refused(401)
-  await ask('one/m')
+  await send('one/m')
   const { connections } = await world.api.connections.list()
   const health = connections.find(({ provider }) => provider === 'one')?.health ?? []
   assert.is(health.length, 20)
@@ -132,7 +132,7 @@ test("a connection's health shows its most important records even if clients inv
 })
 
 test('health can be read and reset over HTTP', async () => {
-  const { down, ask, world } = await failing()
+  const { down, send, world } = await failing()
   const call = async (method: string, path: string) => {
     const response = await world.gateway.fetch(
       new Request(`http://gateway${path}`, { method, headers: { authorization: `Bearer ${token}` } }),
@@ -148,23 +148,23 @@ test('health can be read and reset over HTTP', async () => {
   const { status, body: first } = await call('GET', '/api/health')
   assert.equal([status, first.health, first.damaged], [200, [], []])
   down.one = refused(401)
-  await ask()
+  await send()
   const { body } = await call('GET', '/api/health')
   const [entry] = body.health ?? []
   assert.is(entry?.state, 'cooling')
   assert.not.match(JSON.stringify(body), 'secret-of')
   assert.equal(await call('DELETE', '/api/health/nobody'), { status: 404, body: { error: 'Connection not found' } })
-  assert.match(await ask(), /skipped/)
+  assert.match(await send(), /skipped/)
   assert.equal(await call('DELETE', `/api/health/${entry?.connectionId}`), { status: 200, body: { success: true } })
-  assert.match(await ask(), /^200 one\/m=401:credentials/)
+  assert.match(await send(), /^200 one\/m=401:credentials/)
   assert.equal(await call('DELETE', '/api/health'), { status: 200, body: { success: true } })
   assert.equal((await world.api.health.list()).health, [])
 })
 
 test('a client that disconnects during its probe leaves the probe to another request', async () => {
-  const { down, ask, pass, world } = await failing({ combos: {} })
+  const { down, send, pass, world } = await failing({ combos: {} })
   down.one = refused(401)
-  await ask('one/m')
+  await send('one/m')
   pass(70_000)
   const leave = new AbortController()
   down.one = () => {
@@ -173,43 +173,43 @@ test('a client that disconnects during its probe leaves the probe to another req
   }
   await world.chat({ model: 'one/m' }, { signal: leave.signal }).catch(() => {})
   delete down.one
-  assert.is(await ask('one/m'), '200 one/m=200')
+  assert.is(await send('one/m'), '200 one/m=200')
 })
 
 test('the last attempt is kept for another provider if one has rejected all keys so far', async () => {
   const dead = (...names: string[]) => names.map((name) => ({ provider: 'one', name, apiKey: `dead-key-${name}` }))
-  const up = fakeUpstream(({ provider }) => (provider === 'one' ? refused(401)() : json(chatAnswer())))
-  const setting = { fetch: up, connections: [...dead('a', 'b', 'c', 'd'), 'two'] }
-  const { ask, world } = await failing(setting)
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? refused(401)() : json(chatAnswer())))
+  const setting = { fetch: upstream, connections: [...dead('a', 'b', 'c', 'd'), 'two'] }
+  const { send, world } = await failing(setting)
   assert.is(
-    await ask(),
+    await send(),
     '200 one/m=401:credentials, one/m=401:credentials, one/m=skipped:credentials, one/m=skipped:credentials, two/m=200',
   )
   await world.api.health.reset()
-  assert.match(await ask('one/m'), /^502 (?:one\/m=401:credentials, ){3}stopped=max-attempts$/, 'there is no other')
-  const { ask: askTwice } = await failing({ ...setting, limits: { maxAttempts: 2 } })
+  assert.match(await send('one/m'), /^502 (?:one\/m=401:credentials, ){3}stopped=max-attempts$/, 'there is no other')
+  const { send: askTwice } = await failing({ ...setting, limits: { maxAttempts: 2 } })
   assert.match(await askTwice(), /^200 one\/m=401:credentials, (?:one\/m=skipped:credentials, ){3}two\/m=200$/)
-  const { ask: askOnce } = await failing({ ...setting, limits: { maxAttempts: 1 } })
+  const { send: askOnce } = await failing({ ...setting, limits: { maxAttempts: 1 } })
   assert.is(await askOnce(), '502 one/m=401:credentials, stopped=max-attempts')
 })
 
 test('the last attempt is saved for another model if every key so far has failed at one model', async () => {
-  const up = fakeUpstream(({ provider }) => (provider === 'one' ? refused(503)() : json(chatAnswer())))
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? refused(503)() : json(chatAnswer())))
   const connections = [...['a', 'b', 'c', 'd'].map((name) => ({ provider: 'one', name })), 'two']
-  const { ask } = await failing({ fetch: up, connections })
+  const { send } = await failing({ fetch: upstream, connections })
   assert.is(
-    await ask(),
+    await send(),
     '200 one/m=503:server, one/m=503:server, one/m=skipped:server, one/m=skipped:server, two/m=200',
   )
 })
 
 test('no last attempt is reserved if two models have failed, or if there is no other model', async () => {
-  const up = fakeUpstream(({ provider }) => (provider === 'one' ? refused(503)() : json(chatAnswer())))
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? refused(503)() : json(chatAnswer())))
   const connections = ['one', 'two']
   const combos = { chain: ['one/a', 'one/b', 'one/c', 'two/m'] }
-  const { ask } = await failing({ fetch: up, connections, combos })
-  assert.is(await ask(), '503 one/a=503:server, one/b=503:server, one/c=503:server, stopped=max-attempts')
+  const { send } = await failing({ fetch: upstream, connections, combos })
+  assert.is(await send(), '503 one/a=503:server, one/b=503:server, one/c=503:server, stopped=max-attempts')
   const keys = ['a', 'b', 'c', 'd'].map((name) => ({ provider: 'one', name }))
-  const { ask: askOne } = await failing({ fetch: up, connections: keys, combos: {} })
+  const { send: askOne } = await failing({ fetch: upstream, connections: keys, combos: {} })
   assert.match(await askOne('one/m'), /^503 (?:one\/m=503:server, ){3}stopped=max-attempts$/)
 })

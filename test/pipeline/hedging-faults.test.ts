@@ -15,7 +15,7 @@ async function failing() {
   const clock = fakeClock()
   const slow = Promise.withResolvers<Response>()
   let isWarm = false
-  const up = fakeUpstream(async ({ provider }) => {
+  const upstream = fakeUpstream(async ({ provider }) => {
     if (isWarm && provider === 'one') return slow.promise
     await clock.sleep(P95)
     return json(chatAnswer())
@@ -25,7 +25,7 @@ async function failing() {
     ['one', 'two', 'three'].map((name) => [name, { baseUrl: `http://${name}.test/v1`, models: [{ id: 'm' }] }]),
   )
   const gateway = createGateway({
-    ...{ storage: memoryStorage(), clock, fetch: up, catalog, logger: false },
+    ...{ storage: memoryStorage(), clock, fetch: upstream, catalog, logger: false },
     hooks: { onError: (error) => void errors.push(error) },
     extend: toFeatures({
       aroundRequest: [
@@ -42,41 +42,41 @@ async function failing() {
   for (const provider of Object.keys(catalog)) await gateway.api.connections.create({ provider, apiKey: 'k' })
   await gateway.api.combos.create({ name: 'all', models: ['one/m', 'two/m', 'three/m'], hedge: true })
   const { key } = await gateway.api.keys.create({ name: 'me' })
-  const ask = (model: string) =>
+  const send = (model: string) =>
     gateway.fetch('http://gateway/v1/chat/completions', {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
     })
   const until = async (calls: number) => {
-    while (up.calls.length < calls) await clock.advance(0)
+    while (upstream.calls.length < calls) await clock.advance(0)
   }
   for (let request = 1; request <= 25; request++) {
-    const reply = ask('one/m')
+    const reply = send('one/m')
     await until(request)
     await clock.advance(P95)
     await (await reply).text()
   }
   isWarm = true
-  const reply = ask('all')
+  const reply = send('all')
   await until(26)
   await clock.advance(2 * P95)
-  return { clock, up, errors, reply, answer: (response: Response) => slow.resolve(response) }
+  return { clock, upstream, errors, reply, respond: (response: Response) => slow.resolve(response) }
 }
 
 test('the first attempt continues, and the request gets its response', async () => {
-  const { up, errors, reply, answer } = await failing()
-  answer(json(chatAnswer()))
+  const { upstream, errors, reply, respond } = await failing()
+  respond(json(chatAnswer()))
   const response = await reply
   assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, 'one/m'])
   await response.text()
-  assert.equal([up.open, errors.map(String)], [0, ['RangeError: too odd']])
+  assert.equal([upstream.open, errors.map(String)], [0, ['RangeError: too odd']])
 })
 
 test('if the first attempt fails, the request falls back to the remaining targets', async () => {
-  const { clock, up, reply, answer } = await failing()
-  answer(json({ error: { message: 'Down' } }, 503))
-  for (let turn = 0; turn < 50 && up.calls.length < 27; turn++) await clock.advance(0)
+  const { clock, upstream, reply, respond } = await failing()
+  respond(json({ error: { message: 'Down' } }, 503))
+  for (let turn = 0; turn < 50 && upstream.calls.length < 27; turn++) await clock.advance(0)
   await clock.advance(P95)
   assert.is((await reply).headers.get('x-signalbox-target'), 'three/m')
 })

@@ -2,7 +2,7 @@ import type { PendingResponse, UpstreamCall, UpstreamFetch } from '../../src/lib
 import { startCall } from '../../src/lib/fetch-call.ts'
 import type { AttemptRecord } from '../../src/request/hook-records.ts'
 import { assert, suite } from '../support/suite.ts'
-import { answer, hedging } from './support/hedging.ts'
+import { hedging, respond } from './support/hedging.ts'
 
 const test = suite('hedged attempts that end late')
 
@@ -27,9 +27,9 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 for (const stream of [false, true])
   test(`both attempts are reported before the request if their calls end late after a disconnect${stream ? ', streamed' : ''}`, async () => {
-    const { up, world, ask, untilBoth } = await hedging({}, { stream, wrap: endingLate })
+    const { upstream, world, send, untilBoth } = await hedging({}, { stream, wrap: endingLate })
     const abort = new AbortController()
-    const pendingRequest = ask({ signal: abort.signal })
+    const pendingRequest = send({ signal: abort.signal })
     await untilBoth()
     abort.abort()
     assert.is((await pendingRequest).status, 499)
@@ -38,7 +38,7 @@ for (const stream of [false, true])
       attempts?.map(({ provider, outcome, status }) => `${provider} ${outcome} ${status}`),
       ['one cancelled 499', 'two cancelled 499'],
     )
-    assert.is(up.open, 0)
+    assert.is(upstream.open, 0)
     for (let turn = 0; turn < 4; turn++) await nextTurn()
     assert.is(world.recorded.attempts.length, 2, 'once each')
   })
@@ -50,9 +50,9 @@ test('both attempts are reported once if the client disconnects just as one succ
     recorded.push(`${provider} ${outcome}`)
     if (outcome === 'outrun') abort.abort()
   }
-  const { ask, untilBoth } = await hedging({ two: () => answer(false) }, { hooks: { onAttempt } })
+  const { send, untilBoth } = await hedging({ two: () => respond(false) }, { hooks: { onAttempt } })
   recorded.length = 0
-  const pendingRequest = ask({ signal: abort.signal })
+  const pendingRequest = send({ signal: abort.signal })
   await untilBoth()
   await pendingRequest
   assert.equal(recorded, ['two answered', 'one outrun'])

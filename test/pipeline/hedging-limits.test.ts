@@ -11,78 +11,78 @@ async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
   const { hedge = true, ...more } = options
   const clock = fakeClock()
   const recorded = { msOf: (_: Call): number => 10, fails: (_: Call): number | undefined => undefined }
-  const up = fakeUpstream(async (call) => {
+  const upstream = fakeUpstream(async (call) => {
     await clock.sleep(recorded.msOf(call))
     const status = recorded.fails(call)
     return status === undefined ? json(chatAnswer()) : json({ error: { message: 'no' } }, status)
   })
   const combos = { pool: { models: ['one/m', 'two/m', 'three/m'], ...(hedge && { hedge }) } }
-  const world = await openWorld({ fetch: up, clock, combos, ...more })
+  const world = await openWorld({ fetch: upstream, clock, combos, ...more })
   /** One request, the targets that it called, and its duration in ms. */
-  async function ask(model = 'pool') {
-    const before = up.calls.length
+  async function send(model = 'pool') {
+    const before = upstream.calls.length
     const startedAt = clock.now()
     let response: Response | undefined
-    const pending = world.chat({ model }).then(async (answer) => {
-      response = answer
-      return answer.text()
+    const pending = world.chat({ model }).then(async (reply) => {
+      response = reply
+      return reply.text()
     })
-    while (!response) await clock.advance(up.open > 0 ? 5 : 0)
+    while (!response) await clock.advance(upstream.open > 0 ? 5 : 0)
     await pending
-    const called = up.providers.slice(before).join('+')
+    const called = upstream.providers.slice(before).join('+')
     return { called, ms: clock.now() - startedAt, status: response.status, headers: response.headers }
   }
   /** This many responses of the first target, most within 10 ms, nearly all within 50. */
   async function warm(times: number) {
     for (let time = 0; time < times; time++) {
       recorded.msOf = () => (time % 10 === 9 ? 50 : 10)
-      await ask('one/m')
+      await send('one/m')
     }
     recorded.msOf = () => 10
   }
-  for (const model of ['two/m', 'three/m']) await ask(model) // their credentials are open
-  return { world, up, clock, recorded, ask, warm }
+  for (const model of ['two/m', 'three/m']) await send(model) // their credentials are open
+  return { world, upstream, clock, recorded, send, warm }
 }
 
 const slowFirst = ({ provider }: Call) => (provider === 'one' ? 500 : 10)
 
 test('there is no second attempt unless the combo enables hedging', async () => {
-  const { recorded, ask, warm } = await timed({ hedge: false })
+  const { recorded, send, warm } = await timed({ hedge: false })
   await warm(40)
   recorded.msOf = slowFirst
-  assert.equal([(await ask()).called, (await ask('one/m')).called], ['one', 'one'])
+  assert.equal([(await send()).called, (await send('one/m')).called], ['one', 'one'])
 })
 
 test('there is no second attempt before the target has responded twenty times', async () => {
-  const { recorded, ask, warm } = await timed()
+  const { recorded, send, warm } = await timed()
   await warm(19)
   recorded.msOf = slowFirst
-  assert.is((await ask()).called, 'one')
-  assert.is((await ask()).called, 'one+two')
+  assert.is((await send()).called, 'one')
+  assert.is((await send()).called, 'one+two')
 })
 
 test('the second attempt starts after the time in which nearly all responses arrive', async () => {
-  const { up, recorded, clock, warm, ask, world } = await timed()
+  const { upstream, recorded, clock, warm, send, world } = await timed()
   await warm(100)
-  assert.is((await ask()).called, 'one')
+  assert.is((await send()).called, 'one')
   recorded.msOf = slowFirst
-  up.calls.length = 0
+  upstream.calls.length = 0
   const pending = world.chat({ model: 'pool' })
-  while (up.calls.length < 1) await clock.advance(0)
+  while (upstream.calls.length < 1) await clock.advance(0)
   await clock.advance(49)
-  assert.equal(up.providers, ['one'])
+  assert.equal(upstream.providers, ['one'])
   await clock.advance(10)
-  assert.equal(up.providers, ['one', 'two'])
+  assert.equal(upstream.providers, ['one', 'two'])
   await clock.advance(10)
   assert.is((await pending).headers.get('x-signalbox-target'), 'two/m')
 })
 
 test("the header lists both attempts, and the slower target's health doesn't change", async () => {
-  const { world, recorded, ask, warm } = await timed()
+  const { world, recorded, send, warm } = await timed()
   await warm(100)
   recorded.msOf = slowFirst
   for (let time = 0; time < 5; time++) {
-    const { headers, ms } = await ask()
+    const { headers, ms } = await send()
     assert.is(headers.get('x-signalbox-attempts'), 'one/m=499:outrun;via=pool:fallback, two/m=200')
     assert.ok(ms < 100, `${ms} ms`)
   }
@@ -110,55 +110,55 @@ test('if both fail, the next target is tried, and attempts are counted together'
     [2, 'one+two', 503],
     [1, 'one', 503],
   ] as const) {
-    const { recorded, ask, warm } = await timed({ limits: { maxAttempts } })
+    const { recorded, send, warm } = await timed({ limits: { maxAttempts } })
     await warm(40)
     recorded.msOf = ({ provider }) => (provider === 'three' ? 10 : 200)
     recorded.fails = ({ provider }) => (provider === 'three' ? undefined : 503)
-    const answer = await ask()
-    assert.equal([answer.called, answer.status], [called, status])
+    const response = await send()
+    assert.equal([response.called, response.status], [called, status])
   }
 })
 
 test("a target in cooldown isn't used for a second attempt", async () => {
-  const { recorded, ask, warm } = await timed()
+  const { recorded, send, warm } = await timed()
   await warm(40)
   recorded.fails = ({ provider }) => (provider === 'two' ? 401 : undefined)
-  await ask('two/m')
+  await send('two/m')
   recorded.msOf = slowFirst
-  assert.is((await ask()).called, 'one+three')
+  assert.is((await send()).called, 'one+three')
 })
 
 test('a second attempt without a target takes nothing from the budget', async () => {
-  const { world, recorded, ask, warm } = await timed()
+  const { world, recorded, send, warm } = await timed()
   await world.api.combos.create({ name: 'lonely', models: ['one/m'], hedge: true })
   await warm(40) // earns two of them
   recorded.msOf = slowFirst
-  assert.equal([(await ask('lonely')).called, (await ask('lonely')).called], ['one', 'one'])
-  assert.is((await ask()).called, 'one+two')
+  assert.equal([(await send('lonely')).called, (await send('lonely')).called], ['one', 'one'])
+  assert.is((await send()).called, 'one+two')
 })
 
 test('a canceled attempt counts with its time so far, so only slow requests are hedged', async () => {
-  const { recorded, ask, warm } = await timed()
+  const { recorded, send, warm } = await timed()
   await warm(300)
   for (let time = 0; time < 100; time++) {
     const isSlow = time % 10 === 9
     recorded.msOf = ({ provider }) => (provider === 'one' && isSlow ? 200 : 10)
-    assert.is((await ask()).called, isSlow ? 'one+two' : 'one', `request ${time}`)
+    assert.is((await send()).called, isSlow ? 'one+two' : 'one', `request ${time}`)
   }
 })
 
 test('at most 5% of 2,000 requests are hedged, even if the first target is very slow', async () => {
-  const { up, world, clock, recorded } = await timed()
+  const { upstream, world, clock, recorded } = await timed()
   const requests = 2_000
-  const before = up.calls.length
+  const before = upstream.calls.length
   for (let sent = 0; sent < requests; sent += 20) {
     if (sent >= 200) recorded.msOf = ({ provider }) => (provider === 'one' ? 1_000 + sent : 10) // slower than ever before
     let left = 20
     const requested = Array.from({ length: left }, () => world.chat({ model: 'pool' }).then(() => left--))
-    while (left > 0) await clock.advance(up.open > 0 ? 100 : 0)
+    while (left > 0) await clock.advance(upstream.open > 0 ? 100 : 0)
     await Promise.all(requested)
   }
-  const extra = up.calls.length - before - requests
+  const extra = upstream.calls.length - before - requests
   assert.ok(extra > 0.03 * requests && extra <= 0.05 * requests, `${extra} calls more`)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })

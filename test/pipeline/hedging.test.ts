@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { answer, hedging, P95 } from './support/hedging.ts'
+import { hedging, P95, respond } from './support/hedging.ts'
 import { chatAnswer } from './support/responses.ts'
 import { json } from './support/upstream.ts'
 
@@ -10,13 +10,13 @@ const test = suite('hedging a slow attempt')
 for (const stream of [false, true]) {
   const what = stream ? 'a stream' : 'a single response'
   test(`both attempts end when the client disconnects: ${what}`, async () => {
-    const { up, world, clock, ask, untilBoth } = await hedging({}, { stream })
+    const { upstream, world, clock, send, untilBoth } = await hedging({}, { stream })
     const abort = new AbortController()
-    const pending = ask({ signal: abort.signal })
+    const pending = send({ signal: abort.signal })
     await untilBoth()
-    assert.equal([up.providers, up.open], [['one', 'two'], 2])
+    assert.equal([upstream.providers, upstream.open], [['one', 'two'], 2])
     abort.abort()
-    assert.is(up.open, 0, 'at once')
+    assert.is(upstream.open, 0, 'at once')
     assert.is((await pending).status, 499)
     assert.equal(world.recorded.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`).sort(), [
       'one cancelled',
@@ -26,14 +26,14 @@ for (const stream of [false, true]) {
   })
 
   test(`a faster hedge ends the first attempt: ${what}`, async () => {
-    const { up, world, clock, ask, untilBoth } = await hedging({ two: () => answer(stream) }, { stream })
-    const pending = ask()
+    const { upstream, world, clock, send, untilBoth } = await hedging({ two: () => respond(stream) }, { stream })
+    const pending = send()
     await untilBoth()
     const response = await pending
     assert.is(response.headers.get('x-signalbox-target'), 'two/m')
-    assert.is(up.calls[0]?.signal.aborted, true)
+    assert.is(upstream.calls[0]?.signal.aborted, true)
     await response.text()
-    assert.is(up.open, 0)
+    assert.is(upstream.open, 0)
     assert.equal(
       world.recorded.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
       ['two answered', 'one outrun'],
@@ -43,16 +43,16 @@ for (const stream of [false, true]) {
 }
 
 test('the stream usage of a hedge is requested and hidden like that of the first attempt', async () => {
-  const { up, world, ask, untilBoth } = await hedging(
-    { two: () => answer(true) },
+  const { upstream, world, send, untilBoth } = await hedging(
+    { two: () => respond(true) },
     { stream: true, includeStreamUsage: true },
   )
-  const pending = ask()
+  const pending = send()
   await untilBoth()
   const text = await (await pending).text()
   assert.ok(!text.includes('"usage"') && text.endsWith('data: [DONE]\n\n'), text)
   assert.equal(
-    up.calls.map(({ provider, body }) => [provider, body.includes('"include_usage":true')]),
+    upstream.calls.map(({ provider, body }) => [provider, body.includes('"include_usage":true')]),
     [
       ['one', true],
       ['two', true],
@@ -66,11 +66,11 @@ test('a hedge replaces the first attempt if the first one fails in the meantime'
   const failing = new Promise<void>((resolve) => {
     fail = resolve
   })
-  const { clock, ask, untilBoth } = await hedging({
+  const { clock, send, untilBoth } = await hedging({
     one: () => failing.then(() => json({}, 500)),
-    two: () => clock.sleep(5).then(() => answer(false)),
+    two: () => clock.sleep(5).then(() => respond(false)),
   })
-  const pending = ask()
+  const pending = send()
   await untilBoth()
   fail()
   await clock.advance(5)
@@ -80,13 +80,13 @@ test('a hedge replaces the first attempt if the first one fails in the meantime'
 })
 
 test('a hedge ends when the first attempt gets a client error, which is returned immediately', async () => {
-  const { up, world, clock, ask, untilBoth } = await hedging({
+  const { upstream, world, clock, send, untilBoth } = await hedging({
     one: () => clock.sleep(P95 + 5).then(() => json({ error: { message: 'bad' } }, 422)),
   })
-  const pending = ask()
+  const pending = send()
   await untilBoth()
   await clock.advance(5)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
   assert.is((await pending).status, 422)
   assert.equal(
     world.recorded.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
@@ -96,19 +96,19 @@ test('a hedge ends when the first attempt gets a client error, which is returned
 })
 
 for (const [what, one, status] of [
-  ['which succeeds', () => answer(false), 200],
+  ['which succeeds', () => respond(false), 200],
   ['unless that fails as well', () => json({}, 500), 422],
 ] as const) {
   test(`a hedge that doesn't support a request leaves it to the first attempt, ${what}`, async () => {
-    const { up, clock, ask, untilBoth } = await hedging({
+    const { upstream, clock, send, untilBoth } = await hedging({
       one: () => clock.sleep(P95 + 5).then(one),
       two: () => json({ error: { message: 'bad' } }, 422),
     })
-    const pending = ask()
+    const pending = send()
     await untilBoth()
     await clock.advance(5)
     assert.is((await pending).status, status)
-    assert.equal([up.providers, up.open, clock.pending()], [['one', 'two'], 0, 0])
+    assert.equal([upstream.providers, upstream.open, clock.pending()], [['one', 'two'], 0, 0])
   })
 }
 
@@ -129,39 +129,39 @@ test("a hedge is never sent if the first attempt succeeds while the hedge's cred
       for (let tick = 0; tick < HEAD_START; tick++) await undefined
     },
   }
-  const { up, world, ask } = await hedging(
+  const { upstream, world, send } = await hedging(
     {
       one: () =>
         new Promise((resolve) => {
-          bring = () => resolve(answer(false))
+          bring = () => resolve(respond(false))
         }),
     },
     { clock, connections: ['one', ...spares, 'two'] },
   )
-  const pending = ask()
-  while (up.calls.length < 1) await clock.advance(0)
+  const pending = send()
+  while (upstream.calls.length < 1) await clock.advance(0)
   await clock.advance(P95)
   assert.is((await pending).headers.get('x-signalbox-target'), 'one/m')
   await world.api.connections.list() // by now it is open
   await clock.advance(0)
-  assert.equal([up.providers, up.open], [['one'], 0])
+  assert.equal([upstream.providers, upstream.open], [['one'], 0])
   assert.is(world.recorded.attempts.length, 1)
 })
 
 test("a hedge whose credential can't be decrypted doesn't affect the first attempt", async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
-  const first = () => clock.sleep(P95 + 5).then(() => answer(false))
-  const { up, ask } = await hedging({ one: first }, { clock, storage })
+  const first = () => clock.sleep(P95 + 5).then(() => respond(false))
+  const { upstream, send } = await hedging({ one: first }, { clock, storage })
   for (const { key, value } of await storage.list('connections/')) {
     if (value.includes('"two"')) await storage.set(key, value.replace(/("sealedApiKey":"[^"]{40})./, '$1!'))
   }
-  const pending = ask()
-  while (up.calls.length < 1) await clock.advance(0)
+  const pending = send()
+  while (upstream.calls.length < 1) await clock.advance(0)
   await clock.advance(P95)
   await clock.advance(5)
   assert.is((await pending).status, 200)
-  assert.equal([up.providers, up.open], [['one'], 0])
+  assert.equal([upstream.providers, upstream.open], [['one'], 0])
 })
 
 const empty = { choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }] }
@@ -173,8 +173,8 @@ for (const [what, first, status, failures] of [
   test(what, async () => {
     const clock = fakeClock()
     const one = () => clock.sleep(P95 + 5).then(() => json(first))
-    const { world, ask, untilBoth } = await hedging({ one, two: () => json(empty) }, { clock })
-    const pending = ask()
+    const { world, send, untilBoth } = await hedging({ one, two: () => json(empty) }, { clock })
+    const pending = send()
     await untilBoth()
     while (world.recorded.attempts.length < 1) await clock.advance(0)
     await clock.advance(5)
@@ -195,19 +195,19 @@ test('a hedged request counts once if both attempts succeed at the same moment, 
   const both = new Promise<void>((resolve) => {
     bring = resolve
   })
-  const late = () => both.then(() => answer(false))
-  const { up, world, ask, untilBoth } = await hedging({ one: late, two: late })
+  const late = () => both.then(() => respond(false))
+  const { upstream, world, send, untilBoth } = await hedging({ one: late, two: late })
   await world.api.combos.create({ name: 'calm', models: ['two/m', 'one/m'], strategy: 'least-busy' })
-  const pending = ask()
+  const pending = send()
   await untilBoth()
   bring()
   const response = await pending
   assert.is(response.headers.get('x-signalbox-target'), 'one/m')
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
   assert.equal(
     world.recorded.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
     ['one answered', 'two answered'],
   )
   await world.chat({ model: 'calm' })
-  assert.equal(up.providers, ['one', 'two', 'two'])
+  assert.equal(upstream.providers, ['one', 'two', 'two'])
 })

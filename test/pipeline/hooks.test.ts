@@ -213,14 +213,14 @@ test('no secret reaches a hook or a logger in any failure', async () => {
   const lines: unknown[] = []
   const log = (...parts: unknown[]) => void lines.push(parts)
   const quotes = (headers: Headers) => json({ error: { message: `You sent ${[...headers].join(' ')}` } }, 400)
-  const up = fakeUpstream(({ headers, provider }, nth) => {
+  const upstream = fakeUpstream(({ headers, provider }, nth) => {
     if (nth % 4 === 0) throw new TypeError(`fetch failed for ${[...headers].join(' ')}`)
     if (nth % 4 === 1) return quotes(headers)
     if (provider === 'one') return json({ error: { message: `Bad key ${headers.get('authorization')}` } }, 401)
     return json({ error: { message: `Oh no ${headers.get('authorization')}` } }, 500)
   })
   const world = await openWorld({
-    fetch: up,
+    fetch: upstream,
     combos: { chain: ['one/m', 'two/m', 'three/m'] },
     hooks: keeping(recorded),
     logger: { debug: log, info: log, warn: log, error: log },

@@ -9,20 +9,20 @@ import type { World } from './support/world.ts'
 const test = suite('references to items of earlier responses')
 
 const tools = [{ type: 'function', name: 'get_weather', parameters: { type: 'object', properties: {} } }]
-const question = { role: 'user', content: 'How warm is it?' }
+const request = { role: 'user', content: 'How warm is it?' }
 
 /** A gateway whose providers call their tools, and answer once they have the results. */
 async function open() {
-  const { up, world } = await openDoor(({ provider, body, url }) => {
+  const { upstream, world } = await openDoor(({ provider, body, url }) => {
     const isStream = url.href.includes(':streamGenerateContent') || JSON.parse(body).stream === true
     const format = wireFormats.find((name) => providerOf[name] === provider) ?? 'openai-chat'
     const output = outputBy(format)
-    const { whole, events } = HAS_RESULTS.test(body) ? output.answer : output.calls
+    const { whole, events } = HAS_RESULTS.test(body) ? output.response : output.calls
     return isStream ? sse(events) : json(whole)
   })
   const respond = async (body: JsonObject, headers: Record<string, string> = {}) =>
     world.post('/v1/responses', { tools, ...body }, { headers })
-  return { up, world, respond }
+  return { upstream, world, respond }
 }
 
 const HAS_RESULTS = /"(tool_call_id|function_call_output|tool_result|functionResponse)"/
@@ -43,27 +43,27 @@ const resultsOf = (items: readonly JsonObject[]) =>
     type === 'function_call' ? [{ type: 'function_call_output', call_id, output: '21' }] : [],
   )
 
-const sentTo = (world: { up: { calls: { body: string }[] } }, nth: number) =>
-  JSON.parse(world.up.calls.at(nth)?.body ?? '{}')
+const sentTo = (world: { upstream: { calls: { body: string }[] } }, nth: number) =>
+  JSON.parse(world.upstream.calls.at(nth)?.body ?? '{}')
 
 for (const format of wireFormats.filter((name) => name !== 'openai-responses'))
   for (const stream of [false, true])
     test(`the provider gets the referenced items themselves (${format}${stream ? ', streamed' : ''})`, async () => {
       const opened = await open()
       const model = `${providerOf[format]}/m`
-      const items = await outputOf(await opened.respond({ model, stream, input: [question] }))
+      const items = await outputOf(await opened.respond({ model, stream, input: [request] }))
       assert.ok(items.some(({ type }) => type === 'reasoning'))
       const results = resultsOf(items)
       assert.is(results.length, 2)
-      const answers = await outputOf(
-        await opened.respond({ model, stream, input: [question, ...referencesTo(items), ...results] }),
+      const responses = await outputOf(
+        await opened.respond({ model, stream, input: [request, ...referencesTo(items), ...results] }),
       )
-      await outputOf(await opened.respond({ model, stream, store: false, input: [question, ...items, ...results] }))
+      await outputOf(await opened.respond({ model, stream, store: false, input: [request, ...items, ...results] }))
       assert.equal(sentTo(opened, 1), sentTo(opened, 2))
       assert.match(JSON.stringify(sentTo(opened, 1)), 'Paris')
 
       const further = [{ role: 'user', content: 'Thanks' }]
-      const all = [question, ...referencesTo(items), ...results, ...referencesTo(answers), ...further]
+      const all = [request, ...referencesTo(items), ...results, ...referencesTo(responses), ...further]
       await outputOf(await opened.respond({ model, stream, input: all }))
       assert.match(JSON.stringify(sentTo(opened, -1)), 'It is 21')
     })
@@ -77,7 +77,7 @@ async function refusal(response: Response) {
 test('a reference to an unknown item fails with a 400 that mentions the item and suggests store: false', async () => {
   const { respond } = await open()
   const { message, param } = await refusal(
-    await respond({ model: 'chat/m', input: [question, { type: 'item_reference', id: 'msg_gone' }] }),
+    await respond({ model: 'chat/m', input: [request, { type: 'item_reference', id: 'msg_gone' }] }),
   )
   assert.is(param, 'input[1].type')
   assert.match(message, 'msg_gone')
@@ -86,42 +86,42 @@ test('a reference to an unknown item fails with a 400 that mentions the item and
 
 test("items of a request with store: false aren't remembered", async () => {
   const { respond } = await open()
-  const items = await outputOf(await respond({ model: 'chat/m', store: false, input: [question] }))
+  const items = await outputOf(await respond({ model: 'chat/m', store: false, input: [request] }))
   const [call] = items.filter(({ type }) => type === 'function_call')
-  const input = [question, ...referencesTo(call ? [call] : []), ...resultsOf(items)]
+  const input = [request, ...referencesTo(call ? [call] : []), ...resultsOf(items)]
   assert.match((await refusal(await respond({ model: 'chat/m', input }))).message, String(call?.id))
 })
 
 test("an item can't be found with another client's key", async () => {
   const { respond, world } = await open()
   const [mine, other] = await Promise.all(['mine', 'other'].map((name) => keyOf(world, name)))
-  const items = await outputOf(await respond({ model: 'chat/m', input: [question] }, { 'x-api-key': mine ?? '' }))
-  const input = [question, ...referencesTo(items), ...resultsOf(items)]
-  const ask = (key: string | undefined) => respond({ model: 'chat/m', input }, key ? { 'x-api-key': key } : {})
-  assert.is((await ask(other)).status, 400)
-  assert.is((await ask(undefined)).status, 400)
-  assert.is((await ask(mine)).status, 200)
+  const items = await outputOf(await respond({ model: 'chat/m', input: [request] }, { 'x-api-key': mine ?? '' }))
+  const input = [request, ...referencesTo(items), ...resultsOf(items)]
+  const send = (key: string | undefined) => respond({ model: 'chat/m', input }, key ? { 'x-api-key': key } : {})
+  assert.is((await send(other)).status, 400)
+  assert.is((await send(undefined)).status, 400)
+  assert.is((await send(mine)).status, 200)
 })
 
 for (const stream of [false, true])
   test(`an item that a Responses provider created for another client is rejected${stream ? ', streamed' : ''}`, async () => {
     const opened = await open()
-    const { respond, world, up } = opened
+    const { respond, world, upstream } = opened
     const [mine, other] = await Promise.all(['mine', 'other'].map((name) => keyOf(world, name)))
-    const ask = (input: JsonObject[], key: string | undefined) =>
+    const send = (input: JsonObject[], key: string | undefined) =>
       respond({ model: 'responses/m', input, stream }, key ? { 'x-api-key': key } : {})
-    const items = await outputOf(await ask([question], mine))
+    const items = await outputOf(await send([request], mine))
     assert.ok(items.length > 1)
-    const callsBefore = up.calls.length
+    const callsBefore = upstream.calls.length
     const forms = ({ id }: JsonObject) => [{ type: 'item_reference', id }, { id }, { type: null, id }]
     for (const reference of items.flatMap(forms))
       for (const key of [other, undefined]) {
-        const { message, param } = await refusal(await ask([question, reference], key))
+        const { message, param } = await refusal(await send([request, reference], key))
         assert.is(param, 'input')
         assert.match(message, String(reference.id))
       }
-    assert.is(up.calls.length, callsBefore)
-    await outputOf(await ask([question, ...referencesTo(items), ...resultsOf(items)], mine))
+    assert.is(upstream.calls.length, callsBefore)
+    await outputOf(await send([request, ...referencesTo(items), ...resultsOf(items)], mine))
     assert.match(JSON.stringify(sentTo(opened, -1)), 'item_reference')
   })
 
@@ -129,15 +129,15 @@ const keyOf = async (world: World, name: string) => (await world.api.keys.create
 
 test('a request with references passes unchanged to the Responses provider that has the items', async () => {
   const opened = await open()
-  const input = [question, { type: 'item_reference', id: 'msg_of_the_provider' }]
+  const input = [request, { type: 'item_reference', id: 'msg_of_the_provider' }]
   await outputOf(await opened.respond({ model: 'responses/m', input }))
   assert.equal(sentTo(opened, 0).input, input)
 })
 
 test('a Responses provider gets the items themselves if another provider created them', async () => {
   const opened = await open()
-  const items = await outputOf(await opened.respond({ model: 'messages/m', input: [question] }))
-  const input = [question, ...referencesTo(items), ...resultsOf(items)]
+  const items = await outputOf(await opened.respond({ model: 'messages/m', input: [request] }))
+  const input = [request, ...referencesTo(items), ...resultsOf(items)]
   await outputOf(await opened.respond({ model: 'responses/m', input }))
   assert.not.match(JSON.stringify(sentTo(opened, 1)), 'item_reference')
   assert.match(JSON.stringify(sentTo(opened, 1)), 'Paris')
@@ -145,8 +145,8 @@ test('a Responses provider gets the items themselves if another provider created
 
 test('the type of a reference is optional', async () => {
   const opened = await open()
-  const items = await outputOf(await opened.respond({ model: 'messages/m', input: [question] }))
-  const input = [question, ...items.map(({ id }) => ({ id })), ...resultsOf(items)]
+  const items = await outputOf(await opened.respond({ model: 'messages/m', input: [request] }))
+  const input = [request, ...items.map(({ id }) => ({ id })), ...resultsOf(items)]
   for (const model of ['responses/m', 'chat/m']) {
     await outputOf(await opened.respond({ model, input }))
     assert.match(JSON.stringify(sentTo(opened, -1)), 'Paris')
@@ -155,9 +155,9 @@ test('the type of a reference is optional', async () => {
 
 test('the tokens of a request with references include the items', async () => {
   const opened = await open()
-  const items = await outputOf(await opened.respond({ model: 'messages/m', input: [question] }))
-  const input = [question, ...referencesTo(items), ...resultsOf(items)]
+  const items = await outputOf(await opened.respond({ model: 'messages/m', input: [request] }))
+  const input = [request, ...referencesTo(items), ...resultsOf(items)]
   await opened.world.post('/v1/responses/input_tokens', { model: 'messages/m', input, tools })
-  assert.match(opened.up.calls.at(-1)?.url.pathname ?? '', /count_tokens$/)
+  assert.match(opened.upstream.calls.at(-1)?.url.pathname ?? '', /count_tokens$/)
   assert.match(JSON.stringify(sentTo(opened, -1)), 'Paris')
 })

@@ -29,16 +29,16 @@ const catalog = {
 const REFUSAL = { error: { message: 'This is not a chat model', type: 'invalid_request_error' } }
 
 async function open(status: number, path = '/v1/chat/completions') {
-  const asked: string[] = []
+  const requests: string[] = []
   const { gateway } = openDoor({
     catalog,
     async fetch(url: string | URL | Request) {
-      asked.push(String(url))
+      requests.push(String(url))
       return Response.json(REFUSAL, { status })
     },
   })
   for (const provider of ['openai', 'google']) await gateway.api.connections.create({ provider })
-  const ask = async (model: string, at = path) => {
+  const send = async (model: string, at = path) => {
     const messages = [{ role: 'user', content: 'Hi' }]
     const body = JSON.stringify({ model, max_tokens: 9, messages, input: 'Hi' })
     const headers = { 'content-type': 'application/json' }
@@ -46,18 +46,18 @@ async function open(status: number, path = '/v1/chat/completions') {
     const { error } = (await response.json()) as { error: { message: string } }
     return `${response.status} ${error.message}`
   }
-  return { api: gateway.api, ask, asked }
+  return { api: gateway.api, send, requests }
 }
 
 test("if a provider rejects a model in chat, the model's kind is added to the error", async () => {
   for (const status of [400, 403, 404])
     for (const path of ['/v1/chat/completions', '/v1/messages']) {
-      const { ask } = await open(status, path)
+      const { send } = await open(status, path)
       assert.is(
-        await ask('google/gemini-image'),
+        await send('google/gemini-image'),
         `${status} This is not a chat model. "google/gemini-image" is a model for images. Use POST /v1/images/generations.`,
       )
-      assert.is(await ask('oa/gpt-5'), `${status} This is not a chat model`)
+      assert.is(await send('oa/gpt-5'), `${status} This is not a chat model`)
     }
 })
 
@@ -68,106 +68,106 @@ for (const [model, purpose, endpoint] of [
 ] as const)
   test(`a model for ${purpose} is rejected in chat, and no provider is called`, async () => {
     for (const path of ['/v1/chat/completions', '/v1/messages']) {
-      const { ask, asked } = await open(200, path)
+      const { send, requests } = await open(200, path)
       assert.is(
-        await ask(`oa/${model}`),
+        await send(`oa/${model}`),
         `400 POST ${path} does not serve "openai/${model}", a model for ${purpose}. Use POST ${endpoint}.`,
       )
-      assert.equal(asked, [])
+      assert.equal(requests, [])
     }
   })
 
 test("the error for a model at another kind's endpoint gives the right endpoint, and no provider is called", async () => {
-  const { ask, asked, api } = await open(200)
+  const { send, requests, api } = await open(200)
   await api.customModels.create({ providerAlias: 'openai', id: 'own', type: 'embedding' })
   for (const model of ['text-embedding-3-small', 'own'])
     for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/responses'])
       assert.is(
-        await ask(`openai/${model}`, path),
+        await send(`openai/${model}`, path),
         `400 POST ${path} does not serve "openai/${model}", a model for embeddings. Use POST /v1/embeddings.`,
       )
   assert.is(
-    await ask('oa/gpt-5', '/v1/embeddings'),
+    await send('oa/gpt-5', '/v1/embeddings'),
     '400 POST /v1/embeddings does not serve "openai/gpt-5", a model for chat. Use POST /v1/chat/completions.',
   )
-  assert.equal(asked, [])
+  assert.equal(requests, [])
 })
 
 test('the error for a combo of another kind gives the right endpoint', async () => {
-  const { ask, asked, api } = await open(200)
+  const { send, requests, api } = await open(200)
   await api.combos.create({ name: 'vectors', models: ['openai/text-embedding-3-small'], kind: 'embedding' })
   await api.combos.create({ name: 'talk', models: ['openai/gpt-5'] })
   assert.is(
-    await ask('vectors'),
+    await send('vectors'),
     '400 POST /v1/chat/completions does not serve the combo "vectors" of kind "embedding". Use POST /v1/embeddings.',
   )
   assert.match(
-    await ask('talk', '/v1/embeddings'),
+    await send('talk', '/v1/embeddings'),
     /^400 POST \S+ does not serve the combo "talk" of kind "llm"\. Use POST/,
   )
-  assert.equal(asked, [])
+  assert.equal(requests, [])
 })
 
 test('a model or combo for speech or images is rejected at the endpoints of other kinds', async () => {
-  const { ask, asked, api } = await open(200)
+  const { send, requests, api } = await open(200)
   await api.combos.create({ name: 'pictures', models: ['openai/gpt-image-2'], kind: 'image' })
   for (const path of ['/v1/embeddings', '/v1/rerank', '/v1/moderations', '/v1/search', '/v1/web/fetch']) {
     assert.is(
-      await ask('openai/tts-1', path),
+      await send('openai/tts-1', path),
       `400 POST ${path} does not serve "openai/tts-1", a model for speech. Use POST /v1/audio/speech.`,
     )
     assert.match(
-      await ask('pictures', path),
+      await send('pictures', path),
       /^400 POST \S+ does not serve the combo "pictures" of kind "image"\. Use POST/,
     )
   }
-  assert.equal(asked, [])
+  assert.equal(requests, [])
 })
 
 test('an entry of another kind in a combo is skipped', async () => {
-  const { ask, asked, api } = await open(200)
+  const { send, requests, api } = await open(200)
   await api.combos.create({ name: 'mixed', models: ['openai/text-embedding-3-small', 'openai/gpt-5'] })
-  await ask('mixed')
-  assert.equal([...new Set(asked)], ['http://openai.test/v1/chat/completions'])
+  await send('mixed')
+  assert.equal([...new Set(requests)], ['http://openai.test/v1/chat/completions'])
 })
 
 test('models that read images, and Google models that generate them, are called in chat', async () => {
-  const { ask, asked, api } = await open(400)
+  const { send, requests, api } = await open(400)
   await api.combos.create({ name: 'seeing', models: ['openai/seer'], kind: 'imageToText' })
-  assert.match(await ask('openai/seer'), /^400 This is not a chat model/)
-  assert.match(await ask('seeing'), /^400 This is not a chat model/)
-  assert.match(await ask('google/gemini-image'), /^400 This is not a chat model/)
-  assert.is(asked.length, 3)
-  assert.match(await ask('google/gemini-embedding-001'), /Use POST \/v1\/embeddings\./)
+  assert.match(await send('openai/seer'), /^400 This is not a chat model/)
+  assert.match(await send('seeing'), /^400 This is not a chat model/)
+  assert.match(await send('google/gemini-image'), /^400 This is not a chat model/)
+  assert.is(requests.length, 3)
+  assert.match(await send('google/gemini-embedding-001'), /Use POST \/v1\/embeddings\./)
 })
 
 test('the error mentions the kind if a combo resolves to the model', async () => {
-  const { api, ask } = await open(404)
+  const { api, send } = await open(404)
   await api.combos.create({ name: 'pictures', models: ['google/gemini-image'] })
-  assert.match(await ask('pictures'), /"google\/gemini-image" is a model for images\./)
+  assert.match(await send('pictures'), /"google\/gemini-image" is a model for images\./)
 })
 
 test("the error doesn't mention the kind if the provider has failed for another reason", async () => {
   for (const status of [401, 429, 500]) {
-    const { ask } = await open(status)
-    assert.not.match(await ask('google/gemini-image'), /model for images/)
+    const { send } = await open(status)
+    assert.not.match(await send('google/gemini-image'), /model for images/)
   }
 })
 
 test("the error mentions the kind if the provider isn't connected, or missing from the name", async () => {
-  const { ask } = await open(200)
+  const { send } = await open(200)
   assert.match(
-    await ask('groq/whisper'),
+    await send('groq/whisper'),
     /^404 .*no active connection .* "groq\/whisper" is a model for transcription\. Use POST/,
   )
   assert.match(
-    await ask('tts-1'),
+    await send('tts-1'),
     /^404 The model "tts-1" does not exist\. .* "tts-1" is a model for speech\. Use POST/,
   )
-  assert.not.match(await ask('gpt-5'), /is a model for/)
-  assert.match(await ask('tts-1', '/v1/embeddings'), /"tts-1" is a model for speech\. Use POST/)
+  assert.not.match(await send('gpt-5'), /is a model for/)
+  assert.match(await send('tts-1', '/v1/embeddings'), /"tts-1" is a model for speech\. Use POST/)
   assert.match(
-    await ask('text-embedding-3-small', '/v1/embeddings'),
+    await send('text-embedding-3-small', '/v1/embeddings'),
     /lists the available models\.$/,
     'it was asked where it is asked',
   )

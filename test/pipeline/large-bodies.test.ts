@@ -36,9 +36,11 @@ function openStream(url: string, body: Buffer): Promise<void> {
 
 const firstBytes = (asking: ClientRequest): Promise<void> =>
   new Promise((resolve, reject) => {
-    asking.on('response', (answer) => {
-      answer.on('error', () => {})
-      answer.once('data', () => (answer.statusCode === 200 ? resolve() : reject(new Error(String(answer.statusCode)))))
+    asking.on('response', (response) => {
+      response.on('error', () => {})
+      response.once('data', () =>
+        response.statusCode === 200 ? resolve() : reject(new Error(String(response.statusCode))),
+      )
     })
   })
 
@@ -68,15 +70,15 @@ for (const [client, requestOf] of Object.entries(clients))
   test(`large request bodies aren't kept for the duration of a stream ${client}`, async () => {
     const world = await openWorld({ fetch: thinking })
     const { url } = await lab.listen(toNodeHandler(world.gateway))
-    const ask = (content: string) => {
+    const send = (content: string) => {
       const { path, body } = requestOf(content)
       return openStream(url + path, Buffer.from(JSON.stringify(body))).catch((error: unknown) => {
         throw new AggregateError([error, ...world.recorded.errors], 'a stream did not open')
       })
     }
-    await ask('to load what is loaded with the first')
+    await send('to load what is loaded with the first')
     const before = await bytesHeld()
-    for (let stream = 0; stream < STREAMS; stream++) await ask(String(stream).repeat(BODY_BYTES))
+    for (let stream = 0; stream < STREAMS; stream++) await send(String(stream).repeat(BODY_BYTES))
     const held = (await bytesHeld()) - before
     assert.ok(held < (STREAMS * BODY_BYTES) / 4, `${STREAMS} streams hold ${(held / BODY_BYTES).toFixed(1)} bodies`)
   })

@@ -14,15 +14,15 @@ const WARNINGS = ['dropped:answer.mcp_call']
 const output = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] }
 
 /** Answers with a block, or an item, of a tool that no client has asked for. */
-const answers = {
+const responses = {
   'anthropic-messages': message([{ type: 'mcp_call' }, { type: 'text', text: 'a' }]),
   'openai-responses': response({ type: 'mcp_call', id: 'm1' }, output),
 }
 
-const eventsFrom = (from: keyof typeof answers) => getEvents(from, answers[from].events)
+const eventsFrom = (from: keyof typeof responses) => getEvents(from, responses[from].events)
 
 /** A provider whose format is another than the client's. */
-const otherThan = (client: ClientFormat): keyof typeof answers =>
+const otherThan = (client: ClientFormat): keyof typeof responses =>
   client === 'anthropic-messages' ? 'openai-responses' : 'anthropic-messages'
 
 /** The only event that follows the comment. */
@@ -67,7 +67,7 @@ test('fields dropped from a stream are only reported to hooks if the client mist
 })
 
 test('fields dropped from a stream are also reported in a header if the provider sent the stream in one piece', async () => {
-  const { world } = await openDoor(() => json(answers['anthropic-messages'].answer))
+  const { world } = await openDoor(() => json(responses['anthropic-messages'].response))
   const recorded = await request(world, { client: 'openai-chat', model: 'messages/m', stream: true })
   assert.is(recorded.headers.get('x-signalbox-warning'), WARNINGS[0])
   assert.match(await recorded.text(), COMMENT)
@@ -75,8 +75,8 @@ test('fields dropped from a stream are also reported in a header if the provider
 })
 
 test('fields dropped from an otherwise empty response are reported', async () => {
-  const { answer, events } = message([{ type: 'mcp_call' }])
-  for (const output of [() => json(answer), () => sse(getEvents('anthropic-messages', events))])
+  const { response, events } = message([{ type: 'mcp_call' }])
+  for (const output of [() => json(response), () => sse(getEvents('anthropic-messages', events))])
     for (const stream of [false, true]) {
       const { world } = await openDoor(output)
       const recorded = await request(world, { client: 'openai-chat', model: 'messages/m', stream })
@@ -95,8 +95,8 @@ test('no dropped fields are reported for a passed-through stream, or for a reque
 
 test('fields dropped from a stream are counted, and their names are truncated, because a provider can invent any number of names', async () => {
   const names = Array.from({ length: 1_000 }, (_, index) => ({ type: `${index} ${'x'.repeat(1_000)}` }))
-  const { answer } = message([...names, { type: 'text', text: 'a' }])
-  const { world } = await openDoor(() => json(answer))
+  const { response } = message([...names, { type: 'text', text: 'a' }])
+  const { world } = await openDoor(() => json(response))
   await request(world, { client: 'openai-chat', model: 'messages/m' })
   const warnings = world.recorded.requests[0]?.warnings ?? []
   assert.is(warnings.length, 100)
@@ -116,7 +116,7 @@ for (const [name, { create, format }] of Object.entries(clients))
       received = await recorded.clone().text()
       return recorded
     }
-    assert.is(await create(listening).ask(MODEL, { stream: true }), 'a')
+    assert.is(await create(listening).send(MODEL, { stream: true }), 'a')
     assert.is(received.includes(COMMENT), format !== 'gemini')
     assert.equal(world.recorded.requests[0]?.warnings, WARNINGS)
   })

@@ -83,7 +83,7 @@ const errors: readonly (readonly [Name, sent: string, isKnown: boolean, status: 
   ['gemini', data({ error: { message: 'Overloaded' } }), false, 502],
 ]
 
-async function ask(name: Name, chunks: readonly string[], how: 'end' | 'stall' | 'reset' = 'end') {
+async function send(name: Name, chunks: readonly string[], how: 'end' | 'stall' | 'reset' = 'end') {
   const { path, body } = formats[name]
   const encoder = new TextEncoder()
   const upstream = brokenBody(
@@ -110,7 +110,7 @@ for (const [name, sent, isKnown, status] of errors) {
       ['reset', begin, sent],
       ['stall', begin, sent],
     ] as const) {
-      const { text, upstream, recorded: records } = await ask(name, chunks, how)
+      const { text, upstream, recorded: records } = await send(name, chunks, how)
       if (!isArray) {
         assert.ok(text.startsWith(begin + sent), text)
         if (isKnown) assert.is(text, begin + sent)
@@ -126,7 +126,7 @@ for (const [name, sent, isKnown, status] of errors) {
 
 test('an error mid-stream counts even if its event lacks the blank line', async () => {
   const { begin, recorded } = formats.chat
-  const { text } = await ask('chat', [begin, finishedSo({}).trimEnd()])
+  const { text } = await send('chat', [begin, finishedSo({}).trimEnd()])
   assert.ok(text.startsWith(begin + finishedSo({})), text)
   assert.match(text, recorded)
 })
@@ -139,18 +139,18 @@ test("a response whose text mentions errors isn't an error mid-stream", async ()
     data({ choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: '{"error":1}' } }] } }] }),
   ]
   const sent = [...chatEvents().slice(0, 3), ...quoting, ...chatEvents().slice(-3)]
-  const { text, recorded } = await ask('chat', sent)
+  const { text, recorded } = await send('chat', sent)
   assert.is(text, sent.join(''))
   assert.is(recorded.requests[0]?.status, 200)
   const { begin, end } = formats.responses
-  const whole = await ask('responses', [begin, end])
+  const whole = await send('responses', [begin, end])
   assert.is(whole.text, begin + end)
 })
 
 test("an error mid-stream doesn't show the credential, in any encoding", async () => {
   const { begin } = formats.chat
   const spelt = finishedSo({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
-  const { text } = await ask('chat', [begin, spelt])
+  const { text } = await send('chat', [begin, spelt])
   assert.not.match(text, /secret-of-one/)
   assert.match(text, /no \[credential\]/)
 })
@@ -172,7 +172,7 @@ for (const [how, sent] of Object.entries(saidErrors)) {
       [begin, sent + sent, end],
       [begin, sent + event({ type: 'response.failed', response: { status: 'failed', error } }) + sent],
     ]) {
-      const { text } = await ask('responses', chunks)
+      const { text } = await send('responses', chunks)
       assert.equal(typesIn(text), ['error', 'response.failed'], text)
       assert.ok(text.startsWith(begin + sent), text)
       const numbers = [...text.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => Number(number))
@@ -182,7 +182,7 @@ for (const [how, sent] of Object.entries(saidErrors)) {
 
   test(`the official Responses client gets a ${how} error event from its provider once`, async () => {
     const { begin, end } = formats.responses
-    const { text } = await ask('responses', [begin, sent, end])
+    const { text } = await send('responses', [begin, sent, end])
     const client = new OpenAI({ apiKey: 'k', maxRetries: 0, fetch: async () => sse(text) })
     const met: string[] = []
     const stream = await client.responses.create({ model: 'm', input: 'Hi', stream: true })
@@ -218,9 +218,9 @@ for (const [how, sent] of Object.entries({
       catalog: { ...catalog, kept },
       connections: ['kept'],
     })
-    const answer = await world.post('/v1/responses', { ...formats.responses.body })
-    assert.is(answer.status, 429)
-    const output = (await answer.json()).error
+    const response = await world.post('/v1/responses', { ...formats.responses.body })
+    assert.is(response.status, 429)
+    const output = (await response.json()).error
     assert.is(output.type, 'rate_limit_error')
     assert.is(output.code, 'rate_limit_exceeded')
     assert.match(output.message, /^Slow down/)

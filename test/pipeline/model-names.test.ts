@@ -192,18 +192,18 @@ const METHODS = { whole: 'generateContent', stream: 'streamGenerateContent?alt=s
 const unable = () => json({ error: { message: 'not today', code: 400, status: 'INVALID_ARGUMENT' } }, 400)
 
 async function openPlace({ provider, settings }: Place, more: { aliases?: Record<string, string> } = {}) {
-  const up = fakeUpstream(unable)
+  const upstream = fakeUpstream(unable)
   const connections = [
     { provider, apiKey: 'a-credential-0123456789', ...(settings && { providerSpecificData: settings }) },
   ]
-  return { up, world: await openWorld({ fetch: up, catalog, connections, ...more }) }
+  return { upstream, world: await openWorld({ fetch: upstream, catalog, connections, ...more }) }
 }
 
 /** The URLs that a request called, and the response. */
-async function addressesOf(world: World, up: FakeUpstream, [path, body]: Question) {
-  const before = up.calls.length
+async function addressesOf(world: World, upstream: FakeUpstream, [path, body]: Question) {
+  const before = upstream.calls.length
   const response = await world.post(path, body)
-  return { response, text: await response.text(), urls: up.calls.slice(before).map(({ url }) => url) }
+  return { response, text: await response.text(), urls: upstream.calls.slice(before).map(({ url }) => url) }
 }
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
@@ -218,16 +218,16 @@ function nameIn(url: URL, address: string): string | undefined {
 for (const [title, place] of Object.entries(places)) {
   for (const format of wireFormats) {
     test(`any model name is one segment of the URL for ${title} (${format} client)`, async () => {
-      const { up, world } = await openPlace(place)
+      const { upstream, world } = await openPlace(place)
       let calls = 0
       for (const kind of ['whole', 'stream', 'count'] as const) {
         const address = place.address[kind]
         const names = kind === 'stream' ? [...kept.slice(0, 12), ...refused] : [...kept, ...refused] // its path is made as that of the others
         for (const name of names) {
           const model = (place.start ?? '') + name
-          const question = questions[format](`${place.provider}/${model}`, kind)
-          if (!question) continue
-          const { response, text, urls } = await addressesOf(world, up, question)
+          const request = questions[format](`${place.provider}/${model}`, kind)
+          if (!request) continue
+          const { response, text, urls } = await addressesOf(world, upstream, request)
           calls += urls.length
           for (const url of urls) {
             if (!address.includes('{}')) assert.is(url.href, address, model)
@@ -251,28 +251,28 @@ for (const [title, place] of Object.entries(places)) {
   test(`the URL for ${title} stays in its folder through an alias, a combo, and a second target`, async () => {
     for (const name of refused) {
       const model = `${place.provider}/${name}`
-      const { up, world } = await openPlace(place, { aliases: { short: model } })
+      const { upstream, world } = await openPlace(place, { aliases: { short: model } })
       await world.api.connections.create({ provider: 'chat', apiKey: 'another-credential-1' })
       await world.api.combos.create({ name: 'chain', models: [model] })
       await world.api.combos.create({ name: 'both', models: [model, 'chat/m'] })
       for (const pending of ['short', 'chain']) {
         const response = await world.chat({ model: pending, messages: hi })
-        assert.equal([response.status, up.calls.length], [400, 0], `${pending} ${name}`)
+        assert.equal([response.status, upstream.calls.length], [400, 0], `${pending} ${name}`)
       }
       await world.chat({ model: 'both', messages: hi })
-      for (const { url } of up.calls) assert.is(url.href, 'http://chat.test/v1/chat/completions', name)
+      for (const { url } of upstream.calls) assert.is(url.href, 'http://chat.test/v1/chat/completions', name)
       if (place.provider !== 'azure')
-        assert.is(up.calls.length, 1, 'the target that needs no name in its path is asked')
+        assert.is(upstream.calls.length, 1, 'the target that needs no name in its path is asked')
     }
   })
 }
 
 test('the URL of a request for a Google tuned model is in the folder of tuned models, for every client', async () => {
   const place = places.gemini as Place
-  const { up, world } = await openPlace(place)
+  const { upstream, world } = await openPlace(place)
   for (const format of wireFormats) {
-    const question = questions[format]('google/tunedModels/mine?x', 'whole')
-    const { urls } = await addressesOf(world, up, question as Question)
+    const request = questions[format]('google/tunedModels/mine?x', 'whole')
+    const { urls } = await addressesOf(world, upstream, request as Question)
     assert.equal(
       urls.map(({ href }) => href),
       ['http://google.test/v1beta/tunedModels/mine%3Fx:generateContent'],

@@ -13,11 +13,11 @@ const combos = { chain: ['one/m', 'two/m'], talk: ['claude/c', 'claude/d'] }
 /** Both clients in front of a gateway, and a way to set what its provider sends next. */
 async function clients() {
   let next: { bytes: Uint8Array; end: End } = { bytes: new Uint8Array(0), end: 'close' }
-  const up = fakeUpstream(() => sse(bodyChunks(next.bytes), next.end))
-  const world = await openWorld({ fetch: up, combos })
+  const upstream = fakeUpstream(() => sse(bodyChunks(next.bytes), next.end))
+  const world = await openWorld({ fetch: upstream, combos })
   const fetch = (input: string | URL | Request, init?: RequestInit) => world.gateway.fetch(new Request(input, init))
   return {
-    up,
+    upstream,
     openai: new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', maxRetries: 0, fetch }),
     anthropic: new Anthropic({ baseURL: 'http://gateway', apiKey: 'x', maxRetries: 0, fetch }),
     send: (bytes: Uint8Array, end: End = 'close') => {
@@ -50,9 +50,9 @@ async function read({ openai, anthropic }: Awaited<ReturnType<typeof clients>>, 
 }
 
 test('the official clients accept the gateway as their fetch', async () => {
-  const answers = { one: chatAnswer(), claude: messageAnswer() }
-  const up = fakeUpstream(({ provider }) => json(answers[provider as keyof typeof answers]))
-  const { fetch } = (await openWorld({ fetch: up })).gateway
+  const responses = { one: chatAnswer(), claude: messageAnswer() }
+  const upstream = fakeUpstream(({ provider }) => json(responses[provider as keyof typeof responses]))
+  const { fetch } = (await openWorld({ fetch: upstream })).gateway
   const openai = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', maxRetries: 0, fetch })
   const anthropic = new Anthropic({ baseURL: 'http://gateway', apiKey: 'x', maxRetries: 0, fetch })
   const chat = await openai.chat.completions.create({ model: 'one/m', messages: [{ role: 'user', content: 'Hi' }] })
@@ -109,16 +109,16 @@ test('the official clients read an error mid-stream as an API error, with its me
   const messages = await read(all, 'anthropic')
   assert.is(messages.text, 'Hello there, ')
   assert.match(String(messages.error), /Overloaded/)
-  assert.is(all.up.calls.length, 2, 'nothing else is tried')
+  assert.is(all.upstream.calls.length, 2, 'nothing else is tried')
 })
 
 test('the official clients read errors before the first content with their status and message', async () => {
-  const up = fakeUpstream(({ provider }) =>
+  const upstream = fakeUpstream(({ provider }) =>
     provider === 'claude'
       ? json({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 529)
       : json({ error: { message: 'Slow down', type: 'rate_limit_error', code: 'rate_limit_exceeded' } }, 429),
   )
-  const world = await openWorld({ fetch: up, combos })
+  const world = await openWorld({ fetch: upstream, combos })
   const fetch = (input: string | URL | Request, init?: RequestInit) => world.gateway.fetch(new Request(input, init))
   const openai = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', fetch })
   const anthropic = new Anthropic({ baseURL: 'http://gateway', apiKey: 'x', fetch })
@@ -128,18 +128,18 @@ test('the official clients read errors before the first content with their statu
     .create({ model: 'talk', max_tokens: 9, messages: [] })
     .catch((error: unknown) => error)
   assert.ok(talk instanceof AnthropicError && talk.status === 529, String(talk))
-  assert.is(up.calls.length, 4, 'neither asks again: both targets were tried')
+  assert.is(upstream.calls.length, 4, 'neither asks again: both targets were tried')
 })
 
 test("breaking out of an official client's stream cancels the provider's call", async () => {
-  const up = fakeUpstream(
+  const upstream = fakeUpstream(
     () => new Response(bodyOf(chatEvents().slice(0, 4), 'hang'), { headers: { 'content-type': 'text/event-stream' } }),
   )
-  const world = await openWorld({ fetch: up })
+  const world = await openWorld({ fetch: upstream })
   const fetch = (input: string | URL | Request, init?: RequestInit) => world.gateway.fetch(new Request(input, init))
   const openai = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', fetch })
   for await (const chunk of await openai.chat.completions.create({ model: 'one/m', messages: [], stream: true })) {
     if (chunk.choices[0]?.delta.content) break
   }
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })

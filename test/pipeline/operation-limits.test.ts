@@ -8,15 +8,15 @@ const test = suite('operation limits')
 
 test("an operation has its own limits instead of the defaults, and your app's limits take precedence", async () => {
   const prompt = 'x'.repeat(2_000)
-  const ask = async (path: string, limits = {}) => {
+  const send = async (path: string, limits = {}) => {
     const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits })
     return (await world.post(path, { model: 'one/m', prompt, messages: [] })).status
   }
   Object.assign(operations.complete, { limits: { maxBodyBytes: 1_000 } }) // none has any so far
   try {
-    assert.is(await ask('/v1/completions'), 413)
-    assert.is(await ask('/v1/chat/completions'), 200)
-    assert.is(await ask('/v1/completions', { maxBodyBytes: 10_000 }), 200)
+    assert.is(await send('/v1/completions'), 413)
+    assert.is(await send('/v1/chat/completions'), 200)
+    assert.is(await send('/v1/completions', { maxBodyBytes: 10_000 }), 200)
   } finally {
     Reflect.deleteProperty(operations.complete, 'limits')
   }

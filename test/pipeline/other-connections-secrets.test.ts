@@ -125,8 +125,8 @@ for (const [provider, { start, error }] of Object.entries(streams)) {
         if (typeof frames[0] === 'string') frames.push(frames[0].replaceAll('/', '\\/'), frames[0].trimEnd())
         for (const frame of frames) {
           const type = provider === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream'
-          const answer = () => new Response(bodyOf([...start(), frame]), { headers: { 'content-type': type } })
-          const world = await openWorld({ fetch: fakeUpstream(answer), catalog, connections })
+          const respond = () => new Response(bodyOf([...start(), frame]), { headers: { 'content-type': type } })
+          const world = await openWorld({ fetch: fakeUpstream(respond), catalog, connections })
           const [path, body] = questions[format](`${provider}/m`, true)
           for (const pending of format === 'gemini' ? [path, path.replace('?alt=sse', '')] : [path]) {
             const response = await world.post(pending, body)
@@ -149,8 +149,8 @@ for (const [provider, error] of Object.entries({
   for (const format of wireFormats) {
     test(`other connections' keys stay out of the code of an error mid-stream (${provider} provider, ${format} client)`, async () => {
       for (const secret of OTHERS) {
-        const answer = () => sse([...(streams[provider]?.start() ?? []), error(`key_${secret}`)].map(String))
-        const world = await openWorld({ fetch: fakeUpstream(answer), catalog, connections })
+        const respond = () => sse([...(streams[provider]?.start() ?? []), error(`key_${secret}`)].map(String))
+        const world = await openWorld({ fetch: fakeUpstream(respond), catalog, connections })
         const text = await (await world.post(...questions[format](`${provider}/m`, true))).text()
         assert.match(text, /Hello .*Bad key/s)
         assertHidden(text.toLowerCase(), secret.toLowerCase())
@@ -165,29 +165,29 @@ for (const stream of [false, true]) {
     for (const secret of OTHERS) {
       for (const value of [secret, `Bearer ${secret}`, `x;${secret};y`]) {
         if (/["\\]/.test(secret) && value.includes(' ')) continue
-        const answers: Record<string, () => Response> = {
+        const responses: Record<string, () => Response> = {
           chat: () => (stream ? sse(chatEvents()) : json(chatAnswer())),
           claude: () => (stream ? sse(messageEvents()) : json(messageAnswer())),
         }
-        const up = fakeUpstream(({ provider }) => {
-          const answer = answers[provider]?.() ?? json({})
+        const upstream = fakeUpstream(({ provider }) => {
+          const response = responses[provider]?.() ?? json({})
           for (const name of ['x-debug', 'x-request-id', 'request-id', 'openai-version'])
-            answer.headers.set(name, value)
-          answer.headers.set('x-other', 'kept')
-          return answer
+            response.headers.set(name, value)
+          response.headers.set('x-other', 'kept')
+          return response
         })
-        const world = await openWorld({ fetch: up, catalog, connections })
-        for (const [asked, model] of [
+        const world = await openWorld({ fetch: upstream, catalog, connections })
+        for (const [requested, model] of [
           ['chat', 'chat/m'],
           ['messages', 'claude/m'],
           ['messages', 'chat/m'],
           ['chat', 'claude/m'],
           ['chat', 'chat/m'],
         ] as const) {
-          const response = await world[asked]({ model, messages: hi, stream })
+          const response = await world[requested]({ model, messages: hi, stream })
           assert.is(response.status, 200)
           assertHidden(JSON.stringify([...response.headers]), secret)
-          const isPassedThrough = (asked === 'chat') === model.startsWith('chat')
+          const isPassedThrough = (requested === 'chat') === model.startsWith('chat')
           assert.is(response.headers.get('x-other'), isPassedThrough ? 'kept' : null)
           await response.text()
         }
@@ -198,8 +198,8 @@ for (const stream of [false, true]) {
 
 test("other connections' keys stay out of headers as soon as they are known, and again when they change", async () => {
   let quoted = 'a-key-that-comes-later-1'
-  const up = fakeUpstream(() => json(chatAnswer(), 200, { 'x-debug': quoted }))
-  const world = await openWorld({ fetch: up, catalog, connections })
+  const upstream = fakeUpstream(() => json(chatAnswer(), 200, { 'x-debug': quoted }))
+  const world = await openWorld({ fetch: upstream, catalog, connections })
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), quoted)
   const { id } = await world.api.connections.create({ provider: 'spare', name: 'later', apiKey: quoted })
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), null)
@@ -210,7 +210,7 @@ test("other connections' keys stay out of headers as soon as they are known, and
 })
 
 test("the call's own key isn't in the headers of a successful response", async () => {
-  const up = fakeUpstream(() => json(chatAnswer(), 200, { 'x-debug': 'Bearer the-credential-of-chat' }))
-  const world = await openWorld({ fetch: up, catalog, connections })
+  const upstream = fakeUpstream(() => json(chatAnswer(), 200, { 'x-debug': 'Bearer the-credential-of-chat' }))
+  const world = await openWorld({ fetch: upstream, catalog, connections })
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), null)
 })

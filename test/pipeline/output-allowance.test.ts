@@ -9,14 +9,14 @@ const test = suite('streams that need permission to continue')
 const text = Array.from({ length: 50 }, (_, at) => `word${at} `).join('')
 
 /** The gateway whose streams may have so many tokens, and so many more each time they ask, up to `most`. */
-async function asking(most: number, { first = 20, more = 20, model = 'two/m' } = {}) {
-  const asked: number[] = []
+async function createRequest(most: number, { first = 20, more = 20, model = 'two/m' } = {}) {
+  const requests: number[] = []
   const settled: Array<string | undefined> = []
   const step: AttemptStep = async (attempt, next) => {
     attempt.allowOutput({
       tokens: first,
       async extend(tokens) {
-        asked.push(tokens)
+        requests.push(tokens)
         if (tokens > most) throw gatewayError('FORBIDDEN', { status: 402, message: 'Nothing is left.' })
         return tokens + more
       },
@@ -25,27 +25,27 @@ async function asking(most: number, { first = 20, more = 20, model = 'two/m' } =
     settled.push(`${outcome} ${costSource}`)
   }
   const world = await openWith({ aroundAttempt: [step] }, chatEvents(text))
-  const answer = async (path: string) => {
+  const respond = async (path: string) => {
     const reply = await world.post(path, { model, stream: true, max_tokens: 1_000, messages: [], input: 'Hi' })
     return reply.text()
   }
-  return { ...world, answer, asked, settled }
+  return { ...world, respond, requests, settled }
 }
 
 const chat = '/v1/chat/completions'
 
 test('a response continues unchanged while it stays within its allowance', async () => {
-  const { answer, asked } = await asking(0, { first: 10_000 })
-  assert.is(await answer(chat), chatEvents(text).join(''))
-  assert.equal(asked, [])
+  const { respond, requests } = await createRequest(0, { first: 10_000 })
+  assert.is(await respond(chat), chatEvents(text).join(''))
+  assert.equal(requests, [])
 })
 
 test('a response requests more allowance each time it runs out, and continues if the request is granted', async () => {
-  const { answer, asked } = await asking(Number.POSITIVE_INFINITY)
-  assert.is(await answer(chat), chatEvents(text).join(''))
-  assert.ok(asked.length > 2, `${asked}`)
-  asked.reduce((before, tokens) => {
-    assert.ok(tokens > before, `${asked}`)
+  const { respond, requests } = await createRequest(Number.POSITIVE_INFINITY)
+  assert.is(await respond(chat), chatEvents(text).join(''))
+  assert.ok(requests.length > 2, `${requests}`)
+  requests.reduce((before, tokens) => {
+    assert.ok(tokens > before, `${requests}`)
     return tokens + 20
   }, 20)
 })
@@ -76,11 +76,11 @@ for (const [path, sign] of [
   ['/v1/responses', '"type":"error"'],
 ] as const) {
   test(`a response that may not continue ends with an error event (${path})`, async () => {
-    const { answer, asked, settled } = await asking(40)
-    const output = await answer(path)
+    const { respond, requests, settled } = await createRequest(40)
+    const output = await respond(path)
     assert.ok(output.includes(sign) && output.includes('Nothing is left.'), output.slice(-400))
     assert.ok(output.includes('word1') && !output.includes('word49'))
-    assert.ok(Number(asked.at(-1)) > 40)
+    assert.ok(Number(requests.at(-1)) > 40)
     assert.is(settled.length, 1)
   })
 }

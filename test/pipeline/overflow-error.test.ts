@@ -17,7 +17,7 @@ const sized = (contextWindows: Record<string, number>) =>
 const tooLong = { message: 'maximum context length is 8000 tokens', code: 'context_length_exceeded', param: 'messages' }
 
 test('the error keeps the message and code for a prompt that was too long, followed by the other failures', async () => {
-  for (const [answers, attempts, others] of [
+  for (const [responses, attempts, others] of [
     [
       { one: () => json({ error: tooLong }, 400), two: fault(503, 'two rests', { 'retry-after': '7' }) },
       'one/m=400:context-overflow;via=pair:fallback, two/m=503:server',
@@ -29,11 +29,11 @@ test('the error keeps the message and code for a prompt that was too long, follo
       'one/m: one rests.',
     ],
   ] as const) {
-    const up = fakeUpstream(
-      ({ provider }) => Object.entries(answers).find(([name]) => name === provider)?.[1]() ?? json({}),
+    const upstream = fakeUpstream(
+      ({ provider }) => Object.entries(responses).find(([name]) => name === provider)?.[1]() ?? json({}),
     )
     const world = await openWorld({
-      fetch: up,
+      fetch: upstream,
       catalog: sized({ one: 8_000, two: 200_000 }),
       connections: ['one', 'two'],
       combos: { pair: ['one/m', 'two/m'] },

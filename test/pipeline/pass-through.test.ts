@@ -7,8 +7,8 @@ import { openWorld } from './support/world.ts'
 const test = suite('pass-through')
 
 test('the bytes of a request are passed through, except for the model name', async () => {
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: upstream })
   const bodies: Array<[sent: string, received: string]> = [
     ['{"model":"one/m"}', '{"model":"m"}'],
     [
@@ -36,28 +36,28 @@ test('the bytes of a request are passed through, except for the model name', asy
   for (const [sent, received] of bodies) {
     const response = await world.post('/v1/chat/completions', sent)
     assert.is(response.status, 200, sent)
-    assert.is(up.calls.at(-1)?.body, received)
+    assert.is(upstream.calls.at(-1)?.body, received)
   }
 })
 
 const PLACE = 'the place of the name'
 
 test('every JSON object is passed through', async () => {
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: upstream })
   const spaces = fc.constantFrom(undefined, 2, '\t')
   await fc.assert(
     fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 5 })), spaces, async (object, space) => {
       const text = JSON.stringify({ ...object, stream: false, model: PLACE }, null, space)
       await world.post('/v1/chat/completions', text.replace(PLACE, 'one/m'))
-      assert.is(up.calls.at(-1)?.body, text.replace(PLACE, 'm'))
+      assert.is(upstream.calls.at(-1)?.body, text.replace(PLACE, 'm'))
     }),
     { numRuns: 200 },
   )
 })
 
 test('the bytes, headers, and status of a response are passed through', async () => {
-  const answer = '{ "id":"c1",\n"choices":[{ }] , "n": 12345678901234567890,"a":1,"a":2, "e":"\\u00e9"}\n'
+  const reply = '{ "id":"c1",\n"choices":[{ }] , "n": 12345678901234567890,"a":1,"a":2, "e":"\\u00e9"}\n'
   const passed = {
     'content-type': 'application/json; charset=utf-8',
     'openai-processing-ms': '12',
@@ -92,8 +92,8 @@ test('the bytes, headers, and status of a response are passed through', async ()
   }
   const error = '{ "error":{"message":"no", "n": 12345678901234567890,"a":1,"a":2, "e":"\\u00e9"}}\n'
   for (const [status, text] of [
-    [200, answer],
-    [201, answer],
+    [200, reply],
+    [201, reply],
     [400, error],
     [429, error],
   ] as const) {
@@ -150,30 +150,30 @@ test('only client headers that are meaningful to providers are passed through', 
     'x-http-method-override': 'DELETE',
     'x-real-ip': '1.2.3.4',
   }
-  const up = fakeUpstream(({ provider }) => json(provider === 'claude' ? {} : chatAnswer()))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(({ provider }) => json(provider === 'claude' ? {} : chatAnswer()))
+  const world = await openWorld({ fetch: upstream })
   await world.chat({}, { headers: { ...passed, ...kept } })
-  const { 'content-type': type, authorization, ...rest } = Object.fromEntries(up.calls[0]?.headers ?? [])
+  const { 'content-type': type, authorization, ...rest } = Object.fromEntries(upstream.calls[0]?.headers ?? [])
   assert.equal([type, authorization], ['application/json', 'Bearer secret-of-one'])
   assert.equal(rest, passed)
-  assert.is(up.calls[0]?.url.href, 'http://one.test/v1/chat/completions')
+  assert.is(upstream.calls[0]?.url.href, 'http://one.test/v1/chat/completions')
   await world.messages({}, { headers: { ...passed, ...kept } })
-  const { 'content-type': _, 'x-api-key': key, ...others } = Object.fromEntries(up.calls[1]?.headers ?? [])
+  const { 'content-type': _, 'x-api-key': key, ...others } = Object.fromEntries(upstream.calls[1]?.headers ?? [])
   assert.is(key, 'secret-of-claude')
   assert.equal(others, passed)
 })
 
 test("a header that the client names in Connection isn't passed through", async () => {
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: upstream })
   await world.chat({}, { headers: { connection: 'close, Anthropic-Beta', 'anthropic-beta': 'x', 'openai-beta': 'y' } })
-  assert.is(up.calls[0]?.headers.get('anthropic-beta'), null)
-  assert.is(up.calls[0]?.headers.get('openai-beta'), 'y')
+  assert.is(upstream.calls[0]?.headers.get('anthropic-beta'), null)
+  assert.is(upstream.calls[0]?.headers.get('openai-beta'), 'y')
 })
 
 test('Messages requests have a version whether or not the client sends one, and only ?beta=true of the query', async () => {
-  const up = fakeUpstream(() => json({ content: [] }))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(() => json({ content: [] }))
+  const world = await openWorld({ fetch: upstream })
   const paths = ['/v1/messages', '/v1/messages/count_tokens']
   for (const path of paths) {
     for (const [query, passed] of [
@@ -185,7 +185,7 @@ test('Messages requests have a version whether or not the client sends one, and 
       ['?notbeta=true', ''],
     ]) {
       await world.post(path + query, { model: 'claude/c' })
-      const call = up.calls.at(-1)
+      const call = upstream.calls.at(-1)
       assert.is(call?.url.href, `http://claude.test${path}${passed}`)
       assert.is(call?.headers.get('anthropic-version'), '2023-06-01')
     }

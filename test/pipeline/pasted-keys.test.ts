@@ -62,13 +62,13 @@ function decodedFully(text: string): string {
 
 for (const [place, make] of Object.entries(places))
   test(`a pasted key appears in no record, log, span, metric, event, or error: ${place}`, async () => {
-    const up = fakeUpstream(metered({}, { tokens: 0 }))
+    const upstream = fakeUpstream(metered({}, { tokens: 0 }))
     const { module, spans } = sdk()
     const seen: unknown[] = []
     const recorded = (value: unknown) => void seen.push(value)
     const gateway = createGateway({
       storage: memoryStorage(),
-      fetch: up,
+      fetch: upstream,
       catalog,
       management: { token },
       logger: { info: recorded, warn: recorded, error: recorded, debug: recorded },
@@ -100,6 +100,6 @@ for (const [place, make] of Object.entries(places))
       value instanceof Error ? [value.message, String(value.cause)] : value,
     )
     assert.not.match(decodedFully(text), key.slice(1))
-    if (/model/.test(place)) assert.equal([reply.status, up.calls.length], [404, 0])
+    if (/model/.test(place)) assert.equal([reply.status, upstream.calls.length], [404, 0])
     await gateway.close()
   })

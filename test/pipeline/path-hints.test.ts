@@ -20,11 +20,11 @@ test('AI SDK routes without the base path get an error that gives the right base
 })
 
 test('the 404 for the dashboard and the metrics at a wrong path gives the right path', async () => {
-  const served = { dashboard: dashboard(), observe: [prometheus()] }
+  const server = { dashboard: dashboard(), observe: [prometheus()] }
   for (const path of ['/dashboard', '/dashboard/keys', '/ui'])
-    assert.match(await output(path, served), 'The dashboard is at /admin/.', path)
-  assert.match(await output('/x/dashboard', { ...served, basePath: '/x' }), 'The dashboard is at /x/admin/.')
-  assert.match(await output('/metrics', { ...served, basePath: '/x' }), 'Metrics are at /x/metrics.')
+    assert.match(await output(path, server), 'The dashboard is at /admin/.', path)
+  assert.match(await output('/x/dashboard', { ...server, basePath: '/x' }), 'The dashboard is at /x/admin/.')
+  assert.match(await output('/metrics', { ...server, basePath: '/x' }), 'Metrics are at /x/metrics.')
   for (const path of ['/dashboard', '/admin', '/ui'])
     assert.match(await output(path), 'start signalbox with --dashboard', path)
   assert.match(await output('/metrics'), 'start signalbox with --metrics')

@@ -12,13 +12,13 @@ async function passAll(recordings: readonly Recording[], cut: (bytes: Uint8Array
   const world = await openWorld({ fetch })
   for (const recording of recordings) {
     current = recording
-    const { text } = await ask(world, recording)
+    const { text } = await send(world, recording)
     assert.is(text, recording.sse, recording.name)
   }
   return world
 }
 
-const ask = (world: Awaited<ReturnType<typeof openWorld>>, { api }: Pick<Recording, 'api'>) =>
+const send = (world: Awaited<ReturnType<typeof openWorld>>, { api }: Pick<Recording, 'api'>) =>
   api === 'chat'
     ? askRaw(world.gateway, '/v1/chat/completions', { model: 'one/m', stream: true })
     : askRaw(world.gateway, '/v1/messages', { model: 'claude/c', stream: true })

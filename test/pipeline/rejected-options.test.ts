@@ -29,7 +29,8 @@ const STREAM = [
 
 const unknownField: Refusal = (field) => ({ body: { error: { message: `json: unknown field "${field}"` } } })
 const callOptions = { model: 'one/m', messages: [{ role: 'user', content: 'Hi' }], top_k: 5, temperature: 0.5 }
-const bodies = (up: ReturnType<typeof strictServer>) => up.calls.map(({ body }): JsonObject => JSON.parse(body))
+const bodies = (upstream: ReturnType<typeof strictServer>) =>
+  upstream.calls.map(({ body }): JsonObject => JSON.parse(body))
 const warnings = (response: Response) => response.headers.get('x-signalbox-warning')
 
 /** Servers' errors for an unknown field. */
@@ -88,34 +89,34 @@ const wordings: Record<string, Refusal> = {
 
 for (const [name, refusal] of Object.entries(wordings)) {
   test(`a field that ${name} rejects is dropped with a warning, and not sent again`, async () => {
-    const up = strictServer(['top_k'], refusal)
-    const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+    const upstream = strictServer(['top_k'], refusal)
+    const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
     const first = await messages(callOptions)
     assert.is(first.status, 200, await first.clone().text())
     assert.is(warnings(first), 'dropped:top_k')
     assert.equal(
-      bodies(up).map((body) => ['top_k' in body, body.temperature]),
+      bodies(upstream).map((body) => ['top_k' in body, body.temperature]),
       [
         [true, 0.5],
         [false, 0.5],
       ],
     )
     const second = await messages(callOptions)
-    assert.equal([second.status, warnings(second), up.calls.length], [200, 'dropped:top_k', 3])
+    assert.equal([second.status, warnings(second), upstream.calls.length], [200, 'dropped:top_k', 3])
   })
 }
 
 test('a streaming request is also sent again without the rejected option', async () => {
-  const up = strictServer(['top_k'], unknownField)
-  const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+  const upstream = strictServer(['top_k'], unknownField)
+  const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const response = await messages({ ...callOptions, stream: true })
   assert.match(await response.text(), /"text":"fine"[\s\S]*message_stop/)
-  assert.equal([response.status, warnings(response), up.calls.length], [200, 'dropped:top_k', 2])
+  assert.equal([response.status, warnings(response), upstream.calls.length], [200, 'dropped:top_k', 2])
 })
 
 test("a warning for a Gemini client contains Gemini's name for the field", async () => {
-  const up = strictServer(['top_k'], unknownField)
-  const { post } = await openWorld({ fetch: up, connections: ['one'] })
+  const upstream = strictServer(['top_k'], unknownField)
+  const { post } = await openWorld({ fetch: upstream, connections: ['one'] })
   const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], generationConfig: { topK: 5 } }
   const response = await post('/v1beta/models/one/m:generateContent', body)
   assert.equal([response.status, warnings(response)], [200, 'dropped:generationConfig.topK'])
@@ -123,19 +124,19 @@ test("a warning for a Gemini client contains Gemini's name for the field", async
 
 test('a rejected nested field is recognized by its last name', async () => {
   const message = `Invalid JSON payload received. Unknown name "topK" at 'generation_config': Cannot find field.`
-  const up = fakeUpstream(({ body }) =>
+  const upstream = fakeUpstream(({ body }) =>
     'topK' in JSON.parse(body).generationConfig
       ? json({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }, 400)
       : json({ candidates: [{ content: { parts: [{ text: 'fine' }] }, finishReason: 'STOP' }] }),
   )
-  const { messages } = await openWorld({ fetch: up, connections: ['google'] })
+  const { messages } = await openWorld({ fetch: upstream, connections: ['google'] })
   const response = await messages({ ...callOptions, model: 'google/g' })
-  assert.equal([response.status, warnings(response), up.calls.length], [200, 'dropped:top_k', 2])
+  assert.equal([response.status, warnings(response), upstream.calls.length], [200, 'dropped:top_k', 2])
 })
 
 test('several fields are dropped one at a time', async () => {
-  const up = strictServer(['top_k', 'safety_identifier', 'stop'], unknownField)
-  const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+  const upstream = strictServer(['top_k', 'safety_identifier', 'stop'], unknownField)
+  const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const response = await messages({ ...callOptions, metadata: { user_id: 'u' }, stop_sequences: ['x'] })
   assert.is(response.status, 200)
   assert.equal(warnings(response)?.split(', ').sort(), [
@@ -143,35 +144,35 @@ test('several fields are dropped one at a time', async () => {
     'dropped:stop_sequences',
     'dropped:top_k',
   ])
-  assert.is(up.calls.length, 4)
+  assert.is(upstream.calls.length, 4)
 })
 
 test('one attempt drops fields up to three times, and the next request continues from there', async () => {
-  const up = strictServer(['top_k', 'safety_identifier', 'stop', 'temperature'], unknownField)
-  const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+  const upstream = strictServer(['top_k', 'safety_identifier', 'stop', 'temperature'], unknownField)
+  const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const body = { ...callOptions, metadata: { user_id: 'u' }, stop_sequences: ['x'] }
   const first = await messages(body)
-  assert.equal([first.status, up.calls.length], [400, 4])
+  assert.equal([first.status, upstream.calls.length], [400, 4])
   const second = await messages(body)
-  assert.equal([second.status, up.calls.length], [200, 6])
+  assert.equal([second.status, upstream.calls.length], [200, 6])
 })
 
 test('the option that requests stream usage is dropped if rejected', async () => {
-  const up = strictServer(['stream_options'], unknownField)
-  const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+  const upstream = strictServer(['stream_options'], unknownField)
+  const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const response = await messages({ ...callOptions, stream: true })
   assert.match(await response.text(), /"text":"fine"[\s\S]*message_stop/)
   await messages({ ...callOptions, stream: true })
-  assert.equal([response.status, warnings(response), up.calls.length], [200, null, 3])
+  assert.equal([response.status, warnings(response), upstream.calls.length], [200, null, 3])
 })
 
 test('an option rejected by one connection is still sent to others', async () => {
-  const up = strictServer(['top_k'], unknownField)
-  const { messages } = await openWorld({ fetch: up, connections: ['one', 'two'] })
+  const upstream = strictServer(['top_k'], unknownField)
+  const { messages } = await openWorld({ fetch: upstream, connections: ['one', 'two'] })
   await messages(callOptions)
   await messages({ ...callOptions, model: 'two/m' })
   assert.equal(
-    up.calls.map(({ provider, body }) => [provider, 'top_k' in JSON.parse(body)]),
+    upstream.calls.map(({ provider, body }) => [provider, 'top_k' in JSON.parse(body)]),
     [
       ['one', true],
       ['one', false],
@@ -182,12 +183,12 @@ test('an option rejected by one connection is still sent to others', async () =>
 })
 
 test('an option that was rejected is sent again after a day', async () => {
-  const up = strictServer(['top_k'], unknownField)
-  const { messages, clock } = await openWorld({ fetch: up, connections: ['one'] })
+  const upstream = strictServer(['top_k'], unknownField)
+  const { messages, clock } = await openWorld({ fetch: upstream, connections: ['one'] })
   await messages(callOptions)
   await clock.advance(24 * 60 * 60_000 + 1)
   await messages(callOptions)
-  assert.is(up.calls.length, 4)
+  assert.is(upstream.calls.length, 4)
 })
 
 /** Errors that the client is to read, each after one call. */
@@ -217,31 +218,31 @@ const kept: Record<string, [fields: string[], refusal: Refusal, status: number]>
 
 for (const [name, [fields, refusal, status]] of Object.entries(kept)) {
   test(`a rejection of ${name} reaches the client`, async () => {
-    const up = strictServer(fields, refusal)
-    const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+    const upstream = strictServer(fields, refusal)
+    const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
     const response = await messages(callOptions)
-    assert.equal([response.status, up.calls.length], [status, 1])
+    assert.equal([response.status, upstream.calls.length], [status, 1])
   })
 }
 
 test("a strict request gets the provider's rejection", async () => {
-  const up = strictServer(['top_k'], unknownField)
-  const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+  const upstream = strictServer(['top_k'], unknownField)
+  const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
   const response = await messages(callOptions, { headers: { 'x-signalbox-strict': 'true' } })
-  assert.equal([response.status, up.calls.length], [400, 1])
+  assert.equal([response.status, upstream.calls.length], [400, 1])
   assert.match(await response.text(), /unknown field/)
 })
 
 test("a provider that still rejects an option after its removal isn't called a third time", async () => {
-  const up = fakeUpstream(() => json(unknownField('top_k').body, 400))
-  const { messages } = await openWorld({ fetch: up, connections: ['one'] })
-  assert.equal([(await messages(callOptions)).status, up.calls.length], [400, 2])
+  const upstream = fakeUpstream(() => json(unknownField('top_k').body, 400))
+  const { messages } = await openWorld({ fetch: upstream, connections: ['one'] })
+  assert.equal([(await messages(callOptions)).status, upstream.calls.length], [400, 2])
   await messages(callOptions)
-  assert.ok('top_k' in JSON.parse(up.calls[2]?.body ?? ''), 'it was wrong about the field, which is sent again')
+  assert.ok('top_k' in JSON.parse(upstream.calls[2]?.body ?? ''), 'it was wrong about the field, which is sent again')
 })
 
 test('a passed-through field of the client is never dropped', async () => {
-  const up = strictServer(['top_k'], unknownField)
-  const { chat } = await openWorld({ fetch: up, connections: ['one'] })
-  assert.equal([(await chat({ ...callOptions })).status, up.calls.length], [400, 1])
+  const upstream = strictServer(['top_k'], unknownField)
+  const { chat } = await openWorld({ fetch: upstream, connections: ['one'] })
+  assert.equal([(await chat({ ...callOptions })).status, upstream.calls.length], [400, 1])
 })

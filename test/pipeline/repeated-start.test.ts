@@ -189,14 +189,16 @@ for (const [name, events] of Object.entries({
   'after the start of an empty block': [start(), begin(0), start(), ...text(0, 'again'), ...finish],
 }))
   test(`a second start ${name} falls back to the next target, because no content was sent`, async () => {
-    const up = fakeUpstream(({ provider }) => (provider === 'claude' ? sse(written(events)) : json(chatAnswer('two'))))
+    const upstream = fakeUpstream(({ provider }) =>
+      provider === 'claude' ? sse(written(events)) : json(chatAnswer('two')),
+    )
     const { messages, chat } = await openWorld({
-      fetch: up,
+      fetch: upstream,
       connections: ['claude', 'one'],
       combos: { both: ['claude/c', 'one/m'] },
     })
-    for (const ask of [messages, chat]) {
-      const response = await ask({ model: 'both', stream: true })
+    for (const send of [messages, chat]) {
+      const response = await send({ model: 'both', stream: true })
       assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^claude\/c=502:network\S*, one\/m=200/)
       const recorded = await response.text()
       assert.match(recorded, /two/)
@@ -211,11 +213,11 @@ test('a response that restarts before its first content falls back to the next t
     ...[created('r2'), { type: 'response.output_text.delta', output_index: 0, delta: 'again' }],
     { type: 'response.completed', response: { id: 'r2', status: 'completed', output: [] } },
   ]
-  const up = fakeUpstream(({ provider }) =>
+  const upstream = fakeUpstream(({ provider }) =>
     provider === 'openai-responses' ? sse(written(events)) : json(chatAnswer('two')),
   )
   const world = await openWorld({
-    fetch: up,
+    fetch: upstream,
     catalog: streamCatalog,
     connections: ['openai-responses', 'openai-chat'],
     combos: { both: ['openai-responses/m', 'openai-chat/m'] },
@@ -229,9 +231,11 @@ test('a response that restarts before its first content falls back to the next t
 
 test("events that restart in an unrequested stream aren't a response", async () => {
   const [events] = cutTable['in an open call'] ?? [[]]
-  const up = fakeUpstream(({ provider }) => (provider === 'claude' ? sse(written(events)) : json(chatAnswer('two'))))
+  const upstream = fakeUpstream(({ provider }) =>
+    provider === 'claude' ? sse(written(events)) : json(chatAnswer('two')),
+  )
   const { messages } = await openWorld({
-    fetch: up,
+    fetch: upstream,
     connections: ['claude', 'one'],
     combos: { both: ['claude/c', 'one/m'] },
   })

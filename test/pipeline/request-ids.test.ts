@@ -1,7 +1,7 @@
 import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { output, whole } from '../formats/cases/responses.ts'
-import { ask, getEvents, providerOf } from '../formats/cases/support.ts'
+import { getEvents, providerOf, send } from '../formats/cases/support.ts'
 import { assert, suite } from '../support/suite.ts'
 import { bodyOf, json } from './support/upstream.ts'
 
@@ -22,7 +22,7 @@ for (const client of wireFormats)
   for (const from of wireFormats)
     test(`the provider's request id reaches the client (${from} provider, ${client} client)`, async () => {
       for (const name of sentIn)
-        for (const [kind, answer] of Object.entries({
+        for (const [kind, respond] of Object.entries({
           whole: () => json(whole[from], 200, { [name]: 'req_1' }),
           stream: () =>
             new Response(bodyOf(getEvents(from, output[from]('a'))), {
@@ -33,7 +33,7 @@ for (const client of wireFormats)
           'no words': () => new Response('', { status: 500, headers: { [name]: 'req_1' } }),
         })) {
           const model = `${providerOf[from]}/m`
-          const { response } = await ask({ client, model, stream: kind === 'stream', answer })
+          const { response } = await send({ client, model, stream: kind === 'stream', respond })
           assert.is(response.headers.get(readIn[client]), 'req_1', `${kind} ${name}`)
           await response.text()
         }
@@ -44,17 +44,17 @@ test("the provider's request id is in the format's header if the provider sends 
     for (const from of wireFormats) {
       const model = `${providerOf[from]}/m`
       const two = { 'request-id': 'a', 'x-request-id': 'b' }
-      const { response } = await ask({ client, model, answer: () => json(whole[from], 200, two) })
+      const { response } = await send({ client, model, respond: () => json(whole[from], 200, two) })
       assert.is(response.headers.get(readIn[client]), client === 'anthropic-messages' ? 'a' : 'b')
-      const none = await ask({ client, model, answer: () => json(whole[from]) })
+      const none = await send({ client, model, respond: () => json(whole[from]) })
       assert.is(none.response.headers.get(readIn[client]), null)
     }
 })
 
 test("the provider's request ID falls back to the cloud's request ID", async () => {
   for (const name of clouds) {
-    const answer = () => json(whole.gemini, 200, { [name]: 'req_1' })
-    const { response } = await ask({ client: 'anthropic-messages', model: 'gemini/m', answer })
+    const respond = () => json(whole.gemini, 200, { [name]: 'req_1' })
+    const { response } = await send({ client: 'anthropic-messages', model: 'gemini/m', respond })
     assert.is(response.headers.get('request-id'), 'req_1', name)
   }
 })

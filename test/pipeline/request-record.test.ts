@@ -5,7 +5,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('model request records')
 
-const answering = () =>
+const respond = () =>
   fakeUpstream(({ body, provider }) => {
     if (provider === 'three') return json({ error: { message: 'no' } }, 500)
     return JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())
@@ -14,7 +14,7 @@ const answering = () =>
 const idOf = (response: Response) => response.headers.get('x-signalbox-request-id')
 
 test("every reply of a model endpoint has its record's id, including errors, and ids are unique", async () => {
-  const world = await openWorld({ fetch: answering(), limits: { maxBodyBytes: 1_000 } })
+  const world = await openWorld({ fetch: respond(), limits: { maxBodyBytes: 1_000 } })
   const asking = [
     () => world.chat({}),
     () => world.chat({ stream: true }),
@@ -28,8 +28,8 @@ test("every reply of a model endpoint has its record's id, including errors, and
     () => world.post('/v1beta/models/one/m:countTokens', { contents: [{ parts: [{ text: 'Hi' }] }] }),
   ]
   const ids: Array<string | null> = []
-  for (const ask of asking) {
-    const reply = await ask()
+  for (const send of asking) {
+    const reply = await send()
     await reply.text()
     ids.push(idOf(reply))
   }
@@ -56,7 +56,7 @@ test("every reply of a model endpoint has its record's id, including errors, and
 })
 
 test('a request rejected because of its key has a record, which includes the key if it is known', async () => {
-  const world = await openWorld({ fetch: answering() })
+  const world = await openWorld({ fetch: respond() })
   const { key, id } = await world.api.keys.create({ name: 'team' })
   await world.api.keys.update(id, { isActive: false })
   await world.api.settings.update({ requireApiKey: true })
@@ -91,7 +91,7 @@ test('listings, probes, preflights, and unknown paths have no id or record', asy
 })
 
 test('requests rejected for too much concurrency or by a closed gateway each have a record', async () => {
-  const world = await openWorld({ fetch: answering(), limits: { maxParallelRequests: 1 } })
+  const world = await openWorld({ fetch: respond(), limits: { maxParallelRequests: 1 } })
   const streaming = await world.chat({ stream: true })
   const busy = await world.chat({})
   await streaming.text()

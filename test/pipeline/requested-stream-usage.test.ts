@@ -21,19 +21,19 @@ const withoutUsage = events.filter((event) => !isUsage(event)).join('')
 const usageEvent = events.find(isUsage) ?? ''
 const FINISH = chatChunk({}, 'stop')
 
-const open = (answer: Answering = () => sse(events), more: WorldOptions = {}) => {
-  const up = fakeUpstream(answer)
-  return openWorld({ fetch: up, includeStreamUsage: true, ...more }).then((world) => ({ up, world }))
+const open = (respond: Answering = () => sse(events), more: WorldOptions = {}) => {
+  const upstream = fakeUpstream(respond)
+  return openWorld({ fetch: upstream, includeStreamUsage: true, ...more }).then((world) => ({ upstream, world }))
 }
 
 const chat = '/v1/chat/completions'
 
 test('stream usage is requested by default', async () => {
-  const up = fakeUpstream(() => sse(events))
+  const upstream = fakeUpstream(() => sse(events))
   const usages: unknown[] = []
   const gateway = createGateway({
     storage: memoryStorage(),
-    fetch: up,
+    fetch: upstream,
     logger: false,
     catalog: { one: { baseUrl: 'http://one.test/v1' } },
     hooks: {
@@ -43,22 +43,22 @@ test('stream usage is requested by default', async () => {
   await gateway.api.connections.create({ provider: 'one', apiKey: 'key' })
   const response = await gateway.fetch(`http://gateway${chat}`, { method: 'POST', body: sent() })
   assert.is(await response.text(), withoutUsage)
-  assert.is(up.calls[0]?.body, requested(sent()))
+  assert.is(upstream.calls[0]?.body, requested(sent()))
   assert.equal(usages, [[7, 3, 'counted']])
 })
 
 test("if includeStreamUsage is off, stream usage isn't requested, and bytes stay unchanged in both directions", async () => {
-  const { up, world } = await open(undefined, { includeStreamUsage: false })
+  const { upstream, world } = await open(undefined, { includeStreamUsage: false })
   const response = await world.post(chat, sent())
   assert.is(await response.text(), events.join(''))
-  assert.is(up.calls[0]?.body, sent().replace('one/m', 'm'))
+  assert.is(upstream.calls[0]?.body, sent().replace('one/m', 'm'))
 })
 
 test("stream usage is requested, counted, and hidden from a client that hasn't requested it", async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const response = await world.post(chat, sent())
   assert.is(await response.text(), withoutUsage)
-  assert.is(up.calls[0]?.body, requested(sent()))
+  assert.is(upstream.calls[0]?.body, requested(sent()))
   assert.is(response.headers.get('x-signalbox-target'), 'one/m')
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200')
   assert.is(response.headers.get('content-type'), 'text/event-stream')
@@ -91,30 +91,30 @@ const rewritten: Record<string, string> = {
 }
 for (const [given, wanted] of Object.entries(rewritten)) {
   test(`stream usage is requested instead of ${given}, with every other byte unchanged`, async () => {
-    const { up, world } = await open()
+    const { upstream, world } = await open()
     const response = await world.post(chat, sent(`, "stream_options":${given}, "n" : 1`))
     assert.is(await response.text(), withoutUsage)
-    assert.is(up.calls[0]?.body, sent(`, "stream_options":${wanted}, "n" : 1`).replace('one/m', 'm'))
+    assert.is(upstream.calls[0]?.body, sent(`, "stream_options":${wanted}, "n" : 1`).replace('one/m', 'm'))
   })
 }
 
 /** Values that the client set itself, and values that no provider accepts, which the provider reports. */
 for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"', '[]']) {
   test(`stream usage isn't requested again if the client's stream_options are ${given}`, async () => {
-    const { up, world } = await open()
+    const { upstream, world } = await open()
     const body = sent(`, "stream_options":${given}`)
     const response = await world.post(chat, body)
     assert.is(await response.text(), events.join(''))
-    assert.is(up.calls[0]?.body, body.replace('one/m', 'm'))
+    assert.is(upstream.calls[0]?.body, body.replace('one/m', 'm'))
     assert.is(world.recorded.usages[0]?.inputTokens, 7)
   })
 }
 
 test("stream usage isn't requested for a non-streaming response", async () => {
-  const { up, world } = await open(() => json({ choices: [{ message: { role: 'assistant', content: 'Hi' } }] }))
+  const { upstream, world } = await open(() => json({ choices: [{ message: { role: 'assistant', content: 'Hi' } }] }))
   const body = sent().replace('true', 'false')
   await (await world.post(chat, body)).text()
-  assert.is(up.calls[0]?.body, body.replace('one/m', 'm'))
+  assert.is(upstream.calls[0]?.body, body.replace('one/m', 'm'))
 })
 
 test('stream usage is requested for legacy completions', async () => {
@@ -122,19 +122,22 @@ test('stream usage is requested for legacy completions', async () => {
     'data: {"choices":[{"index":0,"text":"Hi","finish_reason":"stop"}],"usage":null}\n\n',
     'data: [DONE]\n\n',
   ]
-  const { up, world } = await open(() => sse([output[0] ?? '', usageEvent, output[1] ?? '']))
+  const { upstream, world } = await open(() => sse([output[0] ?? '', usageEvent, output[1] ?? '']))
   const response = await world.post('/v1/completions', '{"model":"one/m","prompt":"Hi","stream":true}')
   assert.is(await response.text(), output.join(''))
-  assert.is(up.calls[0]?.body, '{"stream_options":{"include_usage":true},"model":"m","prompt":"Hi","stream":true}')
+  assert.is(
+    upstream.calls[0]?.body,
+    '{"stream_options":{"include_usage":true},"model":"m","prompt":"Hi","stream":true}',
+  )
   assert.is(world.recorded.usages[0]?.inputTokens, 7)
 })
 
 test("stream usage isn't requested if the provider is known to reject that", async () => {
   const catalog = { mistral: { baseUrl: 'http://mistral.test/v1', models: [{ id: 'm' }] } }
-  const { up, world } = await open(undefined, { catalog, connections: ['mistral'] })
+  const { upstream, world } = await open(undefined, { catalog, connections: ['mistral'] })
   const response = await world.post(chat, sent().replace('one/m', 'mistral/m'))
   assert.is(await response.text(), events.join(''))
-  assert.is(up.calls[0]?.body, sent().replace('one/m', 'm'))
+  assert.is(upstream.calls[0]?.body, sent().replace('one/m', 'm'))
 })
 
 test('stream usage is hidden event by event, for any split and any line ending', async () => {
@@ -216,7 +219,7 @@ test('stream usage is hidden if it arrives without a blank line at the very end'
 })
 
 test("stream usage is requested from each target in the target's format", async () => {
-  const { up, world } = await open(
+  const { upstream, world } = await open(
     ({ provider }) => {
       if (provider === 'one') return json({ error: { message: 'Down' } }, 500)
       return sse(provider === 'claude' ? messageEvents() : events)
@@ -226,7 +229,7 @@ test("stream usage is requested from each target in the target's format", async 
   const response = await world.post(chat, sent().replace('one/m', 'chain'))
   assert.is(await response.text(), withoutUsage)
   assert.equal(
-    up.calls.map(({ provider, body }) => [provider, body]),
+    upstream.calls.map(({ provider, body }) => [provider, body]),
     [
       ['one', requested(sent())],
       ['two', requested(sent())],
@@ -234,7 +237,7 @@ test("stream usage is requested from each target in the target's format", async 
   )
   const translated = await world.post(chat, sent().replace('one/m', 'mixed'))
   assert.ok(!(await translated.text()).includes('"usage"'))
-  assert.ok(!up.calls.at(-1)?.body.includes('include_usage'))
+  assert.ok(!upstream.calls.at(-1)?.body.includes('include_usage'))
   assert.equal(
     world.recorded.usages.map(({ provider, inputTokens }) => [provider, inputTokens]),
     [
@@ -245,13 +248,13 @@ test("stream usage is requested from each target in the target's format", async 
 })
 
 test('stream usage changes nothing for clients of other formats', async () => {
-  const { up, world } = await open(({ provider }) => sse(provider === 'claude' ? messageEvents() : events))
+  const { upstream, world } = await open(({ provider }) => sse(provider === 'claude' ? messageEvents() : events))
   const body = { model: 'claude/c', max_tokens: 9, messages: [], stream: true }
   const response = await world.messages(body)
   assert.is(await response.text(), messageEvents().join(''))
-  assert.is(up.calls[0]?.body, JSON.stringify({ ...body, model: 'c' }))
+  assert.is(upstream.calls[0]?.body, JSON.stringify({ ...body, model: 'c' }))
   assert.match(await (await world.messages({ model: 'one/m', stream: true })).text(), /event: message_stop/)
-  assert.ok(up.calls[1]?.body.includes('"stream_options":{"include_usage":true}'), 'translation asks in any case')
+  assert.ok(upstream.calls[1]?.body.includes('"stream_options":{"include_usage":true}'), 'translation asks in any case')
 })
 
 for (const [status, error] of [
@@ -263,39 +266,39 @@ for (const [status, error] of [
   ],
 ] as const) {
   test(`stream usage isn't requested for a day after a provider rejected the option: ${JSON.stringify(error)}`, async () => {
-    const { up, world } = await open(({ body }) =>
+    const { upstream, world } = await open(({ body }) =>
       body.includes('include_usage') ? json(error, status) : sse(chatEvents().filter((event) => !isUsage(event))),
     )
     for (const calls of [[requested(sent()), sent().replace('one/m', 'm')], [sent().replace('one/m', 'm')]]) {
-      const before = up.calls.length
+      const before = upstream.calls.length
       const response = await world.post(chat, sent())
       assert.equal([response.status, await response.text()], [200, withoutUsage])
       assert.equal(
-        up.calls.slice(before).map(({ body }) => body),
+        upstream.calls.slice(before).map(({ body }) => body),
         calls,
       )
     }
     assert.is(world.recorded.attempts.length, 2)
     await world.clock.advance(24 * 60 * 60_000 + 1)
     await (await world.post(chat, sent())).text()
-    assert.is(up.calls.length, 5)
+    assert.is(upstream.calls.length, 5)
   })
 }
 
 test("an unrelated error isn't treated as a rejection of the usage request", async () => {
   const error = { error: { message: 'stream_options is required, messages is empty' } }
-  const { up, world } = await open(() => json(error, 400))
+  const { upstream, world } = await open(() => json(error, 400))
   const response = await world.post(chat, sent())
-  assert.equal([response.status, await response.json(), up.calls.length], [400, error, 1])
+  assert.equal([response.status, await response.json(), upstream.calls.length], [400, error, 1])
 })
 
 test('a stream whose usage is requested ends immediately when the client disconnects', async () => {
-  const { up, world } = await open(() => sse([chatChunk({ content: 'Hi' })], 'hang'))
+  const { upstream, world } = await open(() => sse([chatChunk({ content: 'Hi' })], 'hang'))
   const reader = (await world.post(chat, sent())).body?.getReader()
   await reader?.read()
   await reader?.cancel()
   await new Promise((resolve) => setTimeout(resolve, 0))
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
   assert.is(world.recorded.requests[0]?.end, 'aborted')
 })
 

@@ -6,8 +6,8 @@ import { openWorld } from './support/world.ts'
 const test = suite('reading a model request')
 
 async function open(limits = {}) {
-  const up = fakeUpstream(({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()))
-  return { up, world: await openWorld({ fetch: up, limits }) }
+  const upstream = fakeUpstream(({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()))
+  return { upstream, world: await openWorld({ fetch: upstream, limits }) }
 }
 
 const nested = (levels: number) => `{"model":"one/m","a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
@@ -33,16 +33,16 @@ const refused: Array<[what: string, body: string | Uint8Array<ArrayBuffer>, mess
 
 for (const [what, body, message] of refused) {
   test(`a request with ${what} gets a 400 that explains it in the client's format`, async () => {
-    const { up, world } = await open()
+    const { upstream, world } = await open()
     for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/messages/count_tokens']) {
       const response = await world.gateway.fetch(new Request(`http://gateway${path}`, { method: 'POST', body }))
       assert.is(response.status, 400)
-      const answer: ErrorAnswer = await response.json()
-      assert.match(answer.error.message, message)
-      assert.is(answer.error.type, 'invalid_request_error')
-      assert.is(answer.type, path.startsWith('/v1/messages') ? 'error' : undefined)
+      const reply: ErrorAnswer = await response.json()
+      assert.match(reply.error.message, message)
+      assert.is(reply.error.type, 'invalid_request_error')
+      assert.is(reply.type, path.startsWith('/v1/messages') ? 'error' : undefined)
     }
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
     assert.equal(world.recorded.errors, [])
     assert.ok(world.recorded.requests.every(({ status }) => status === 400))
   })
@@ -56,11 +56,11 @@ test('a request without a body gets an error that reports the missing body', asy
 })
 
 test("JSON with 64 levels is accepted, and brackets in strings don't count", async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   assert.is((await world.post('/v1/chat/completions', nested(64))).status, 200)
   const text = '['.repeat(1_000)
   assert.is((await world.chat({ messages: [{ content: `${text}\\"${text}` }] })).status, 200)
-  assert.is(up.calls.length, 2)
+  assert.is(upstream.calls.length, 2)
 })
 
 test('a byte order mark is accepted', async () => {
@@ -69,7 +69,7 @@ test('a byte order mark is accepted', async () => {
 })
 
 test('a body over the limit returns 413, based on its declared length before it is read', async () => {
-  const { up, world } = await open({ maxBodyBytes: 1_000 })
+  const { upstream, world } = await open({ maxBodyBytes: 1_000 })
   const body = JSON.stringify({ model: 'one/m', text: 'x'.repeat(900) })
   assert.is((await world.post('/v1/chat/completions', body)).status, 200)
   const large = await world.post('/v1/chat/completions', body + ' '.repeat(100))
@@ -80,15 +80,15 @@ test('a body over the limit returns 413, based on its declared length before it 
   const init = { method: 'POST', body: unread, duplex: 'half', headers: { 'content-length': '1001' } } as RequestInit
   assert.is((await world.gateway.fetch(new Request('http://gateway/v1/messages', init))).status, 413)
   assert.is(pulled, 0)
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
 })
 
 test('a body that is longer than declared returns 413', async () => {
-  const { up, world } = await open({ maxBodyBytes: 1_000 })
+  const { upstream, world } = await open({ maxBodyBytes: 1_000 })
   const body = JSON.stringify({ model: 'one/m', text: 'x'.repeat(1_000) })
   const response = await world.post('/v1/chat/completions', body, { headers: { 'content-length': '10' } })
   assert.is(response.status, 413)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('a body without a length is counted while it is read, and reading stops at the limit', async () => {
@@ -112,24 +112,24 @@ test('a body without a length is counted while it is read, and reading stops at 
 })
 
 test("a truncated body is the client's fault", async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const init = { method: 'POST', body: bodyOf(['{"model":'], 'error'), duplex: 'half' } as RequestInit
   const response = await world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
   assert.is(response.status, 400)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
   assert.equal(world.recorded.errors, [])
 })
 
 test('counting tokens never streams, even if the body requests it', async () => {
-  const up = fakeUpstream(() => new Response(bodyOf(['{"input_tokens":7}'])))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(() => new Response(bodyOf(['{"input_tokens":7}'])))
+  const world = await openWorld({ fetch: upstream })
   const response = await world.post('/v1/messages/count_tokens', { model: 'claude/c', stream: true })
   assert.equal(await response.json(), { input_tokens: 7 })
   assert.is(world.recorded.requests[0]?.streamed, false)
 })
 
 test('compressed requests get a 415', async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   for (const encoding of ['gzip', 'br', 'zstd', 'x-custom', 'gzip, identity']) {
     const response = await world.chat({}, { headers: { 'content-encoding': encoding } })
     assert.is(response.status, 415, encoding)
@@ -137,11 +137,11 @@ test('compressed requests get a 415', async () => {
   }
   for (const encoding of ['identity', 'Identity', ''])
     assert.is((await world.chat({}, { headers: { 'content-encoding': encoding } })).status, 200, encoding)
-  assert.is(up.calls.length, 3)
+  assert.is(upstream.calls.length, 3)
 })
 
 test('bodies with a declared charset other than UTF-8 get a 415', async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const types = [
     'application/json; charset=utf-16',
     'application/json;CHARSET="UTF-16LE"',
@@ -152,7 +152,7 @@ test('bodies with a declared charset other than UTF-8 get a 415', async () => {
     assert.is(response.status, 415, type)
     assert.match(await response.text(), /Send the JSON in UTF-8; the content-type says /)
   }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
   for (const charset of ['utf-8', '"UTF-8"', 'utf8', 'us-ascii', 'ascii', ''])
     assert.is(
       (await world.chat({}, { headers: { 'content-type': `application/json; charset=${charset}` } })).status,
@@ -161,7 +161,7 @@ test('bodies with a declared charset other than UTF-8 get a 415', async () => {
 })
 
 test('a page on another site can send requests only after a preflight request', async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const origin = 'http://page.test'
   for (const type of [
     'text/plain',
@@ -170,7 +170,7 @@ test('a page on another site can send requests only after a preflight request', 
     'text/plain; application/json',
   ])
     assert.is((await world.chat({}, { headers: { origin, 'content-type': type } })).status, 415, type)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
   for (const type of [
     'application/json',
     'application/json; charset=utf-8',

@@ -15,19 +15,19 @@ const each: Answering = ({ url, body }) => {
 }
 
 async function open() {
-  const up = fakeUpstream(each)
+  const upstream = fakeUpstream(each)
   return {
-    up,
-    world: await openWorld({ fetch: up, catalog: { ...catalog, kept }, connections: ['one', 'claude', 'kept'] }),
+    upstream,
+    world: await openWorld({ fetch: upstream, catalog: { ...catalog, kept }, connections: ['one', 'claude', 'kept'] }),
   }
 }
 
 test('a Responses client reads every format', async () => {
   const { world } = await open()
   for (const model of ['one/m', 'claude/c']) {
-    const answer = await (await world.post('/v1/responses', { model, input: 'Hi' })).json()
-    assert.is(answer.object, 'response')
-    assert.is(answer.status, 'completed')
+    const response = await (await world.post('/v1/responses', { model, input: 'Hi' })).json()
+    assert.is(response.object, 'response')
+    assert.is(response.status, 'completed')
     const events = await (await world.post('/v1/responses', { model, input: 'Hi', stream: true })).text()
     assert.match(events, /^event: response\.created\n/)
     assert.match(events, /event: response\.completed\ndata: [^\n]*\n\n/)
@@ -35,7 +35,7 @@ test('a Responses client reads every format', async () => {
 })
 
 test("a Responses client can't reference state stored by a provider of any format", async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   for (const model of ['one/m', 'kept/r'])
     for (const [field, value] of Object.entries({ previous_response_id: 'x', conversation: 'x', background: true })) {
       const refused = await world.post('/v1/responses', { model, input: 'Hi', [field]: value })
@@ -43,9 +43,9 @@ test("a Responses client can't reference state stored by a provider of any forma
       assert.equal([refused.status, error.param], [400, field])
       assert.match(error.message, new RegExp(`"${field}"`))
     }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
   await world.post('/v1/responses', { model: 'kept/r', input: 'Hi', previous_response_id: null, background: false })
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
 })
 
 test('a Responses client is passed through if the vendor supports it, unless the connection sets another URL or format', async () => {
@@ -57,13 +57,13 @@ test('a Responses client is passed through if the vendor supports it, unless the
     [elsewhere, 'http://own.test/v1/chat/completions'],
     [recorded, 'http://both.test/v1/chat/completions'],
   ] as const) {
-    const up = fakeUpstream(each)
-    const world = await openWorld({ fetch: up, catalog: { both }, connections: [connection] })
+    const upstream = fakeUpstream(each)
+    const world = await openWorld({ fetch: upstream, catalog: { both }, connections: [connection] })
     await world.post('/v1/responses', { model: 'both/m', input: 'Hi', tools: [{ type: 'image_generation' }] })
     await world.post('/v1/responses', { model: 'both/m', input: 'Hi' })
-    assert.is(up.calls.at(-1)?.url.href, url)
-    assert.is(up.calls.length, url.endsWith('/responses') ? 2 : 1, 'tools of the vendor cannot be translated')
+    assert.is(upstream.calls.at(-1)?.url.href, url)
+    assert.is(upstream.calls.length, url.endsWith('/responses') ? 2 : 1, 'tools of the vendor cannot be translated')
     await world.chat({ model: 'both/m' })
-    assert.match(up.calls.at(-1)?.url.pathname ?? '', /\/chat\/completions$/)
+    assert.match(upstream.calls.at(-1)?.url.pathname ?? '', /\/chat\/completions$/)
   }
 })

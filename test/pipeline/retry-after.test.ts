@@ -6,8 +6,8 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('the retry-after of the final error')
 
-async function chained(answers: Record<string, () => Response>) {
-  const fetch = fakeUpstream(({ provider }) => answers[provider]?.() ?? json(chatAnswer()))
+async function chained(responses: Record<string, () => Response>) {
+  const fetch = fakeUpstream(({ provider }) => responses[provider]?.() ?? json(chatAnswer()))
   return { world: await openWorld({ fetch, combos: { chain: ['one/m', 'two/m', 'three/m'] } }) }
 }
 
@@ -40,8 +40,8 @@ test('the retry-after of the final error reports when the first failed target re
 })
 
 test("a rejected key and an account without credit set no retry-after, because waiting doesn't help", async () => {
-  for (const answer of [fault(401, 'A'), fault(429, 'You exceeded your current quota, please check your plan.')]) {
-    const { world } = await chained({ one: answer })
+  for (const respond of [fault(401, 'A'), fault(429, 'You exceeded your current quota, please check your plan.')]) {
+    const { world } = await chained({ one: respond })
     assert.is((await world.chat({ model: 'one/m' })).headers.get('retry-after'), null)
   }
 })
@@ -63,11 +63,11 @@ test('rejected keys in cooldown and missing models set no retry-after either', a
 test('the final error has no retry-after if another request has just failed with the only key', async () => {
   const { world } = await chained({ one: fault(401, 'A') })
   await world.chat({ model: 'one/m' })
-  const answers = await Promise.all([world.chat({ model: 'one/m' }), world.chat({ model: 'one/m' })])
-  const texts = await Promise.all(answers.map((answer) => answer.text()))
+  const responses = await Promise.all([world.chat({ model: 'one/m' }), world.chat({ model: 'one/m' })])
+  const texts = await Promise.all(responses.map((response) => response.text()))
   assert.match(texts[1] ?? '', 'Another request just tried one/m')
   assert.equal(
-    answers.map(({ headers }) => headers.get('retry-after')),
+    responses.map(({ headers }) => headers.get('retry-after')),
     [null, null],
   )
 })

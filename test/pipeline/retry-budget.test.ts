@@ -11,16 +11,16 @@ const test = suite('the retry budget')
 /** A gateway at `perSecond` requests for `seconds`, which never puts its targets in cooldown; returns its upstream calls. */
 async function load(perSecond: number, seconds: number) {
   let nowMs = 0
-  const up = fakeUpstream(() => json({ error: { message: 'down' } }, 503))
+  const upstream = fakeUpstream(() => json({ error: { message: 'down' } }, 503))
   const clock = { ...fakeClock(), now: () => nowMs }
-  const world = await openWorld({ fetch: up, clock, combos: { chain: ['one/m', 'two/m', 'three/m'] } })
-  const start = up.calls.length
+  const world = await openWorld({ fetch: upstream, clock, combos: { chain: ['one/m', 'two/m', 'three/m'] } })
+  const start = upstream.calls.length
   for (let request = 0; request < perSecond * seconds; request++) {
     nowMs += 1_000 / perSecond
     await world.api.health.reset()
     await askRaw(world.gateway, '/v1/chat/completions', { model: 'chain' })
   }
-  return { calls: up.calls.length - start, world, up, at: (ms: number) => (nowMs = ms) }
+  return { calls: upstream.calls.length - start, world, upstream, at: (ms: number) => (nowMs = ms) }
 }
 
 test('targets that always fail get at most 1.2 calls per request plus ten per second', async () => {
@@ -41,11 +41,11 @@ test('at one request per second, each request is tried three times', async () =>
 })
 
 test('when the budget is used up, the client gets the first failure, which reports that and when to retry', async () => {
-  const { world, up } = await load(1_000, 0.1)
+  const { world, upstream } = await load(1_000, 0.1)
   let before = 0
   let response = new Response()
-  while (up.calls.length !== before + 1) {
-    before = up.calls.length
+  while (upstream.calls.length !== before + 1) {
+    before = upstream.calls.length
     await world.api.health.reset()
     response = await world.chat({ model: 'chain' }) // what five requests earn is one retry
   }
@@ -66,13 +66,13 @@ test('a request whose only or first target succeeds takes nothing from the budge
 })
 
 test("the budget doesn't grow in periods without failures or requests", async () => {
-  const { world, up, at } = await load(1_000, 0.1)
+  const { world, upstream, at } = await load(1_000, 0.1)
   at(3_600_000)
-  const before = up.calls.length
+  const before = upstream.calls.length
   for (let request = 0; request < 200; request++) {
     await world.api.health.reset()
     await world.chat({ model: 'chain' })
   }
-  const retries = up.calls.length - before - 200
+  const retries = upstream.calls.length - before - 200
   assert.is(retries, 50, 'a fifth of the requests, and ten')
 })

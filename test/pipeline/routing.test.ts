@@ -103,10 +103,10 @@ test('very long names are truncated in the headers', async () => {
 })
 
 test('the headers list each attempt in order, and the target that responded', async () => {
-  const up = fakeUpstream(({ provider }) =>
+  const upstream = fakeUpstream(({ provider }) =>
     provider === 'three' ? json(chatAnswer()) : json({}, provider === 'one' ? 503 : 401),
   )
-  const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m', 'three/m'] } })
+  const world = await openWorld({ fetch: upstream, combos: { chain: ['one/m', 'two/m', 'three/m'] } })
   const response = await world.chat({ model: 'chain' })
   assert.is(response.headers.get('x-signalbox-target'), 'three/m')
   assert.is(

@@ -8,23 +8,24 @@ const test = suite('retries of the same target')
 type Answers = ReadonlyArray<() => Response>
 
 /** A world whose upstream sends these responses, and then repeats the last one. */
-async function lone(answers: Answers, options: WorldOptions = {}): Promise<{ up: FakeUpstream; world: World }> {
-  const up = fakeUpstream((_, nth) => (answers[nth - 1] ?? answers.at(-1))?.() ?? json(chatAnswer()))
-  return { up, world: await openWorld({ fetch: up, ...options }) }
+async function lone(responses: Answers, options: WorldOptions = {}): Promise<{ upstream: FakeUpstream; world: World }> {
+  const upstream = fakeUpstream((_, nth) => (responses[nth - 1] ?? responses.at(-1))?.() ?? json(chatAnswer()))
+  return { upstream, world: await openWorld({ fetch: upstream, ...options }) }
 }
 
 /** The response and its duration. The clock advances only while the request waits between two attempts. */
-async function requested({ clock, chat, recorded }: World, up: FakeUpstream, model = 'one/m') {
+async function requested({ clock, chat, recorded }: World, upstream: FakeUpstream, model = 'one/m') {
   const startedAt = clock.now()
   let response: Response | undefined
-  const asking = chat({ model }).then((answer) => {
-    response = answer
+  const pending = chat({ model }).then((reply) => {
+    response = reply
   })
   while (!response) {
-    const isBetween = up.calls.length > 0 && recorded.attempts.length === up.calls.length && clock.pending() === 1
+    const isBetween =
+      upstream.calls.length > 0 && recorded.attempts.length === upstream.calls.length && clock.pending() === 1
     await clock.advance(isBetween ? 10 : 0)
   }
-  await asking
+  await pending
   return {
     status: response.status,
     header: (name: string) => response?.headers.get(name),
@@ -43,10 +44,10 @@ const unsent = (code: string) => () => {
 
 for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT']) {
   test(`the same target is retried immediately if nothing was sent (${code})`, async () => {
-    const { up, world } = await lone([unsent(code), well])
+    const { upstream, world } = await lone([unsent(code), well])
     const response = await world.chat({})
     assert.is(response.status, 200)
-    assert.is(up.calls.length, 2)
+    assert.is(upstream.calls.length, 2)
     assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=502:network, one/m=200')
   })
 }
@@ -57,13 +58,13 @@ test("the same target is retried immediately if Deno's message, which has no cod
     ['dns error: failed to lookup address information: Name or service not known', 'ENOTFOUND'],
   ]) {
     const cause = new Error(`error sending request for url (http://one.test/): client error (Connect): ${words}`)
-    const { up, world } = await lone([
+    const { upstream, world } = await lone([
       () => {
         throw new TypeError('fetch failed', { cause })
       },
     ])
     const response = await world.chat({})
-    assert.is(up.calls.length, 2)
+    assert.is(upstream.calls.length, 2)
     assert.match(
       await response.text(),
       `is unreachable (${code}). Check the base URL of its connection, and DNS, proxy, and firewall settings.`,
@@ -72,28 +73,28 @@ test("the same target is retried immediately if Deno's message, which has no cod
 })
 
 test('if nothing was sent, the same target is retried once more, without a wait', async () => {
-  const { up, world } = await lone([unsent('ECONNREFUSED')])
+  const { upstream, world } = await lone([unsent('ECONNREFUSED')])
   const response = await world.chat({})
   assert.is(response.status, 502)
-  assert.is(up.calls.length, 2)
+  assert.is(upstream.calls.length, 2)
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=502:network, one/m=502:network')
   assert.match(await response.text(), /The provider \\"one\\" is unreachable \(ECONNREFUSED\)/)
 })
 
 test('a request retries the same target no more often than its number of attempts', async () => {
-  const { up, world } = await lone([refused(503, { 'x-should-retry': 'true' })])
-  const { status, attempts, tookMs } = await requested(world, up)
+  const { upstream, world } = await lone([refused(503, { 'x-should-retry': 'true' })])
+  const { status, attempts, tookMs } = await requested(world, upstream)
   assert.is(status, 503)
-  assert.is(up.calls.length, 3)
+  assert.is(upstream.calls.length, 3)
   assert.is(attempts, 'one/m=503:server, one/m=503:server, one/m=503:server')
   assert.ok(tookMs <= 250 + 500 + 20, `${tookMs}`)
 })
 
 test("the same target isn't retried if the request may have been read", async () => {
   for (const code of ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'CERT_HAS_EXPIRED']) {
-    const { up, world } = await lone([unsent(code), well])
+    const { upstream, world } = await lone([unsent(code), well])
     assert.is((await world.chat({})).status, 502)
-    assert.is(up.calls.length, 1, code)
+    assert.is(upstream.calls.length, 1, code)
   }
 })
 
@@ -115,9 +116,9 @@ test("the same target isn't retried if the response doesn't suggest it", async (
     [404, { 'retry-after': '0' }],
     [413, { 'retry-after': '0' }],
   ] as const) {
-    const { up, world } = await lone([refused(status, headers), well])
-    await requested(world, up)
-    assert.is(up.calls.length, 1, `${status} ${JSON.stringify(headers)}`)
+    const { upstream, world } = await lone([refused(status, headers), well])
+    await requested(world, upstream)
+    assert.is(upstream.calls.length, 1, `${status} ${JSON.stringify(headers)}`)
   }
 })
 
@@ -133,10 +134,10 @@ test('the same target is retried after the wait that the response requests', asy
     [500, { 'x-should-retry': 'true' }, 0, 250],
     [429, { 'x-should-retry': 'true' }, 1_000, 1_150],
   ] as const) {
-    const { up, world } = await lone([refused(status, headers), well])
-    const { tookMs, attempts } = await requested(world, up)
+    const { upstream, world } = await lone([refused(status, headers), well])
+    const { tookMs, attempts } = await requested(world, upstream)
     const what = `${status} ${JSON.stringify(headers)}: ${tookMs} ms`
-    assert.is(up.calls.length, 2, what)
+    assert.is(upstream.calls.length, 2, what)
     assert.ok(tookMs >= fromMs && tookMs <= toMs + 10, what)
     assert.is(attempts, `one/m=${status}:${status === 429 ? 'rate-limit' : 'server'}, one/m=200`)
   }
@@ -144,8 +145,8 @@ test('the same target is retried after the wait that the response requests', asy
 
 test('a target whose last attempt also fails is reported with the latest message', async () => {
   const last = json({ error: { message: 'still not' } }, 503)
-  const { up, world } = await lone([refused(503, { 'retry-after': '0' }), () => last])
-  const { status, text, attempts, header } = await requested(world, up)
+  const { upstream, world } = await lone([refused(503, { 'retry-after': '0' }), () => last])
+  const { status, text, attempts, header } = await requested(world, upstream)
   assert.is(status, 503)
   assert.equal(JSON.parse(text), { error: { message: 'still not' } })
   assert.is(attempts, 'one/m=503:server, one/m=503:server')
@@ -153,22 +154,22 @@ test('a target whose last attempt also fails is reported with the latest message
 })
 
 test('a retry of the same target waits no longer than the client does', async () => {
-  const { up, world } = await lone([refused(503, { 'retry-after': '1' }), well])
+  const { upstream, world } = await lone([refused(503, { 'retry-after': '1' }), well])
   const response = await world.chat({}, { headers: { 'x-signalbox-timeout-ms': '800' } })
   assert.is(response.status, 503)
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
 })
 
 test('the wait for a retry of the same target ends when the client disconnects', async () => {
-  const { up, world } = await lone([refused(503, { 'retry-after': '1' }), well])
+  const { upstream, world } = await lone([refused(503, { 'retry-after': '1' }), well])
   const leave = new AbortController()
-  const asking = world.chat({}, { signal: leave.signal })
+  const pending = world.chat({}, { signal: leave.signal })
   await world.clock.untilPending()
   leave.abort()
-  await asking.catch(() => {})
+  await pending.catch(() => {})
   assert.is(world.clock.pending(), 0)
   await world.clock.advance(2_000)
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
   assert.is(world.recorded.requests.at(-1)?.status, 499)
 })
 
@@ -176,30 +177,30 @@ test('the same target is retried after all other targets, and only if none of th
   const combos = { chain: ['one/m', 'two/m'] }
   const other = await lone([unsent('ECONNREFUSED'), well], { combos })
   assert.is(
-    (await requested(other.world, other.up, 'chain')).attempts,
+    (await requested(other.world, other.upstream, 'chain')).attempts,
     'one/m=502:network;via=chain:fallback, two/m=200',
     'the other target',
   )
   const again = await lone([unsent('ECONNREFUSED'), refused(500, {}), well], { combos })
-  const { attempts } = await requested(again.world, again.up, 'chain')
+  const { attempts } = await requested(again.world, again.upstream, 'chain')
   assert.is(attempts, 'one/m=502:network;via=chain:fallback, two/m=500:server, one/m=200')
 })
 
 test('the same target is listed once among the failed targets', async () => {
   const combos = { chain: ['one/m', 'two/m'] }
-  const { up, world } = await lone([unsent('ECONNREFUSED'), refused(500, {})], { combos })
-  const { text } = await requested(world, up, 'chain')
+  const { upstream, world } = await lone([unsent('ECONNREFUSED'), refused(500, {})], { combos })
+  const { text } = await requested(world, upstream, 'chain')
   assert.match(text, /All 2 targets failed/)
 })
 
 test('retries of the same target use the retry budget', async () => {
-  const { up, world } = await lone([unsent('ENOTFOUND')], { limits: { maxAttempts: 2 } })
+  const { upstream, world } = await lone([unsent('ENOTFOUND')], { limits: { maxAttempts: 2 } })
   let last = new Response()
   for (let request = 0; request < 20; request++) {
     await world.api.health.reset()
     last = await world.chat({})
   }
-  assert.is(up.calls.length, 20 + 10 + 20 / 5)
+  assert.is(upstream.calls.length, 20 + 10 + 20 / 5)
   await world.api.health.reset()
   last = await world.chat({})
   assert.is(last.headers.get('x-signalbox-attempts'), 'one/m=502:network, stopped=retry-budget')
@@ -207,11 +208,11 @@ test('retries of the same target use the retry budget', async () => {
 })
 
 test('a target that a combo lists twice is retried once', async () => {
-  const { up, world } = await lone([refused(500, {})], {
+  const { upstream, world } = await lone([refused(500, {})], {
     combos: { chain: ['one/m', 'inner', 'one/m'], inner: ['one/m', 'two/m'] },
   })
-  const { attempts } = await requested(world, up, 'chain')
-  assert.equal(up.providers, ['one', 'two'])
+  const { attempts } = await requested(world, upstream, 'chain')
+  assert.equal(upstream.providers, ['one', 'two'])
   assert.is(
     attempts,
     'one/m=500:server;via=chain:fallback, one/m=skipped:server;via=chain:fallback>inner:fallback, two/m=500:server, one/m=skipped:server;via=chain:fallback',

@@ -9,23 +9,27 @@ const test = suite('SDKs that disconnect')
 for (const [name, { create }] of Object.entries(clients)) {
   for (const format of wireFormats) {
     test(`aborting ends the call to the provider, while waiting and mid-stream (${name}, ${format} provider)`, async () => {
-      const { events } = outputBy(format).answer
+      const { events } = outputBy(format).response
       const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       for (const stream of [false, true]) {
         const leave = new AbortController()
-        const up = fakeUpstream(() => {
+        const upstream = fakeUpstream(() => {
           if (stream) return sse(begun, 'hang')
           queueMicrotask(() => leave.abort())
           return never()
         })
-        const { fetch } = await openBefore(format, up)
+        const { fetch } = await openBefore(format, upstream)
         const onText = () => leave.abort()
-        const left = create(fetch).ask(MODEL, { stream, signal: leave.signal, onText })
+        const left = create(fetch).send(MODEL, { stream, signal: leave.signal, onText })
         const outcome = await left.then(
           () => 'an answer',
           () => 'left',
         )
-        assert.equal([outcome, up.calls.length, up.open], ['left', 1, 0], stream ? 'in mid stream' : 'waiting')
+        assert.equal(
+          [outcome, upstream.calls.length, upstream.open],
+          ['left', 1, 0],
+          stream ? 'in mid stream' : 'waiting',
+        )
       }
     })
   }

@@ -78,13 +78,13 @@ for (const [name, count] of Object.entries(counting)) {
   for (const format of wireFormats) {
     const counter = counters[format]
     test(`${name} counts the tokens of a request (${format} provider)`, async () => {
-      const up = fakeUpstream(({ url }: Call) =>
+      const upstream = fakeUpstream(({ url }: Call) =>
         counter?.path.test(url.pathname) ? json(counter.count) : json({ error: { message: 'unknown' } }, 404),
       )
-      const { fetch } = await openBefore(format, up)
+      const { fetch } = await openBefore(format, upstream)
       const tokens = await count(fetch)
       if (counter) assert.is(tokens, 42)
-      else assert.ok(tokens && tokens > 5 && tokens < 60 && up.calls.length === 0, String(tokens))
+      else assert.ok(tokens && tokens > 5 && tokens < 60 && upstream.calls.length === 0, String(tokens))
     })
   }
 }

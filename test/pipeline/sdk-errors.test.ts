@@ -95,7 +95,7 @@ for (const [name, { create }] of Object.entries(clients)) {
             format,
             fakeUpstream(() => json(bodyOf(format, recorded), recorded.status)),
           )
-          const error = await failure(create(fetch).ask(MODEL, { stream }))
+          const error = await failure(create(fetch).send(MODEL, { stream }))
           assert.is(statusOf(error), recorded.status, `${what}: ${error}`)
           assert.match(String(error), MESSAGE)
         }
@@ -103,7 +103,7 @@ for (const [name, { create }] of Object.entries(clients)) {
     })
 
     test(`a stream that is cut off never ends normally in the SDK (${name}, ${format} provider)`, async () => {
-      const { events } = outputBy(format).answer
+      const { events } = outputBy(format).response
       const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       const { fetch } = await openBefore(
         format,
@@ -113,18 +113,18 @@ for (const [name, { create }] of Object.entries(clients)) {
       const onText = (piece: string) => {
         received += piece
       }
-      await failure(create(fetch).ask(MODEL, { stream: true, onText }))
+      await failure(create(fetch).send(MODEL, { stream: true, onText }))
       assert.is(received, 'It is 21 °C in Paris')
     })
 
     test(`a stream that fails and then ends normally causes an error in the SDK (${name}, ${format} provider)`, async () => {
-      const { events } = outputBy(format).answer
+      const { events } = outputBy(format).response
       const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       const { fetch } = await openBefore(
         format,
         fakeUpstream(() => sse([...begun, failing[format], ...events.slice(-1)])),
       )
-      const error = await failure(create(fetch).ask(MODEL, { stream: true }))
+      const error = await failure(create(fetch).send(MODEL, { stream: true }))
       assert.match(String(error), MESSAGE)
     })
   }
@@ -134,9 +134,9 @@ for (const [name, { create }] of Object.entries(clients)) {
       'openai-chat',
       fakeUpstream(() => json({}, 500)),
     )
-    const { ask } = create(fetch)
-    assert.is(statusOf(await failure(ask('unknown', { stream: false }))), 404)
+    const { send } = create(fetch)
+    assert.is(statusOf(await failure(send('unknown', { stream: false }))), 404)
     await world.api.settings.update({ requireApiKey: true })
-    assert.is(statusOf(await failure(ask(MODEL, { stream: false }))), 401)
+    assert.is(statusOf(await failure(send(MODEL, { stream: false }))), 401)
   })
 }

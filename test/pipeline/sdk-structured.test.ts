@@ -158,7 +158,7 @@ const asking: Readonly<Record<string, [ClientFormat, (fetch: Fetch) => Promise<u
   ],
 }
 
-for (const [name, [own, ask]] of Object.entries(asking)) {
+for (const [name, [own, send]] of Object.entries(asking)) {
   for (const format of wireFormats) {
     test(`an SDK sends an image and gets structured output (${name}, ${format} provider)`, async () => {
       const requests: JsonObject[] = []
@@ -173,7 +173,7 @@ for (const [name, [own, ask]] of Object.entries(asking)) {
         }),
       )
       const { fetch } = await openBefore(format, provider)
-      assert.equal(await ask(fetch), GIVEN)
+      assert.equal(await send(fetch), GIVEN)
       const text = JSON.stringify(requests)
       assert.ok(text.includes(image.data) && text.includes('"celsius":{"type":"integer"}'), text)
     })
@@ -184,6 +184,6 @@ for (const [name, [own, ask]] of Object.entries(asking)) {
 function saying(format: WireFormat, words: string): JsonObject {
   const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
   const [first, second] = ANSWER
-  const whole = JSON.stringify(outputBy(format).answer.whole)
+  const whole = JSON.stringify(outputBy(format).response.whole)
   return JSON.parse(whole.replaceAll(escaped(first), escaped(words)).replaceAll(escaped(second), ''))
 }

@@ -10,12 +10,12 @@ for (const [name, { create, format: own, refers }] of Object.entries(clients)) {
   for (const format of wireFormats) {
     for (const stream of [false, true]) {
       test(`an SDK runs its tool loop (${name}, ${format} provider${stream ? ', streamed' : ''})`, async () => {
-        const { fetch, asked } = await openToolLoop(format, own)
+        const { fetch, requests } = await openToolLoop(format, own)
         assert.equal(await create(fetch).converse(MODEL, { stream }), EXPECTED)
-        assert.is(asked.length, 2)
+        assert.is(requests.length, 2)
         if (format === 'openai-chat') return // has nothing that only it understands
         if (refers && format === own) return
-        assert.ok(JSON.stringify(asked[1]).includes(SIGNATURE), 'by the client, or out of memory')
+        assert.ok(JSON.stringify(requests[1]).includes(SIGNATURE), 'by the client, or out of memory')
       })
     }
   }

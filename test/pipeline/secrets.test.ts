@@ -13,11 +13,11 @@ const connections = [
   { provider: 'claude', apiKey: SECRET },
 ]
 
-async function open(answer: () => Response) {
+async function open(respond: () => Response) {
   const logged: unknown[] = []
   const log = (...line: unknown[]) => void logged.push(line)
   const logger = { debug: log, info: log, warn: log, error: log }
-  const world = await openWorld({ fetch: fakeUpstream(answer), connections, logger })
+  const world = await openWorld({ fetch: fakeUpstream(respond), connections, logger })
   async function assertKept(response: Response, what: string): Promise<string> {
     const shown = (await response.text()) + JSON.stringify([...response.headers])
     const { attempts, requests, usages, errors } = world.recorded
@@ -122,8 +122,8 @@ test('a quoted credential of another, unused connection is replaced', async () =
   const spare = { provider: 'two', apiKey: other }
   for (const status of [400, 429, 500]) {
     for (const body of [`Shared with ${other}`, JSON.stringify({ error: { message: other, debug: `x${other}` } })]) {
-      const up = fakeUpstream(() => json(body, status, { 'x-debug': other }))
-      const world = await openWorld({ fetch: up, connections: ['one', spare] })
+      const upstream = fakeUpstream(() => json(body, status, { 'x-debug': other }))
+      const world = await openWorld({ fetch: upstream, connections: ['one', spare] })
       const response = await world.chat({})
       const shown = (await response.text()) + JSON.stringify([[...response.headers], world.recorded])
       assert.not.ok(shown.includes(other), shown)
@@ -144,17 +144,17 @@ test('account names are removed from the headers of responses and errors', async
 })
 
 test('the body of a successful response is passed on unchanged', async () => {
-  const answer = { ...chatAnswer(`Use ${SHAPES.join(' or ')}`), id: SHAPES[0] }
-  const { world } = await open(() => json(answer))
-  assert.equal(await (await world.chat({})).json(), answer)
+  const response = { ...chatAnswer(`Use ${SHAPES.join(' or ')}`), id: SHAPES[0] }
+  const { world } = await open(() => json(response))
+  assert.equal(await (await world.chat({})).json(), response)
 })
 
 test('everything in an error mid-stream that looks like a credential is redacted', async () => {
   const [shape = ''] = SHAPES
   const error = `data: ${JSON.stringify({ error: { message: `Bad: ${shape}` } })}\n\n`
-  for (const ask of ['chat', 'messages'] as const) {
+  for (const request of ['chat', 'messages'] as const) {
     const { world } = await open(() => sse([...chatEvents(shape).slice(0, 2), error]))
-    const text = await (await world[ask]({ model: 'one/m', stream: true })).text()
+    const text = await (await world[request]({ model: 'one/m', stream: true })).text()
     assert.match(text, 'Bad: [credential]')
     assert.is(text.split(shape).length, 2, 'only the answer has it')
   }

@@ -31,8 +31,8 @@ const requests: ReadonlyArray<readonly [at: string, body: object]> = [
 for (const status of [424, 425, 498])
   for (const [at, body] of requests)
     test(`${at} fails with a 502 after a ${status} (${JSON.stringify(body).slice(0, 20)})`, async () => {
-      const up = fakeUpstream(() => json({ error: { message: 'It has failed.', type: 'x' } }, status))
-      const { post } = await openWorld({ fetch: up })
+      const upstream = fakeUpstream(() => json({ error: { message: 'It has failed.', type: 'x' } }, status))
+      const { post } = await openWorld({ fetch: upstream })
       const response = await post(at, body, { headers })
       const text = await response.text()
       assert.is(response.status, 502, text)
@@ -43,8 +43,8 @@ for (const status of [424, 425, 498])
 for (const status of [424, 425, 498])
   for (const endpoint of endpoints.filter(hasAdapters))
     test(`${endpoint.path} doesn't return a 500 after a ${status}`, async () => {
-      const up = fakeUpstream(() => json({ error: { message: 'It has failed.', type: 'x' } }, status))
-      const { post } = await openWorld({ fetch: up, connections: ['one'] })
+      const upstream = fakeUpstream(() => json({ error: { message: 'It has failed.', type: 'x' } }, status))
+      const { post } = await openWorld({ fetch: upstream, connections: ['one'] })
       const model = 'one/of-any-kind'
       const body = sampleOf(endpoint)?.body ?? {}
       const { model: name = '', version = '' } = endpoint.headers ?? {}

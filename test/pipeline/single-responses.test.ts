@@ -22,7 +22,7 @@ const calling = {
   ],
 }
 
-const open = (answer: object) => openWorld({ fetch: fakeUpstream(() => json(answer)) })
+const open = (response: object) => openWorld({ fetch: fakeUpstream(() => json(response)) })
 
 const messages = [{ role: 'user', content: 'Hi' }]
 
@@ -108,14 +108,14 @@ for (const body of [odd, `[${odd}\n]\n`])
       fetch: fakeUpstream(() => typed('application/json', [body])),
       connections: ['google'],
     })
-    const question = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+    const request = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
     const path = '/v1beta/models/google/g:streamGenerateContent'
-    const events = await world.post(`${path}?alt=sse`, question)
+    const events = await world.post(`${path}?alt=sse`, request)
     assert.match(events.headers.get('content-type') ?? '', /^text\/event-stream/)
     const responseBody = await events.text()
     assert.match(responseBody, /^data: [^\r\n\u2028]*\r?\n\r?\n$/)
     assert.equal(JSON.parse(responseBody.slice('data: '.length)), JSON.parse(odd))
-    const array = await world.post(path, question)
+    const array = await world.post(path, request)
     assert.is(array.headers.get('content-type'), 'application/json')
     const text = (await array.text()).replace('\\u2028', '\u2028')
     assert.is(text.replace(/[ \r\n]+/g, ''), `[${odd}]`.replace(/[ \r\n]+/g, ''))
@@ -126,10 +126,10 @@ for (const body of [odd, `[${odd}\n]\n`])
   })
 
 test('a single response instead of a legacy completions stream is converted to events', async () => {
-  const answer = { id: 'c1', object: 'text_completion', choices: [{ index: 0, text: 'Hello', finish_reason: 'stop' }] }
-  const world = await open(answer)
+  const reply = { id: 'c1', object: 'text_completion', choices: [{ index: 0, text: 'Hello', finish_reason: 'stop' }] }
+  const world = await open(reply)
   const response = await world.post('/v1/completions', { model: 'one/m', prompt: 'Hi', stream: true })
-  assert.is(await response.text(), `data: ${JSON.stringify(answer)}\n\ndata: [DONE]\n\n`)
+  assert.is(await response.text(), `data: ${JSON.stringify(reply)}\n\ndata: [DONE]\n\n`)
 })
 
 test("a single response instead of a stream fails with a client error if the client's request can't be parsed", async () => {

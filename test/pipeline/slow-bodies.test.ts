@@ -24,12 +24,12 @@ const errors: Record<string, (body: Record<string, Record<string, unknown>>) => 
 for (const [path, messageIn] of Object.entries(errors)) {
   for (const length of [{}, { 'content-length': '500' }] as Record<string, string>[]) {
     test(`a request body that stalls gets a 408 after five minutes (${path}, ${length['content-length'] ? 'with' : 'without'} a content length)`, async () => {
-      const up = fakeUpstream(() => json(chatAnswer()))
-      const world = await openWorld({ fetch: up })
+      const upstream = fakeUpstream(() => json(chatAnswer()))
+      const world = await openWorld({ fetch: upstream })
       let response: Response | undefined
       const init = stalled({ ...length, ...(path.startsWith('/api') && { authorization: `Bearer ${token}` }) })
-      const pending = world.gateway.fetch(new Request(`http://gateway${path}`, init)).then((answer) => {
-        response = answer
+      const pending = world.gateway.fetch(new Request(`http://gateway${path}`, init)).then((reply) => {
+        response = reply
       })
       await world.clock.advance(299_999)
       assert.is(response, undefined)
@@ -38,7 +38,7 @@ for (const [path, messageIn] of Object.entries(errors)) {
       assert.is(response?.status, 408)
       assert.is(response?.headers.get('connection'), 'close')
       assert.match(String(messageIn(await response?.json())), /did not arrive within 300 s/)
-      assert.equal([up.calls.length, world.clock.pending(), world.recorded.errors], [0, 0, []])
+      assert.equal([upstream.calls.length, world.clock.pending(), world.recorded.errors], [0, 0, []])
     })
   }
 }

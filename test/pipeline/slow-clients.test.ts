@@ -21,56 +21,56 @@ async function openEndless({ translated }: { translated: boolean }) {
     for (;;)
       yield translated ? `event: content_block_delta\ndata: ${JSON.stringify(delta)}\n\n` : chatChunk({ content: text })
   }
-  const up = fakeUpstream(() => sse(endless()))
-  const world = await openWorld({ fetch: up, limits: { headersTimeoutMs: 1e9, idleTimeoutMs: 1e9 } })
-  const ask = async (signal: AbortSignal) => {
+  const upstream = fakeUpstream(() => sse(endless()))
+  const world = await openWorld({ fetch: upstream, limits: { headersTimeoutMs: 1e9, idleTimeoutMs: 1e9 } })
+  const send = async (signal: AbortSignal) => {
     const response = await world.chat({ model: translated ? 'claude/c' : 'one/m', stream: true }, { signal })
     assert.is(response.status, 200)
     return response
   }
-  return { up, world, ask }
+  return { upstream, world, send }
 }
 
 /** Until nothing is taken any more. */
-async function settled(up: { pulled: number }): Promise<number> {
-  for (let before = -1; before !== up.pulled; ) {
-    before = up.pulled
+async function settled(upstream: { pulled: number }): Promise<number> {
+  for (let before = -1; before !== upstream.pulled; ) {
+    before = upstream.pulled
     for (let turn = 0; turn < 5; turn++) await setImmediate()
   }
-  return up.pulled
+  return upstream.pulled
 }
 
 for (const translated of [false, true]) {
   const how = translated ? 'translated' : 'passed through'
 
   test(`500 clients that never read take at most 64 KiB each, for any length of time: ${how}`, async () => {
-    const { up, world, ask } = await openEndless({ translated })
+    const { upstream, world, send } = await openEndless({ translated })
     const abort = new AbortController()
-    await Promise.all(Array.from({ length: 500 }, () => ask(abort.signal)))
-    const pulled = await settled(up)
+    await Promise.all(Array.from({ length: 500 }, () => send(abort.signal)))
+    const pulled = await settled(upstream)
     assert.ok(pulled <= 500 * MOST_BYTES, `${pulled} bytes`)
     await world.clock.advance(100_000)
-    assert.is(await settled(up), pulled)
-    assert.is(up.open, 500)
+    assert.is(await settled(upstream), pulled)
+    assert.is(upstream.open, 500)
     abort.abort()
-    await settled(up)
-    assert.is(up.open, 0)
+    await settled(upstream)
+    assert.is(upstream.open, 0)
   })
 }
 
 test(`${SLOW} slow streams are at most 64 KiB ahead of their clients`, async () => {
-  const { up, ask } = await openEndless({ translated: false })
+  const { upstream, send } = await openEndless({ translated: false })
   const abort = new AbortController()
-  const readers = (await Promise.all(Array.from({ length: SLOW }, () => ask(abort.signal)))).map(({ body }) =>
+  const readers = (await Promise.all(Array.from({ length: SLOW }, () => send(abort.signal)))).map(({ body }) =>
     body?.getReader(),
   )
   let read = 0
   for (let round = 0; round < 2; round++) {
     for (const reader of readers) read += (await reader?.read())?.value?.length ?? 0
-    const ahead = (await settled(up)) - read
+    const ahead = (await settled(upstream)) - read
     assert.ok(ahead <= readers.length * MOST_BYTES, `${ahead} bytes ahead`)
   }
   abort.abort()
-  await settled(up)
-  assert.is(up.open, 0)
+  await settled(upstream)
+  assert.is(upstream.open, 0)
 })

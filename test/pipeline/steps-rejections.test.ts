@@ -17,7 +17,7 @@ const preparing =
 test('a step around an attempt can reject the entire request, so no other target is tried or listed', async () => {
   for (const path of ['/v1/chat/completions', '/v1/messages']) {
     let attempts = 0
-    const { post, up, requests } = await openWith({
+    const { post, upstream, requests } = await openWith({
       aroundAttempt: [
         async (attempt) => {
           attempts++
@@ -28,7 +28,7 @@ test('a step around an attempt can reject the entire request, so no other target
     const reply = await post(path, { model: 'both', max_tokens: 9 })
     assert.is(reply.status, 429)
     assert.match(await reply.text(), 'Later.')
-    assert.equal([attempts, up.calls.length, reply.headers.get('x-signalbox-attempts')], [1, 0, null])
+    assert.equal([attempts, upstream.calls.length, reply.headers.get('x-signalbox-attempts')], [1, 0, null])
     assert.equal(
       requests.map(({ end, error, skipped }) => [end, error, skipped]),
       [['refused', 'RATE_LIMIT_EXCEEDED', undefined]],
@@ -70,7 +70,7 @@ test('a step around a request can add steps around its own attempts', async () =
 })
 
 test('a forbidden target is skipped, and the client gets the error if all targets are forbidden', async () => {
-  const { chat, post, up } = await openWith({
+  const { chat, post, upstream } = await openWith({
     aroundRequest: [
       preparing(({ log }) => {
         log.targetRules.push(({ call }, { provider }) =>
@@ -81,9 +81,9 @@ test('a forbidden target is skipped, and the client gets the error if all target
       }),
     ],
   })
-  const answered = await chat({})
-  assert.equal([answered.status, up.providers], [200, ['two']])
-  assert.match(answered.headers.get('x-signalbox-attempts') ?? '', /^openai-compatible-one\/m=skipped:refused/)
+  const response = await chat({})
+  assert.equal([response.status, upstream.providers], [200, ['two']])
+  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^openai-compatible-one\/m=skipped:refused/)
   for (const model of ['one/m', 'two/m']) {
     const refused = await chat({ model })
     const { error } = await refused.json()
@@ -92,7 +92,7 @@ test('a forbidden target is skipped, and the client gets the error if all target
     const count = await post('/v1/messages/count_tokens', { model })
     assert.is(count.status, 403, 'the own count of the gateway is refused as well')
   }
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
 })
 
 test("a forbidden target isn't treated as untried", async () => {
@@ -169,7 +169,7 @@ for (const [code, status, openai, anthropic, google] of codes)
 test('a step runs before each further call of an attempt, and may end the request', async () => {
   for (const isRefused of [false, true]) {
     const spent: number[] = []
-    const { post, up, requests } = await openWith({
+    const { post, upstream, requests } = await openWith({
       aroundAttempt: [
         (attempt, next) => {
           attempt.beforeFollowUp(async (spending) => {
@@ -183,7 +183,7 @@ test('a step runs before each further call of an attempt, and may end the reques
     const reply = await post('/v1/responses', { model: 'two/m', ...managed(10) })
     assert.is(reply.status, isRefused ? 402 : 200, await reply.clone().text())
     if (isRefused) assert.match((await reply.json()).error.message, 'Nothing is left.')
-    assert.equal([spent, up.calls.length], [[1], isRefused ? 1 : 2])
+    assert.equal([spent, upstream.calls.length], [[1], isRefused ? 1 : 2])
     assert.is(requests[0]?.attempts[0]?.usage?.outputTokens, isRefused ? 1 : 2)
   }
 })

@@ -10,7 +10,7 @@ import { fakeUpstream, json } from './support/upstream.ts'
 const test = suite('steps')
 
 test("a step around requests can reject with any status in each client's format, before a provider is called", async () => {
-  const { post, up, requests, keyId } = await openWith({
+  const { post, upstream, requests, keyId } = await openWith({
     aroundRequest: [
       async () => {
         throw gatewayError('FORBIDDEN', { status: 402, message: 'Nothing is left.', headers: { 'x-left': '0' } })
@@ -35,7 +35,7 @@ test("a step around requests can reject with any status in each client's format,
     assert.is(path.includes('messages'), body.type === 'error')
     assert.is(path.includes(':'), typeof body.error.code === 'number')
   }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
   assert.equal(
     requests.map(({ status, end, error, keyId: id }) => [status, end, error, id]),
     paths.map(() => [402, 'refused', 'FORBIDDEN', keyId]),
@@ -108,7 +108,7 @@ test('an attempt settles once if its stream breaks off, or if its client disconn
 test("a target that a step rejects is skipped, and the steps around it learn that it wasn't called", async () => {
   const events: string[] = []
   const { aroundAttempt } = settling(events)
-  const { chat, up } = await openWith({
+  const { chat, upstream } = await openWith({
     aroundAttempt: [
       ...aroundAttempt,
       async ({ target }, next) => {
@@ -118,7 +118,7 @@ test("a target that a step rejects is skipped, and the steps around it learn tha
     ],
   })
   const reply = await chat({})
-  assert.equal([reply.status, up.providers], [200, ['two']])
+  assert.equal([reply.status, upstream.providers], [200, ['two']])
   assert.is(
     reply.headers.get('x-signalbox-attempts'),
     'openai-compatible-one/m=skipped:refused;via=both:fallback, openai-compatible-two/m=200',
@@ -193,10 +193,10 @@ test('a step that ends a request after its stream has started leaves no call ope
   ]
   for (const step of late) {
     const events: string[] = []
-    const { chat, up, requests } = await openWith({ ...settling(events), aroundRequest: [step] })
+    const { chat, upstream, requests } = await openWith({ ...settling(events), aroundRequest: [step] })
     await (await chat({ model: 'two/m', stream: true })).text()
     await new Promise((resolve) => setTimeout(resolve, 0))
-    assert.equal([up.open, requests.length, events.length], [0, 1, 2])
+    assert.equal([upstream.open, requests.length, events.length], [0, 1, 2])
   }
 })
 
@@ -207,7 +207,7 @@ test("a client that disconnects while a step waits ends its request, and the ste
     goOn = resolve
   })
   const { aroundAttempt } = settling(events)
-  const { chat, up, requests } = await openWith({
+  const { chat, upstream, requests } = await openWith({
     aroundAttempt: [
       ...aroundAttempt,
       async (_, next) => {
@@ -228,11 +228,11 @@ test("a client that disconnects while a step waits ends its request, and the ste
   goOn()
   await new Promise((resolve) => setTimeout(resolve, 0))
   assert.equal(events, ['reserve two', 'two cancelled -'])
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('a rejected target takes nothing from the retry budget', async () => {
-  const { gateway, chat, up } = await openWith({
+  const { gateway, chat, upstream } = await openWith({
     aroundAttempt: [
       async ({ target }, next) => {
         if (target.model === 'not') throw gatewayError('FORBIDDEN')
@@ -244,10 +244,10 @@ test('a rejected target takes nothing from the retry budget', async () => {
     await gateway.api.health.reset() // so that each request makes its own retry
     assert.is((await chat({ model: 'many' })).status, 200)
   }
-  assert.is(up.calls.length, 20)
+  assert.is(upstream.calls.length, 20)
 })
 
-const answers = {
+const responses = {
   'openai-chat': chatAnswer(),
   'openai-responses': {
     object: 'response',
@@ -259,44 +259,45 @@ const answers = {
 }
 
 /** A request in the form of the path, what a provider of the format gets of it, and the warning. */
-const limits: Array<[path: string, format: keyof typeof answers, body: object, sent: object, warning: string | null]> =
+const limits: Array<
+  [path: string, format: keyof typeof responses, body: object, sent: object, warning: string | null]
+> = [
+  ['/v1/chat/completions', 'openai-chat', {}, { max_tokens: 50 }, 'clamped:max_completion_tokens=50'],
   [
-    ['/v1/chat/completions', 'openai-chat', {}, { max_tokens: 50 }, 'clamped:max_completion_tokens=50'],
-    [
-      '/v1/chat/completions',
-      'openai-chat',
-      { max_completion_tokens: 90 },
-      { max_completion_tokens: 50 },
-      'clamped:max_completion_tokens=50',
-    ],
-    ['/v1/chat/completions', 'openai-chat', { max_tokens: 9 }, { max_tokens: 9 }, null],
-    ['/v1/responses', 'openai-responses', { input: 'Hi' }, { max_output_tokens: 50 }, 'clamped:max_output_tokens=50'],
-    ['/v1/messages', 'anthropic-messages', { max_tokens: 90 }, { max_tokens: 50 }, 'clamped:max_tokens=50'],
-    [
-      '/v1beta/models/one/m:generateContent',
-      'gemini',
-      { generationConfig: { topK: 3 } },
-      { generationConfig: { topK: 3, maxOutputTokens: 50 } },
-      'clamped:generationConfig.maxOutputTokens=50',
-    ],
-    [
-      '/v1beta/models/one/m:generateContent',
-      'gemini',
-      { generation_config: { max_output_tokens: 90 } },
-      { generation_config: { max_output_tokens: 50 } },
-      'clamped:generationConfig.maxOutputTokens=50',
-    ],
-    ['/v1/chat/completions', 'anthropic-messages', {}, { max_tokens: 50 }, 'clamped:max_completion_tokens=50'],
-    ['/v1/messages', 'openai-chat', { max_tokens: 90 }, { max_tokens: 50 }, 'clamped:max_tokens=50'],
-    ['/v1/messages', 'openai-chat', { max_tokens: 9 }, { max_tokens: 9 }, null],
-  ]
+    '/v1/chat/completions',
+    'openai-chat',
+    { max_completion_tokens: 90 },
+    { max_completion_tokens: 50 },
+    'clamped:max_completion_tokens=50',
+  ],
+  ['/v1/chat/completions', 'openai-chat', { max_tokens: 9 }, { max_tokens: 9 }, null],
+  ['/v1/responses', 'openai-responses', { input: 'Hi' }, { max_output_tokens: 50 }, 'clamped:max_output_tokens=50'],
+  ['/v1/messages', 'anthropic-messages', { max_tokens: 90 }, { max_tokens: 50 }, 'clamped:max_tokens=50'],
+  [
+    '/v1beta/models/one/m:generateContent',
+    'gemini',
+    { generationConfig: { topK: 3 } },
+    { generationConfig: { topK: 3, maxOutputTokens: 50 } },
+    'clamped:generationConfig.maxOutputTokens=50',
+  ],
+  [
+    '/v1beta/models/one/m:generateContent',
+    'gemini',
+    { generation_config: { max_output_tokens: 90 } },
+    { generation_config: { max_output_tokens: 50 } },
+    'clamped:generationConfig.maxOutputTokens=50',
+  ],
+  ['/v1/chat/completions', 'anthropic-messages', {}, { max_tokens: 50 }, 'clamped:max_completion_tokens=50'],
+  ['/v1/messages', 'openai-chat', { max_tokens: 90 }, { max_tokens: 50 }, 'clamped:max_tokens=50'],
+  ['/v1/messages', 'openai-chat', { max_tokens: 9 }, { max_tokens: 9 }, null],
+]
 
 for (const [path, format, body, sent, warning] of limits)
   for (const strict of [false, true])
     test(`a step limits the output for ${JSON.stringify(body)} (${path}, ${format} provider${strict ? ', strict' : ''})`, async () => {
-      const up = fakeUpstream(() => json(answers[format]))
+      const upstream = fakeUpstream(() => json(responses[format]))
       const gateway = createGateway({
-        ...{ storage: memoryStorage(), fetch: up, logger: false, strict },
+        ...{ storage: memoryStorage(), fetch: upstream, logger: false, strict },
         extend: toFeatures({
           aroundAttempt: [
             (attempt, next) => {
@@ -321,13 +322,13 @@ for (const [path, format, body, sent, warning] of limits)
         body: JSON.stringify({ ...requested, ...body }),
       })
       assert.is(reply.status, 200, await reply.text())
-      const given = JSON.parse(up.calls[0]?.body ?? '{}')
+      const given = JSON.parse(upstream.calls[0]?.body ?? '{}')
       for (const [name, value] of Object.entries(sent)) assert.equal(given[name], value, JSON.stringify(given))
       assert.is(reply.headers.get('x-signalbox-warning'), warning)
     })
 
 test('an attempt with an unreadable or empty response settles with the usage that its provider reported', async () => {
-  for (const [answer, status] of [
+  for (const [response, status] of [
     [
       { ...chatAnswer(), choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }] },
       200,
@@ -336,7 +337,7 @@ test('an attempt with an unreadable or empty response settles with the usage tha
   ] as const) {
     const events: string[] = []
     const gateway = createGateway({
-      ...{ storage: memoryStorage(), fetch: fakeUpstream(() => json(answer)), logger: false },
+      ...{ storage: memoryStorage(), fetch: fakeUpstream(() => json(response)), logger: false },
       extend: toFeatures(settling(events)),
     })
     await gateway.api.connections.create({

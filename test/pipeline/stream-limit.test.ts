@@ -33,15 +33,15 @@ const test = suite('the size limit of a stream')
 for (const provider of wireFormats)
   for (const client of wireFormats)
     test(`an endless stream ends with an error (${provider} provider, ${client} client)`, async () => {
-      const up = fakeUpstream(() => sse(endless(provider, 'x'.repeat(1_000))))
-      const world = await openWorld({ fetch: up, catalog: streamCatalog, connections: [provider], limits })
+      const upstream = fakeUpstream(() => sse(endless(provider, 'x'.repeat(1_000))))
+      const world = await openWorld({ fetch: upstream, catalog: streamCatalog, connections: [provider], limits })
       const text = await (await world.post(...streamRequests[client](`${provider}/m`))).text()
       assert.match(text, /more than 200000 bytes of text/)
       assert.match(text, /"(?:error|code)":/)
       assert.not.match(text, /\[DONE\]|message_stop|response\.completed|STOP/)
       assert.ok(text.length > MOST, `${text.length} characters`)
-      assert.ok(up.pulled < 2 * MOST, `${up.pulled} bytes`)
-      assert.is(up.open, 0)
+      assert.ok(upstream.pulled < 2 * MOST, `${upstream.pulled} bytes`)
+      assert.is(upstream.open, 0)
       assert.is(world.recorded.requests[0]?.status, 502)
     })
 
@@ -51,8 +51,8 @@ for (const provider of wireFormats)
       const { start = '', event } = says[provider]
       const events = Array.from({ length: 3_000 }, () => event('ab'))
       assert.ok(events.join('').length > MOST)
-      const up = fakeUpstream(() => sse([start, ...events]))
-      const world = await openWorld({ fetch: up, catalog: streamCatalog, connections: [provider], limits })
+      const upstream = fakeUpstream(() => sse([start, ...events]))
+      const world = await openWorld({ fetch: upstream, catalog: streamCatalog, connections: [provider], limits })
       const text = await (await world.post(...streamRequests[client](`${provider}/m`))).text()
       assert.not.match(text, /bytes of text/)
       assert.is(text.match(/"ab"/g)?.length, 3_000)
@@ -64,11 +64,11 @@ test('the stream limit counts text that a translation holds back, in bytes', asy
     yield says['openai-chat'].event('a')
     for (;;) yield piece
   }
-  const up = fakeUpstream(() => sse(sounds()))
-  const world = await openWorld({ fetch: up, catalog: streamCatalog, connections: ['openai-chat'], limits })
+  const upstream = fakeUpstream(() => sse(sounds()))
+  const world = await openWorld({ fetch: upstream, catalog: streamCatalog, connections: ['openai-chat'], limits })
   const text = await (await world.post(...streamRequests.gemini('openai-chat/m'))).text()
   assert.match(text, /more than 200000 bytes of text/)
-  assert.ok(up.pulled < 2 * MOST, `${up.pulled} bytes`)
+  assert.ok(upstream.pulled < 2 * MOST, `${upstream.pulled} bytes`)
 })
 
 const busy = suite('the limit on concurrent requests')
@@ -77,10 +77,10 @@ for (const format of wireFormats)
   busy(
     `a request over the concurrency limit gets a 503 in the format of a ${format} client, without being read`,
     async () => {
-      const up = fakeUpstream(() => never())
+      const upstream = fakeUpstream(() => never())
       const provider = 'openai-chat'
       const world = await openWorld({
-        fetch: up,
+        fetch: upstream,
         catalog: streamCatalog,
         connections: [provider],
         limits: { maxParallelRequests: 2 },
@@ -88,7 +88,7 @@ for (const format of wireFormats)
       const leave = new AbortController()
       const [path, body] = streamRequests[format](`${provider}/m`)
       const waiting = [0, 1].map(() => world.post(path, body, { signal: leave.signal }))
-      while (up.calls.length < 2) await world.clock.advance(1)
+      while (upstream.calls.length < 2) await world.clock.advance(1)
       let isRead = false
       const unread = new ReadableStream(
         {
@@ -120,9 +120,9 @@ for (const format of wireFormats)
 
 busy('the concurrency limit admits the next request only after a stream has ended', async () => {
   const chunk = says['openai-chat'].event('a')
-  const answers = [() => sse([chunk, 'data: [DONE]\n\n']), () => json({ choices: [{ message: { content: 'b' } }] })]
-  const up = fakeUpstream((_, nth) => answers[nth - 1]?.() ?? json({}))
-  const world = await openWorld({ fetch: up, limits: { maxParallelRequests: 1 } })
+  const responses = [() => sse([chunk, 'data: [DONE]\n\n']), () => json({ choices: [{ message: { content: 'b' } }] })]
+  const upstream = fakeUpstream((_, nth) => responses[nth - 1]?.() ?? json({}))
+  const world = await openWorld({ fetch: upstream, limits: { maxParallelRequests: 1 } })
   const stream = await world.chat({ stream: true })
   assert.is((await world.chat({})).status, 503)
   await stream.text()
@@ -130,11 +130,11 @@ busy('the concurrency limit admits the next request only after a stream has ende
 })
 
 busy('the concurrency limit applies only to model requests', async () => {
-  const up = fakeUpstream(() => never())
-  const world = await openWorld({ fetch: up, limits: { maxParallelRequests: 1 } })
+  const upstream = fakeUpstream(() => never())
+  const world = await openWorld({ fetch: upstream, limits: { maxParallelRequests: 1 } })
   const leave = new AbortController()
   const waiting = world.chat({}, { signal: leave.signal })
-  while (up.calls.length < 1) await world.clock.advance(1)
+  while (upstream.calls.length < 1) await world.clock.advance(1)
   assert.is((await world.gateway.fetch(new Request('http://gateway/v1/models'))).status, 200)
   leave.abort()
   await waiting

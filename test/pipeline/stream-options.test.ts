@@ -23,26 +23,26 @@ const table: Record<string, [sent: string, passed: string]> = {
 
 for (const [name, [sent, passed]] of Object.entries(table)) {
   test(`stream_options ${name} aren't passed on, and everything else is unchanged`, async () => {
-    const { world, up } = await open()
+    const { world, upstream } = await open()
     const response = await world.post('/v1/chat/completions', sent)
-    assert.equal([response.status, up.calls[0]?.body], [200, passed])
+    assert.equal([response.status, upstream.calls[0]?.body], [200, passed])
   })
 }
 
 test("stream_options in a non-streaming request aren't passed on to legacy completions either", async () => {
-  const { world, up } = await open()
+  const { world, upstream } = await open()
   await world.post('/v1/completions', '{"model":"one/m","prompt":"a","stream_options":{"include_usage":true}}')
-  assert.is(up.calls[0]?.body, '{"model":"m","prompt":"a"}')
+  assert.is(upstream.calls[0]?.body, '{"model":"m","prompt":"a"}')
 })
 
 test('stream_options are passed on in a streaming request, and if they are unknown', async () => {
-  const { world, up } = await open(both)
+  const { world, upstream } = await open(both)
   const streamed = `{"model":"one/m",${message},"stream":true,"stream_options":{"include_usage":true}}`
   await world.post('/v1/chat/completions', streamed)
   const foreign = `{"model":"claude/c","max_tokens":9,${message},"stream_options":{"a":1}}`
   await world.post('/v1/messages', foreign)
   assert.equal(
-    up.calls.map(({ body }) => body),
+    upstream.calls.map(({ body }) => body),
     [streamed.replace('one/m', 'm'), foreign.replace('claude/c', 'c')],
   )
 })

@@ -30,8 +30,8 @@ for (const [name, end] of Object.entries({ LF: '\n', CRLF: '\r\n', CR: '\r' })) 
 }
 
 test("streams have the right content type, and aren't stored or buffered", async () => {
-  const up = fakeUpstream(() => new Response(bodyOf(chatEvents()), { headers: { 'content-type': 'text/plain' } }))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(() => new Response(bodyOf(chatEvents()), { headers: { 'content-type': 'text/plain' } }))
+  const world = await openWorld({ fetch: upstream })
   const { headers } = await world.chat({ stream: true })
   assert.match(headers.get('content-type') ?? '', /^text\/event-stream/)
   assert.match(headers.get('cache-control') ?? '', /no-cache, no-transform/)
@@ -111,8 +111,10 @@ test('an event named error is treated as an error, and no end marker follows', a
 })
 
 test('an event named error before the first content fails the attempt', async () => {
-  const up = fakeUpstream((_, nth) => sse(nth === 1 ? 'event: error\ndata: {"message":"Over"}\n\n' : chatEvents()))
-  const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m'] } })
+  const upstream = fakeUpstream((_, nth) =>
+    sse(nth === 1 ? 'event: error\ndata: {"message":"Over"}\n\n' : chatEvents()),
+  )
+  const world = await openWorld({ fetch: upstream, combos: { chain: ['one/m', 'two/m'] } })
   const response = await world.chat({ model: 'chain', stream: true })
   assert.is(response.headers.get('x-signalbox-target'), 'two/m')
   assert.is(world.recorded.attempts[0]?.message, 'Over')
@@ -207,15 +209,15 @@ test("a client that doesn't read causes at most 64 KiB to be read from the provi
   function* endless() {
     for (;;) yield event
   }
-  const up = fakeUpstream(() => sse(endless()))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(() => sse(endless()))
+  const world = await openWorld({ fetch: upstream })
   const response = await world.chat({ stream: true })
   await world.clock.advance(3_600_000)
-  assert.ok(up.pulled <= 64 * 1024, `${up.pulled} bytes`)
+  assert.ok(upstream.pulled <= 64 * 1024, `${upstream.pulled} bytes`)
   const reader = response.body?.getReader()
   for (let read = 0; read < 200; read++) await reader?.read()
   await world.clock.advance(3_600_000)
-  assert.ok(up.pulled <= 200 * event.length + 64 * 1024, `${up.pulled} bytes`)
+  assert.ok(upstream.pulled <= 200 * event.length + 64 * 1024, `${upstream.pulled} bytes`)
   await reader?.cancel()
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })

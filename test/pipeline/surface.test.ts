@@ -12,13 +12,13 @@ import { openWorld, token } from './support/world.ts'
 const test = suite('the HTTP surface')
 
 async function open(options = {}) {
-  const up = fakeUpstream(({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()))
-  const world = await openWorld({ fetch: up, ...options })
+  const upstream = fakeUpstream(({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()))
+  const world = await openWorld({ fetch: upstream, ...options })
   await world.api.settings.update({ requireApiKey: true })
   const { key } = await world.api.keys.create({ name: 'good' })
   const paused = await world.api.keys.create({ name: 'paused' })
   await world.api.keys.update(paused.id, { isActive: false })
-  return { world, up, key, paused: paused.key }
+  return { world, up: upstream, key, paused: paused.key }
 }
 
 /** Every line of the route tables, taken from the tables themselves. */
@@ -93,15 +93,15 @@ for (const basePath of ['', '/ai']) {
     const { world, key } = await open({ basePath })
     for (const [spelling, area] of spellings) {
       if (basePath && /^[/\\]{1,3}(?:\.|x|\t|%|[/\\])|^\\/.test(spelling)) continue // these leave the base path, or begin outside it
-      const ask = async (credential: string) => {
+      const send = async (credential: string) => {
         const url = `http://gateway${basePath}${spelling}`
         const response = await world.gateway.fetch(
           new Request(url, { headers: { authorization: `Bearer ${credential}` } }),
         )
         return { status: response.status, text: await response.text() }
       }
-      const client = await ask(key)
-      const admin = await ask(token)
+      const client = await send(key)
+      const admin = await send(token)
       const where = `${spelling}: ${client.status} to a client, ${admin.status} to the admin`
       assert.not.ok(client.text.includes('"keys"'), `${where}: a client reads the keys`)
       if (area === 'elsewhere') assert.equal([client.status, admin.status], [404, 404], where)

@@ -24,40 +24,40 @@ async function open(connections: NewConnection[], status = 200) {
     },
   })
   for (const connection of connections) await gateway.api.connections.create(connection)
-  const ask = async (model: string) => {
+  const send = async (model: string) => {
     const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] })
     const headers = { 'content-type': 'application/json' }
     const response = await gateway.fetch(new Request('http://g/v1/chat/completions', { method: 'POST', headers, body }))
     const [host] = /[a-z]+\.test/.exec(await response.text()) ?? []
     return { host, name: response.headers.get('x-signalbox-target') ?? '' }
   }
-  return { api: gateway.api, ask }
+  return { api: gateway.api, send }
 }
 
 for (const status of [200, 400]) {
   test(`the target name selects the same connection of a provider after a ${status}`, async () => {
-    const { ask } = await open([lab('one'), lab('two'), lab('three')], status)
+    const { send } = await open([lab('one'), lab('two'), lab('three')], status)
     for (const prefix of ['one', 'two', 'three']) {
-      const first = await ask(`${prefix}/vendor/m`)
+      const first = await send(`${prefix}/vendor/m`)
       assert.equal(first, { host: `${prefix}.test`, name: `${prefix}/vendor/m` })
-      assert.equal(await ask(first.name), first)
+      assert.equal(await send(first.name), first)
     }
   })
 }
 
 test("the target name is the provider's ID if that leads to one connection, regardless of the requested name", async () => {
-  const { ask } = await open([{ provider: 'openai' }, lab('one')])
-  for (const model of ['openai/gpt-5', 'oa/gpt-5']) assert.is((await ask(model)).name, 'openai/gpt-5')
-  assert.is((await ask('one/m')).name, 'openai-compatible/m')
+  const { send } = await open([{ provider: 'openai' }, lab('one')])
+  for (const model of ['openai/gpt-5', 'oa/gpt-5']) assert.is((await send(model)).name, 'openai/gpt-5')
+  assert.is((await send('one/m')).name, 'openai-compatible/m')
 })
 
 test('the target name is another connection name if an alias or a longer prefix uses the first name', async () => {
-  const { api, ask } = await open([{ provider: 'openai' }, lab('one')])
+  const { api, send } = await open([{ provider: 'openai' }, lab('one')])
   await api.aliases.set({ alias: 'openai/gpt-5', model: 'one/m' })
-  assert.equal(await ask('openai/gpt-5'), { host: 'one.test', name: 'openai-compatible/m' })
-  assert.equal(await ask('oa/gpt-5'), { host: 'openai.test', name: 'oa/gpt-5' })
+  assert.equal(await send('openai/gpt-5'), { host: 'one.test', name: 'openai-compatible/m' })
+  assert.equal(await send('oa/gpt-5'), { host: 'openai.test', name: 'oa/gpt-5' })
   await api.connections.create({ ...lab('two'), prefix: 'openai-compatible/vendor', provider: 'other' })
-  const through = await ask('one/vendor/m')
+  const through = await send('one/vendor/m')
   assert.equal(through, { host: 'one.test', name: 'one/vendor/m' })
-  assert.equal(await ask(through.name), through)
+  assert.equal(await send(through.name), through)
 })

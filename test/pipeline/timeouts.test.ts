@@ -8,32 +8,32 @@ import { openWorld, type WorldOptions } from './support/world.ts'
 const test = suite('timeouts')
 
 /** A gateway whose provider sends this response, a request in flight, and a function that returns whether it has ended. */
-async function asking(
+async function createRequest(
   first: (clock: FakeClock) => Response | Promise<Response>,
   body: object,
   options: WorldOptions = {},
 ) {
   const clock = fakeClock()
-  const up = fakeUpstream((_, nth) => (nth === 1 ? first(clock) : json(chatAnswer())))
-  const world = await openWorld({ fetch: up, limits, clock, ...options })
+  const upstream = fakeUpstream((_, nth) => (nth === 1 ? first(clock) : json(chatAnswer())))
+  const world = await openWorld({ fetch: upstream, limits, clock, ...options })
   let response: Response | undefined
-  const asked = world.chat(body).then((answer) => {
-    response = answer
+  const requested = world.chat(body).then((reply) => {
+    response = reply
   })
-  while (up.calls.length === 0) await clock.advance(0)
+  while (upstream.calls.length === 0) await clock.advance(0)
   await clock.advance(0) // lets the first chunks through
-  return { up, world, asked, answer: () => response }
+  return { upstream, world, requested, respond: () => response }
 }
 
 test('the headers timeout fails the attempt exactly at the limit and not a millisecond earlier', async () => {
   for (const stream of [false, true]) {
-    const { up, world, answer } = await asking(never, { stream })
+    const { upstream, world, respond } = await createRequest(never, { stream })
     await world.clock.advance(999)
-    assert.is(answer(), undefined)
-    assert.is(up.calls[0]?.signal.aborted, false)
+    assert.is(respond(), undefined)
+    assert.is(upstream.calls[0]?.signal.aborted, false)
     await world.clock.advance(1)
-    assert.is(await textOf(answer()), '504 The provider "one" did not respond within 1 s.')
-    assert.is(up.calls[0]?.signal.aborted, true)
+    assert.is(await textOf(respond()), '504 The provider "one" did not respond within 1 s.')
+    assert.is(upstream.calls[0]?.signal.aborted, true)
     assert.is(world.recorded.requests[0]?.durationMs, 1_000)
     assert.is(world.clock.pending(), 0)
   }
@@ -50,9 +50,9 @@ for (const [what, where, error] of [
   test(`the HTTP client's own timeout for ${what} counts against the model and not its connection`, async () => {
     const cut = new ReadableStream({ start: (controller) => controller.error(error) })
     const first = () => (where === 'body' ? new Response(cut) : Promise.reject(error))
-    const { world, answer, asked } = await asking(first, {})
-    await asked
-    assert.is(await textOf(answer()), `504 The provider "one" took longer than the gateway's HTTP client allows.`)
+    const { world, respond, requested } = await createRequest(first, {})
+    await requested
+    assert.is(await textOf(respond()), `504 The provider "one" took longer than the gateway's HTTP client allows.`)
     const { health } = await world.api.health.list()
     assert.equal(
       health.map(({ level, reason }) => `${level} ${reason}`),
@@ -62,54 +62,59 @@ for (const [what, where, error] of [
 
 test('a timeout longer than the longest possible timer never expires', async () => {
   const none = { headersTimeoutMs: Number.POSITIVE_INFINITY, idleTimeoutMs: 2 ** 40, totalTimeoutMs: 2 ** 31 }
-  const { world, answer } = await asking(never, {}, { limits: none })
+  const { world, respond } = await createRequest(never, {}, { limits: none })
   assert.is(world.clock.pending(), 0)
   await world.clock.advance(2 ** 32)
-  assert.is(answer(), undefined)
+  assert.is(respond(), undefined)
 })
 
 test('the next target is tried after a headers timeout', async () => {
-  const { up, world, asked, answer } = await asking(
+  const { upstream, world, requested, respond } = await createRequest(
     never,
     { model: 'chain' },
     { combos: { chain: ['one/m', 'two/m'] } },
   )
   await world.clock.advance(1_000)
-  await asked
-  assert.is(answer()?.status, 200)
-  assert.equal(up.providers, ['one', 'two'])
-  assert.is(answer()?.headers.get('x-signalbox-attempts'), 'one/m=504:timeout;via=chain:fallback, two/m=200')
+  await requested
+  assert.is(respond()?.status, 200)
+  assert.equal(upstream.providers, ['one', 'two'])
+  assert.is(respond()?.headers.get('x-signalbox-attempts'), 'one/m=504:timeout;via=chain:fallback, two/m=200')
 })
 
 test('the idle timeout of a non-streaming response counts from its last chunk', async () => {
   const parts = ['{"id":"c1",', '"choices":', '[]}']
-  const { up, world, answer } = await asking((clock) => new Response(bodyOf(slowly(clock, parts, 199), 'hang')), {})
+  const { upstream, world, respond } = await createRequest(
+    (clock) => new Response(bodyOf(slowly(clock, parts, 199), 'hang')),
+    {},
+  )
   await world.clock.advance(199 * 3 + 199)
-  assert.is(answer(), undefined)
+  assert.is(respond(), undefined)
   await world.clock.advance(1)
-  assert.is(await textOf(answer()), '504 The provider "one" sent nothing for 0.2 s.')
-  assert.is(up.open, 0)
+  assert.is(await textOf(respond()), '504 The provider "one" sent nothing for 0.2 s.')
+  assert.is(upstream.open, 0)
   assert.is(world.clock.pending(), 0)
 })
 
 test("the next target is tried after an idle timeout before a stream's first content", async () => {
-  const { up, world, asked, answer } = await asking(
+  const { upstream, world, requested, respond } = await createRequest(
     () => sse(chatEvents().slice(0, 1), 'hang'),
     { model: 'chain', stream: true },
     { combos: { chain: ['one/m', 'two/m'] } },
   )
   await world.clock.advance(199)
-  assert.is(answer(), undefined)
+  assert.is(respond(), undefined)
   await world.clock.advance(1)
-  await asked
-  assert.is(answer()?.status, 200)
-  assert.equal(up.providers, ['one', 'two'])
+  await requested
+  assert.is(respond()?.status, 200)
+  assert.equal(upstream.providers, ['one', 'two'])
 })
 
 test('the idle timeout ends a stream with an error exactly at the limit', async () => {
-  const { up, world, asked, answer } = await asking(() => sse(chatEvents().slice(0, 3), 'hang'), { stream: true })
-  await asked
-  const reader = answer()?.body?.getReader()
+  const { upstream, world, requested, respond } = await createRequest(() => sse(chatEvents().slice(0, 3), 'hang'), {
+    stream: true,
+  })
+  await requested
+  const reader = respond()?.body?.getReader()
   const read = async () => new TextDecoder().decode((await reader?.read())?.value)
   const first = await read()
   assert.match(first, /Hello/)
@@ -127,15 +132,15 @@ test('the idle timeout ends a stream with an error exactly at the limit', async 
     'data: {"error":{"message":"The provider sent nothing for 0.2 s.","type":"server_error","param":null,"code":"upstream_timeout"}}\n\n',
   )
   assert.is((await reader?.read())?.done, true)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
   assert.is(world.recorded.requests[0]?.status, 504)
   assert.is(world.clock.pending(), 0)
 })
 
 test("a client that reads slowly doesn't trigger the idle timeout", async () => {
-  const { world, asked, answer } = await asking(() => sse(chatEvents()), { stream: true })
-  await asked
-  const reader = answer()?.body?.getReader()
+  const { world, requested, respond } = await createRequest(() => sse(chatEvents()), { stream: true })
+  await requested
+  const reader = respond()?.body?.getReader()
   const decoder = new TextDecoder()
   let text = ''
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
@@ -147,44 +152,51 @@ test("a client that reads slowly doesn't trigger the idle timeout", async () => 
 })
 
 test("an error body that never arrives doesn't hide the status", async () => {
-  const { world, answer } = await asking(() => new Response(bodyOf(['{"error":'], 'hang'), { status: 422 }), {})
+  const { world, respond } = await createRequest(() => new Response(bodyOf(['{"error":'], 'hang'), { status: 422 }), {})
   await world.clock.advance(200)
-  assert.is(answer()?.status, 422)
+  assert.is(respond()?.status, 422)
   assert.is(world.clock.pending(), 0)
 })
 
 const blanks = Array.from({ length: 100 }, () => ' ')
 for (const stream of [false, true]) {
   test(`the total timeout limits a response that arrives slowly, ${stream ? 'even if a stream was requested' : 'from the start of the attempt'}`, async () => {
-    const { up, world, answer } = await asking(
+    const { upstream, world, respond } = await createRequest(
       (clock) => new Response(bodyOf(slowly(clock, blanks, 100)), { headers: { 'content-type': 'application/json' } }),
       { stream },
     )
     await world.clock.advance(2_999)
-    assert.is(answer(), undefined)
+    assert.is(respond(), undefined)
     await world.clock.advance(1)
-    assert.is(await textOf(answer()), '504 The provider "one" did not finish its response within 3 s.')
-    assert.is(up.open, 0)
+    assert.is(await textOf(respond()), '504 The provider "one" did not finish its response within 3 s.')
+    assert.is(upstream.open, 0)
     assert.is(world.clock.pending(), 0)
   })
 }
 
 test('the total timeout includes the time before the headers', async () => {
-  const { world, answer } = await asking(never, {}, { limits: { headersTimeoutMs: 1_000, totalTimeoutMs: 500 } })
+  const { world, respond } = await createRequest(
+    never,
+    {},
+    { limits: { headersTimeoutMs: 1_000, totalTimeoutMs: 500 } },
+  )
   await world.clock.advance(499)
-  assert.is(answer(), undefined)
+  assert.is(respond(), undefined)
   await world.clock.advance(1)
-  assert.is(answer()?.status, 504)
+  assert.is(respond()?.status, 504)
 })
 
 test("the total timeout doesn't apply to streams", async () => {
-  const { world, asked, answer } = await asking((clock) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150)), {
-    stream: true,
-  })
+  const { world, requested, respond } = await createRequest(
+    (clock) => sse(slowly(clock, chatEvents('so '.repeat(50)), 150)),
+    {
+      stream: true,
+    },
+  )
   let text: string | undefined
   await world.clock.advance(1_000)
-  await asked
-  void answer()
+  await requested
+  void respond()
     ?.text()
     .then((all) => {
       text = all

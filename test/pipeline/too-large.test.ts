@@ -87,15 +87,15 @@ const refusals: Record<string, () => Response> = {
 for (const { at, kind, body } of all)
   for (const [what, refusal] of Object.entries(refusals))
     test(`${at} falls back to the next target after ${what}`, async () => {
-      const up = fakeUpstream(({ provider, url }) => {
+      const upstream = fakeUpstream(({ provider, url }) => {
         if (provider === 'one') return refusal()
         return answerAt(url.pathname) ?? json(completion)
       })
       const combos = { pair: { models: ['one/of-any-kind', 'two/of-any-kind'], kind } }
-      const { post, recorded } = await openWorld({ fetch: up, combos, connections: ['one', 'two'] })
+      const { post, recorded } = await openWorld({ fetch: upstream, combos, connections: ['one', 'two'] })
       const response = await post(at, { model: 'pair', ...body })
       assert.is(response.status, 200, await response.clone().text())
-      assert.equal(up.providers, ['one', 'two'])
+      assert.equal(upstream.providers, ['one', 'two'])
       const alone = await post(at, { model: 'one/of-any-kind', ...body })
       assert.is(alone.status, refusal().status, await alone.clone().text())
       assert.equal(recorded.errors, [])
@@ -105,9 +105,9 @@ for (const { at, kind, body } of all)
 
 for (const { at, kind, body } of all.filter(({ at }) => !at.startsWith('/v1/audio')))
   test(`${at} tries no other target after any other client error`, async () => {
-    const up = fakeUpstream(() => json({ error: { message: '"temperature" must be at most 2.' } }, 400))
+    const upstream = fakeUpstream(() => json({ error: { message: '"temperature" must be at most 2.' } }, 400))
     const combos = { pair: { models: ['one/of-any-kind', 'two/of-any-kind'], kind } }
-    const { post } = await openWorld({ fetch: up, combos, connections: ['one', 'two'] })
+    const { post } = await openWorld({ fetch: upstream, combos, connections: ['one', 'two'] })
     await post(at, { model: 'pair', ...body })
-    assert.equal(up.providers, ['one'])
+    assert.equal(upstream.providers, ['one'])
   })

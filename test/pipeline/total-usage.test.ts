@@ -31,7 +31,7 @@ test("total usage matches the providers' reports exactly across failures, fallba
   const reported = { input: 0, output: 0 }
 
   /** Reports some usage, in one of the ways in which providers end. */
-  function answer(provider: string, isStream: boolean): Response {
+  function respond(provider: string, isStream: boolean): Response {
     const [input, output] = [1 + random.below(1_000), 1 + random.below(100)]
     const tell = (isAll = true) => {
       reported.input += input
@@ -70,7 +70,7 @@ test("total usage matches the providers' reports exactly across failures, fallba
   }
 
   const world = await openWorld({
-    fetch: fakeUpstream(({ provider, body }) => answer(provider, Boolean(JSON.parse(body).stream))),
+    fetch: fakeUpstream(({ provider, body }) => respond(provider, Boolean(JSON.parse(body).stream))),
     combos: { all: ['one/m', 'claude/c', 'two/m', 'three/m'], some: ['two/m', 'one/m'] },
     includeStreamUsage: true,
   })

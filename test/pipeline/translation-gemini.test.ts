@@ -20,7 +20,7 @@ test("a Google client that doesn't request events gets one JSON array, from its 
   const own = await google.world.post('/v1beta/models/google/g:streamGenerateContent', { contents })
   assert.is(own.headers.get('content-type'), 'application/json')
   assert.equal(await own.json(), [geminiAnswer('Hello '), geminiAnswer('there', 'STOP')])
-  assert.is(google.up.calls[0]?.url.href, 'http://google.test/v1/models/g:streamGenerateContent?alt=sse')
+  assert.is(google.upstream.calls[0]?.url.href, 'http://google.test/v1/models/g:streamGenerateContent?alt=sse')
   const { world } = await open()
   const other = await world.post('/v1/models/one/m:streamGenerateContent', { contents })
   const text = (await other.json()).map(
@@ -30,11 +30,11 @@ test("a Google client that doesn't request events gets one JSON array, from its 
 })
 
 test("a Google client's request is passed through, with the model in its path, and other formats reach it as events", async () => {
-  const { up, world } = await open(() => sse(geminiEvents), { connections: ['google'] })
+  const { upstream, world } = await open(() => sse(geminiEvents), { connections: ['google'] })
   const response = await world.post('/v1beta/models/google/g:streamGenerateContent?alt=sse', { contents })
   assert.is(await response.text(), geminiEvents.join(''))
-  assert.equal(JSON.parse(up.calls[0]?.body ?? ''), { contents })
-  assert.is(up.calls[0]?.headers.get('x-goog-api-key'), 'secret-of-google')
+  assert.equal(JSON.parse(upstream.calls[0]?.body ?? ''), { contents })
+  assert.is(upstream.calls[0]?.headers.get('x-goog-api-key'), 'secret-of-google')
   const other = await open()
   const text = await (await other.world.post('/v1/models/one/m:streamGenerateContent?alt=sse', { contents })).text()
   assert.match(text, /^data: \{"candidates":/)

@@ -9,16 +9,16 @@ const test = suite('translation between formats')
 const hello = [{ role: 'user', content: 'Hi' }]
 
 test("a chat client gets a Messages provider's non-streaming response", async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const response = await world.chat({ model: 'claude/c', messages: hello, temperature: 0.5 })
   assert.is(response.status, 200)
   assert.is(response.headers.get('content-type'), 'application/json')
   assert.is(response.headers.get('x-signalbox-target'), 'claude/c')
-  const answer = await response.json()
-  assert.is(answer.object, 'chat.completion')
-  assert.equal(answer.choices[0].message, { role: 'assistant', content: 'Hello', refusal: null, annotations: [] })
-  assert.is(answer.choices[0].finish_reason, 'stop')
-  const [call] = up.calls
+  const reply = await response.json()
+  assert.is(reply.object, 'chat.completion')
+  assert.equal(reply.choices[0].message, { role: 'assistant', content: 'Hello', refusal: null, annotations: [] })
+  assert.is(reply.choices[0].finish_reason, 'stop')
+  const [call] = upstream.calls
   assert.is(call?.url.href, 'http://claude.test/v1/messages')
   assert.is(call?.headers.get('x-api-key'), 'secret-of-claude')
   assert.is(call?.headers.get('anthropic-version'), '2023-06-01')
@@ -29,7 +29,7 @@ test("a chat client gets a Messages provider's non-streaming response", async ()
 })
 
 test("a chat client gets a Messages provider's stream, with complete events in each chunk", async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const response = await world.chat({
     model: 'claude/c',
     messages: hello,
@@ -46,7 +46,7 @@ test("a chat client gets a Messages provider's stream, with complete events in e
   assert.is(events.at(-1), 'data: [DONE]\n\n')
   assert.is(chunks.at(-1).usage.completion_tokens, 5)
   assert.is(world.recorded.usages[0]?.outputTokens, 5)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })
 
 test("a Messages client gets a chat provider's response, streamed or not", async () => {
@@ -123,20 +123,20 @@ test("a provider's error is converted to the client's format", async () => {
 })
 
 test('a header lists dropped fields, and strict mode, set by header or option, rejects the request', async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const lossy = { model: 'claude/c', messages: hello, seed: 7 }
   assert.is((await world.chat(lossy)).headers.get('x-signalbox-warning'), 'dropped:seed')
   const refused = await world.chat(lossy, { headers: { 'x-signalbox-strict': 'true' } })
   assert.is(refused.status, 400)
   assert.match((await refused.json()).error.message, /"seed"/)
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
 })
 
 test("a request that one target can't accept goes to a target that can", async () => {
-  const { up, world } = await open(both, { combos: { chain: ['claude/c', 'one/m'] } })
+  const { upstream, world } = await open(both, { combos: { chain: ['claude/c', 'one/m'] } })
   const response = await world.chat({ model: 'chain', messages: hello, n: 2 })
   assert.is(response.status, 200)
-  assert.equal(up.providers, ['one'])
+  assert.equal(upstream.providers, ['one'])
   assert.is(response.headers.get('x-signalbox-attempts'), 'claude/c=skipped:format;via=chain:fallback, one/m=200')
 })
 
@@ -150,22 +150,22 @@ test("a warning can't forge a header", async () => {
 
 test('a translated stream that is cut off ends with an error event, never with an end marker', async () => {
   const cut = messageEvents().slice(0, 6)
-  const { world, up } = await open(() => sse(cut))
+  const { world, upstream } = await open(() => sse(cut))
   const text = await (await world.chat({ model: 'claude/c', messages: hello, stream: true })).text()
   assert.match(text, /data: \{"error":[^\n]*ended the stream before[^\n]*\n\n(data: \[DONE\]\n\n)?$/)
   assert.not.match(text, /finish_reason":"stop"/)
   assert.is(world.recorded.requests[0]?.status, 502)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })
 
 test('the call to the provider ends when the client of a translated stream disconnects', async () => {
-  const { world, up } = await open(() => sse(messageEvents().slice(0, 5), 'hang'))
+  const { world, upstream } = await open(() => sse(messageEvents().slice(0, 5), 'hang'))
   const response = await world.chat({ model: 'claude/c', messages: hello, stream: true })
   const reader = response.body?.getReader()
   await reader?.read()
-  assert.is(up.open, 1)
+  assert.is(upstream.open, 1)
   await reader?.cancel()
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
   assert.is(world.recorded.requests[0]?.status, 499)
 })
 
@@ -183,17 +183,17 @@ test('while a provider is silent, the client gets keep-alives in its format', as
 })
 
 test('tokens are estimated instead of counted by a provider of another format, and a warning reports it', async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const response = await world.post('/v1/messages/count_tokens', { model: 'one/m', messages: hello })
   assert.is(response.status, 200)
   assert.is(response.headers.get('x-signalbox-warning'), 'estimated:input_tokens')
   assert.type((await response.json()).input_tokens, 'number')
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test("a connection whose credential can't be decrypted is skipped, and the operator is notified", async () => {
   const storage = memoryStorage()
-  const { up, world } = await open(both, { combos: { chain: ['one/m', 'two/m'] }, storage })
+  const { upstream, world } = await open(both, { combos: { chain: ['one/m', 'two/m'] }, storage })
   const [stored] = (await storage.list('connections/')).filter(({ value }) => value.includes('"provider":"one"'))
   if (stored)
     await storage.set(
@@ -203,6 +203,6 @@ test("a connection whose credential can't be decrypted is skipped, and the opera
   const response = await world.chat({ model: 'chain', messages: hello })
   assert.is(response.status, 200)
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=500:credentials;via=chain:fallback, two/m=200')
-  assert.equal(up.providers, ['two'])
+  assert.equal(upstream.providers, ['two'])
   assert.is(world.recorded.errors.length, 1)
 })

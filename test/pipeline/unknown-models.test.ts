@@ -51,7 +51,7 @@ test('without any connection, catalog models are suggested, with the missing con
 
 test('models of a compatible provider are suggested without querying it', async () => {
   const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1' }
-  const { up, world, asked } = await routing({
+  const { upstream, world, asked } = await routing({
     connections: [
       { provider: 'openai-compatible-lab', providerSpecificData: lab },
       {
@@ -74,7 +74,7 @@ test('models of a compatible provider are suggested without querying it', async 
   assert.match(await asked('from-a-combo'), /Did you mean "lab\/from-a-combo"/)
   assert.not.match(await asked('llama-of-off'), /"off\//)
   assert.not.match(await asked('voice'), /Did you mean/)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test("a model that only its provider can know is suggested together with the provider's name", async () => {

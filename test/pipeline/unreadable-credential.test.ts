@@ -8,12 +8,12 @@ const test = suite('a connection whose credential cannot be decrypted')
 
 async function open(options: { limits?: { maxAttempts: number } } = {}) {
   const storage = memoryStorage()
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ fetch: up, storage, combos: { chain: ['one/m', 'two/m'] }, ...options })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: upstream, storage, combos: { chain: ['one/m', 'two/m'] }, ...options })
   for (const { key, value } of await storage.list('connections/'))
     if (value.includes('"provider":"one"'))
       await storage.set(key, value.replace(/("sealedApiKey":"[^"]{40})..../, '$1AAAA'))
-  return { up, world }
+  return { upstream, world }
 }
 
 const admin = { headers: { authorization: `Bearer ${token}` } }
@@ -32,25 +32,25 @@ test("a connection whose credential can't be decrypted is listed with the others
 })
 
 test("setting another credential repairs a connection whose credential can't be decrypted", async () => {
-  const { world, up } = await open()
+  const { world, upstream } = await open()
   const [one] = (await world.api.connections.list()).connections
   const mended = await world.api.connections.update(one?.id ?? '', { apiKey: 'another-credential' })
   assert.equal([mended.apiKey, mended.error], ['…tial', undefined])
   await world.chat({})
-  assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer another-credential')
+  assert.is(upstream.calls[0]?.headers.get('authorization'), 'Bearer another-credential')
 })
 
 test("a connection whose credential can't be decrypted is tried at most once per request, as the last resort", async () => {
-  const { world, up } = await open()
-  const ask = async () => (await world.chat({ model: 'one/m' })).headers.get('x-signalbox-attempts')
-  assert.is(await ask(), 'one/m=500:credentials')
-  assert.is(await ask(), 'one/m=skipped:credentials, one/m=500:credentials')
-  assert.is(up.calls.length, 0)
+  const { world, upstream } = await open()
+  const send = async () => (await world.chat({ model: 'one/m' })).headers.get('x-signalbox-attempts')
+  assert.is(await send(), 'one/m=500:credentials')
+  assert.is(await send(), 'one/m=skipped:credentials, one/m=500:credentials')
+  assert.is(upstream.calls.length, 0)
 })
 
 test("a connection whose credential can't be decrypted uses up no attempt, because no call is made", async () => {
-  const { world, up } = await open({ limits: { maxAttempts: 1 } })
+  const { world, upstream } = await open({ limits: { maxAttempts: 1 } })
   const response = await world.chat({ model: 'chain' })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=500:credentials;via=chain:fallback, two/m=200')
-  assert.equal(up.providers, ['two'])
+  assert.equal(upstream.providers, ['two'])
 })

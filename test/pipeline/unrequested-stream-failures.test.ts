@@ -14,8 +14,8 @@ test('an unrequested stream that is cut off anywhere, by its end or by the netwo
   const events = chatEvents('Hello there')
   for (const end of ['close', 'error'] as const)
     for (let count = 0; count < events.length - 3; count++) {
-      const { ask } = await openChain(() => sse(events.slice(0, count), end))
-      const response = await ask()
+      const { send } = await openChain(() => sse(events.slice(0, count), end))
+      const response = await send()
       const attempt = attemptsOf(response) ?? ''
       assert.ok([passed('502:network'), passed('200:content')].includes(attempt), `${count} ${end}: ${attempt}`)
       assert.is((await response.json()).choices[0].message.content, 'spare')
@@ -23,24 +23,24 @@ test('an unrequested stream that is cut off anywhere, by its end or by the netwo
 })
 
 test('an unrequested stream that is cut off after it has started is reported as interrupted', async () => {
-  const { ask } = await openChain(() => sse(chatEvents().slice(0, 3)))
-  const response = await ask({ model: 'one/m' })
+  const { send } = await openChain(() => sse(chatEvents().slice(0, 3)))
+  const response = await send({ model: 'one/m' })
   assert.is(await textOf(response), '502 The provider "one" ended the stream before the response was complete.')
 })
 
 test('an unrequested stream without content falls back to the next target', async () => {
-  const { ask } = await openChain(() => sse([': wait\n\n', 'data: [DONE]\n\n']))
-  assert.is(attemptsOf(await ask()), passed('200:content'))
+  const { send } = await openChain(() => sse([': wait\n\n', 'data: [DONE]\n\n']))
+  assert.is(attemptsOf(await send()), passed('200:content'))
 })
 
 test('an unrequested stream with an error at its start or in the middle is treated as the reported failure', async () => {
   const error = `data: ${JSON.stringify({ error: { message: 'Slow down, secret-of-one', code: 429 } })}\n\n`
   for (const before of [[], chatEvents().slice(0, 3)]) {
-    const { up, world, ask } = await openChain(() => sse([...before, error, ...chatEvents()], 'hang'))
-    assert.is(attemptsOf(await ask()), passed('429:rate-limit'))
-    assert.is(up.open, 0)
+    const { upstream, world, send } = await openChain(() => sse([...before, error, ...chatEvents()], 'hang'))
+    assert.is(attemptsOf(await send()), passed('429:rate-limit'))
+    assert.is(upstream.open, 0)
     await world.api.health.reset()
-    const alone = await ask({ model: 'one/m' })
+    const alone = await send({ model: 'one/m' })
     const { error: recorded }: ErrorAnswer = await alone.json()
     assert.equal([alone.status, recorded.message], [429, 'Slow down, [credential]'])
   }
@@ -49,16 +49,16 @@ test('an unrequested stream with an error at its start or in the middle is treat
 test("an unrequested stream with an error in it is reported in the client's format", async () => {
   const overloaded =
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
-  const up = fakeUpstream(() => sse([...messageEvents().slice(0, 4), overloaded]))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(() => sse([...messageEvents().slice(0, 4), overloaded]))
+  const world = await openWorld({ fetch: upstream })
   const response = await world.chat({ model: 'claude/c', messages })
   assert.is(await textOf(response), '503 Overloaded')
 })
 
 test('an empty unrequested stream falls back to the next target, and reaches the client if all are empty', async () => {
   const ending = [chatChunk({ role: 'assistant', content: '' }), chatChunk({}, 'stop'), 'data: [DONE]\n\n']
-  const { ask } = await openChain(() => sse(ending))
-  assert.is(attemptsOf(await ask()), passed('200:content'))
+  const { send } = await openChain(() => sse(ending))
+  assert.is(attemptsOf(await send()), passed('200:content'))
   const all = await openWorld({ fetch: fakeUpstream(() => sse(ending)), combos: { chain } })
   const last = await all.chat({ model: 'chain', messages })
   assert.equal([last.status, attemptsOf(last)], [200, 'one/m=200:content;via=chain:fallback, two/m=200:content'])
@@ -71,13 +71,13 @@ test('an empty unrequested stream falls back to the next target, and reaches the
 test('an unrequested stream has the size limit of non-streaming responses', async () => {
   const words = Array.from({ length: 200 }, () => chatChunk({ content: 'x'.repeat(1_000) }))
   for (const type of ['text/event-stream', 'application/json']) {
-    const { up, world, ask } = await openChain(() => typed(type, words, 'hang'), {
+    const { upstream, world, send } = await openChain(() => typed(type, words, 'hang'), {
       limits: { maxResponseBytes: 100_000 },
     })
-    assert.is(attemptsOf(await ask()), passed('200:content'))
+    assert.is(attemptsOf(await send()), passed('200:content'))
     assert.match(world.recorded.attempts[0]?.message ?? '', /larger than 100000 bytes/)
-    assert.ok(up.pulled < 110_000)
-    assert.is(up.open, 0)
+    assert.ok(upstream.pulled < 110_000)
+    assert.is(upstream.open, 0)
   }
 })
 
@@ -88,21 +88,21 @@ test('an unrequested stream has the idle and total timeouts of non-streaming res
     [150, '504:timeout', 'The provider did not finish its response within 3 s.'],
   ] as const) {
     const clock = fakeClock()
-    const { up, world, ask } = await openChain(() => sse(slowly(clock, events, everyMs)), { clock, limits })
-    const pending = ask()
-    while (up.calls.length < 2) await clock.advance(10)
+    const { upstream, world, send } = await openChain(() => sse(slowly(clock, events, everyMs)), { clock, limits })
+    const pending = send()
+    while (upstream.calls.length < 2) await clock.advance(10)
     assert.is(attemptsOf(await pending), passed(attempt))
     assert.match(world.recorded.attempts[0]?.message ?? '', message.replace('The provider', 'The provider "one"'))
-    assert.is(up.open, 0)
+    assert.is(upstream.open, 0)
   }
 })
 
 test('an unrequested stream ends immediately when the client disconnects', async () => {
-  const { up, world, ask } = await openChain(() => sse(chatEvents().slice(0, 3), 'hang'))
+  const { upstream, world, send } = await openChain(() => sse(chatEvents().slice(0, 3), 'hang'))
   const abort = new AbortController()
-  const pending = ask({}, { signal: abort.signal })
-  while (up.pulled === 0) await world.clock.advance(0)
+  const pending = send({}, { signal: abort.signal })
+  while (upstream.pulled === 0) await world.clock.advance(0)
   abort.abort()
   assert.is((await pending).status, 499)
-  assert.equal([up.open, up.calls.length], [0, 1])
+  assert.equal([upstream.open, upstream.calls.length], [0, 1])
 })

@@ -37,22 +37,22 @@ const streamOf = (format: ProviderFormat, end?: End) =>
   )
 
 /** A gateway with a provider of each format, all of which stream. */
-async function openAll(answer: (format: ProviderFormat) => Response) {
+async function openAll(respond: (format: ProviderFormat) => Response) {
   const formats = new Map(providerFormats.map((format) => [providers[format], format]))
-  const up = fakeUpstream(({ provider }) =>
-    answer(formats.get(provider.startsWith('bedrock') ? 'bedrock' : provider) ?? 'openai-chat'),
+  const upstream = fakeUpstream(({ provider }) =>
+    respond(formats.get(provider.startsWith('bedrock') ? 'bedrock' : provider) ?? 'openai-chat'),
   )
   const connections = Object.values(providers).map((provider) => ({
     ...{ provider, apiKey: 'a-credential-0123456789' },
     ...(provider === 'bedrock' && { providerSpecificData: { region: 'eu-west-1' } }),
   }))
-  return { up, world: await openWorld({ fetch: up, catalog, connections }) }
+  return { upstream, world: await openWorld({ fetch: upstream, catalog, connections }) }
 }
 
 for (const from of providerFormats)
   for (const to of wireFormats)
     test(`an unrequested stream becomes a single response (${from} provider, ${to} client)`, async () => {
-      const { up, world } = await openAll(streamOf)
+      const { upstream, world } = await openAll(streamOf)
       const response = await world.post(...questions[to](`${providers[from]}/m`, false))
       assert.is(response.status, 200, await (response.status === 200 ? '' : response.text()))
       assert.is(response.headers.get('content-type'), 'application/json')
@@ -60,18 +60,18 @@ for (const from of providerFormats)
       assert.equal(await wholeClients[to](response), looked)
       const [{ inputTokens, outputTokens } = {}] = world.recorded.usages
       assert.equal([inputTokens, outputTokens], [10, 5])
-      assert.equal([up.calls.length, up.open], [1, 0])
+      assert.equal([upstream.calls.length, upstream.open], [1, 0])
     })
 
 test('an unrequested stream ends with its end marker, even if the connection stays open or breaks afterward', async () => {
   for (const end of ['hang', 'error'] as const) {
-    const { up, world } = await openAll((format) => streamOf(format, end))
+    const { upstream, world } = await openAll((format) => streamOf(format, end))
     for (const [format, provider] of Object.entries(providers)) {
       if (format === 'gemini') continue // it has none
       const response = await world.post(...questions['openai-chat'](`${provider}/m`, false))
       assert.equal(await wholeClients['openai-chat'](response), looked, `${format}, ${end}`)
     }
-    assert.is(up.open, 0)
+    assert.is(upstream.open, 0)
   }
 })
 
@@ -83,8 +83,8 @@ test('an unrequested stream keeps everything in its last event when it is passed
     JSON.stringify(response).replace('"n":0', '"n":12345678901234567890'),
   )
   const { world } = await openAll(() => sse([...looking['openai-responses'].slice(0, -1).map(String), recorded]))
-  const answer = await world.post(...questions['openai-responses']('responses/m', false))
-  assert.is(await answer.text(), JSON.stringify(response).replace('"n":0', '"n":12345678901234567890'))
+  const reply = await world.post(...questions['openai-responses']('responses/m', false))
+  assert.is(await reply.text(), JSON.stringify(response).replace('"n":0', '"n":12345678901234567890'))
 })
 
 test('an unrequested stream is reassembled if its last event omits the output', async () => {
@@ -93,8 +93,8 @@ test('an unrequested stream is reassembled if its last event omits the output', 
     sse([...looking['openai-responses'].slice(0, -1).map(String), `data: ${JSON.stringify(bare)}\n\n`]),
   )
   for (const to of wireFormats) {
-    const answer = await world.post(...questions[to]('responses/m', false))
-    assert.equal(await wholeClients[to](answer), looked)
+    const response = await world.post(...questions[to]('responses/m', false))
+    assert.equal(await wholeClients[to](response), looked)
   }
 })
 
@@ -106,8 +106,8 @@ test("an unrequested stream keeps the provider's name for the model when it is p
 
 test('an unrequested stream is recognized by its events under any content type', async () => {
   for (const type of ['application/json', 'text/plain', 'application/octet-stream', '']) {
-    const { ask } = await openChain(() => typed(type, chatEvents('Hello there')))
-    const response = await ask()
+    const { send } = await openChain(() => typed(type, chatEvents('Hello there')))
+    const response = await send()
     assert.is(attemptsOf(response), 'one/m=200;via=chain:fallback', type)
     assert.is((await response.json()).choices[0].message.content, 'Hello there')
   }
@@ -115,8 +115,8 @@ test('an unrequested stream is recognized by its events under any content type',
 
 test("a JSON response with a stream's content type isn't an unrequested stream", async () => {
   const text = JSON.stringify(chatAnswer(), null, 1)
-  const { ask } = await openChain(() => typed('text/event-stream', ['\n', text]))
-  assert.is(await (await ask()).text(), `\n${text}`)
+  const { send } = await openChain(() => typed('text/event-stream', ['\n', text]))
+  assert.is(await (await send()).text(), `\n${text}`)
 })
 
 test('an unrequested stream reports fields dropped when it is converted to a response', async () => {
@@ -130,17 +130,17 @@ test('an unrequested stream reports fields dropped when it is converted to a res
 })
 
 test('an unrequested stream is also reassembled if encrypted state in the request prevents passing it through', async () => {
-  const up = fakeUpstream(() => sse(messageEvents('Hello')))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(() => sse(messageEvents('Hello')))
+  const world = await openWorld({ fetch: upstream })
   const thought = { type: 'thinking', thinking: '', signature: 'signalbox-1:gemini:thought-signature:x::y' }
   const turns = [...messages, { role: 'assistant', content: [thought, { type: 'text', text: 'a' }] }, ...messages]
-  const answer = await (await world.messages({ messages: turns })).json()
-  assert.equal([answer.type, answer.content[0].text], ['message', 'Hello'])
+  const response = await (await world.messages({ messages: turns })).json()
+  assert.equal([response.type, response.content[0].text], ['message', 'Hello'])
 })
 
 test("an unrequested stream fails with a client error if the client's request can't be parsed", async () => {
-  const { ask } = await openChain(() => sse(chatEvents()))
-  const response = await ask({ messages: 'Hi' })
+  const { send } = await openChain(() => sse(chatEvents()))
+  const response = await send({ messages: 'Hi' })
   assert.is(response.status, 400)
   assert.match(await response.text(), /messages/)
 })

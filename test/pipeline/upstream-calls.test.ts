@@ -6,10 +6,10 @@ import { openWorld, type WorldOptions } from './support/world.ts'
 const test = suite('calls to providers')
 
 async function called(options: WorldOptions, path: string, model: string) {
-  const up = fakeUpstream(({ url }) => json(/messages/.test(url.pathname) ? messageAnswer() : chatAnswer()))
-  const world = await openWorld({ fetch: up, ...options })
+  const upstream = fakeUpstream(({ url }) => json(/messages/.test(url.pathname) ? messageAnswer() : chatAnswer()))
+  const world = await openWorld({ fetch: upstream, ...options })
   const response = await world.post(path, { model, messages: [] })
-  return { call: up.calls[0], response, up }
+  return { call: upstream.calls[0], response, upstream }
 }
 
 const one = (providerSpecificData: object, more: object = {}) => ({
@@ -74,11 +74,11 @@ test("calls to providers have the credential in the format's or the catalog's he
 })
 
 test('calls to providers have no credential if the connection has none', async () => {
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ fetch: up, connections: [] })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: upstream, connections: [] })
   await world.api.connections.create({ provider: 'one' })
   await world.chat({}, { headers: { authorization: 'Bearer of-the-client' } })
-  assert.is(up.calls[0]?.headers.get('authorization'), null)
+  assert.is(upstream.calls[0]?.headers.get('authorization'), null)
 })
 
 test('a connection may use another format than its provider', async () => {
@@ -92,25 +92,25 @@ test('a connection may use another format than its provider', async () => {
 })
 
 test('a connection without a base URL fails without a call, and the error reports the missing URL', async () => {
-  const { response, up } = await called(
+  const { response, upstream } = await called(
     { connections: [{ provider: 'openai-compatible-a', providerSpecificData: { prefix: 'a' } }] },
     '/v1/chat/completions',
     'a/m',
   )
   assert.is(response.status, 502)
   assert.match(await response.text(), /has no base URL\. Set providerSpecificData\.baseUrl/)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('a changed connection takes effect on the next request: credential, base URL, format', async () => {
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ fetch: up, connections: ['one'] })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ fetch: upstream, connections: ['one'] })
   await world.chat({})
   const { id } = (await world.api.connections.list()).connections[0] ?? { id: '' }
   await world.api.connections.update(id, { apiKey: 'new-secret', providerSpecificData: { baseUrl: 'http://new.test' } })
   await world.chat({})
-  assert.is(up.calls[1]?.headers.get('authorization'), 'Bearer new-secret')
-  assert.is(up.calls[1]?.url.href, 'http://new.test/chat/completions')
+  assert.is(upstream.calls[1]?.headers.get('authorization'), 'Bearer new-secret')
+  assert.is(upstream.calls[1]?.url.href, 'http://new.test/chat/completions')
   await world.api.connections.update(id, { isActive: false })
   assert.is((await world.chat({})).status, 404)
 })

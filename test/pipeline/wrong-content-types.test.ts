@@ -11,10 +11,14 @@ const messages = [{ role: 'user', content: 'Hi' }]
 const labelled = (type: string | undefined, chunks: string[], end?: End) =>
   new Response(bodyOf(chunks, end), type === undefined ? {} : { headers: { 'content-type': type } })
 
-async function open(answer: () => Response, limits = {}) {
-  const up = fakeUpstream(({ provider }) => (provider === 'one' ? answer() : json(chatAnswer('spare'))))
+async function open(respond: () => Response, limits = {}) {
+  const upstream = fakeUpstream(({ provider }) => (provider === 'one' ? respond() : json(chatAnswer('spare'))))
   const clock = fakeClock()
-  return { up, clock, world: await openWorld({ fetch: up, clock, combos: { chain: ['one/m', 'two/m'] }, limits }) }
+  return {
+    upstream,
+    clock,
+    world: await openWorld({ fetch: upstream, clock, combos: { chain: ['one/m', 'two/m'] }, limits }),
+  }
 }
 
 for (const type of ['application/json', 'application/x-ndjson', 'text/html; charset=utf-8']) {
@@ -31,12 +35,12 @@ for (const type of ['application/json', 'application/x-ndjson', 'text/html; char
 
 test('events are passed on as they arrive, even after leading whitespace or a comment', async () => {
   const start = ['\n', ' ', ': wait\n\n', ...chatEvents().slice(0, 2)]
-  const { up, world } = await open(() => labelled('application/json', start, 'hang'))
+  const { upstream, world } = await open(() => labelled('application/json', start, 'hang'))
   const response = await world.chat({ model: 'chain', messages, stream: true })
   const reader = response.body?.getReader()
   assert.match(new TextDecoder().decode((await reader?.read())?.value), 'Hello') // before the response has ended
   await reader?.cancel()
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })
 
 test('events that start with an error, or contain nothing, go to the next target as in any stream', async () => {
@@ -51,11 +55,11 @@ test('events that start with an error, or contain nothing, go to the next target
 })
 
 test('events with the wrong content type have the same start timeout as any stream', async () => {
-  const answer = () => labelled('application/json', [': wait\n\n'], 'hang')
-  const { clock, world } = await open(answer, { headersTimeoutMs: 2_000, idleTimeoutMs: 5_000 })
-  const answering = world.chat({ model: 'chain', messages, stream: true })
+  const respond = () => labelled('application/json', [': wait\n\n'], 'hang')
+  const { clock, world } = await open(respond, { headersTimeoutMs: 2_000, idleTimeoutMs: 5_000 })
+  const pending = world.chat({ model: 'chain', messages, stream: true })
   await clock.advance(2_000)
-  const response = await answering
+  const response = await pending
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=504:timeout;via=chain:fallback, two/m=200')
 })
 
@@ -86,8 +90,8 @@ test("a web page isn't a response with any content type", async () => {
 })
 
 test('Messages streams are also recognized by their events', async () => {
-  const up = fakeUpstream(() => labelled('application/json', messageEvents('Hello')))
-  const world = await openWorld({ fetch: up })
+  const upstream = fakeUpstream(() => labelled('application/json', messageEvents('Hello')))
+  const world = await openWorld({ fetch: upstream })
   const response = await world.messages({ messages, stream: true })
   assert.is(await response.text(), messageEvents('Hello').join(''))
 })

@@ -18,7 +18,7 @@ const steps = createConversation(createRandom(5), 1).slice(0, 1)
 /** A gateway with accounts of one provider, whose API keys say which one was called. */
 async function openPool(
   size: number,
-  { strategy = 'random', answer = ok }: { strategy?: Strategy; answer?: Answering } = {},
+  { strategy = 'random', respond = ok }: { strategy?: Strategy; respond?: Answering } = {},
 ) {
   const clock = fakeClock()
   const connections = Array.from({ length: size }, (_, at) => ({
@@ -26,7 +26,7 @@ async function openPool(
     apiKey: `key-${at}`,
     name: `${at}`,
   }))
-  const { up, world } = await openDoor(answer, {
+  const { upstream, world } = await openDoor(respond, {
     catalog: defaultCatalog,
     connections,
     clock,
@@ -34,22 +34,22 @@ async function openPool(
   })
   await world.api.settings.update({ promptCaching: 'auto' })
   await world.api.providers.update('anthropic', { strategy })
-  const ask = async (session: string) => {
+  const send = async (session: string) => {
     const body = { ...write(steps), model: 'anthropic/claude-sonnet-4-5' }
     const response = await world.post('/v1/messages', body, { headers: { 'x-signalbox-session': session } })
     assert.is(response.status, 200, await response.clone().text())
-    return up.calls.at(-1)?.headers.get('x-api-key')
+    return upstream.calls.at(-1)?.headers.get('x-api-key')
   }
-  return { ask, world, clock, up }
+  return { send, world, clock, up: upstream }
 }
 
 for (const strategy of ['random', 'round-robin'] as const)
   test(`check 37: each of 100 sessions uses one account of a pool of ten (${strategy})`, async () => {
-    const { ask } = await openPool(10, { strategy })
+    const { send } = await openPool(10, { strategy })
     const accounts = new Map<string, string | null | undefined>()
     for (let turn = 0; turn < (isCi ? 20 : 5); turn++)
       for (let session = 0; session < (isCi ? 100 : 40); session++) {
-        const account = await ask(`s${session}`)
+        const account = await send(`s${session}`)
         assert.is(account, accounts.get(`s${session}`) ?? account)
         accounts.set(`s${session}`, account)
       }
@@ -58,55 +58,55 @@ for (const strategy of ['random', 'round-robin'] as const)
 
 test('check 38: when its account fails, a session moves to another account and stays there', async () => {
   let failing: string | null | undefined
-  const answer: Answering = ({ headers }) => (headers.get('x-api-key') === failing ? json({}, 503) : ok())
-  const { ask, world, clock } = await openPool(3, { answer })
-  failing = await ask('s')
-  const moved = await ask('s')
+  const respond: Answering = ({ headers }) => (headers.get('x-api-key') === failing ? json({}, 503) : ok())
+  const { send, world, clock } = await openPool(3, { respond })
+  failing = await send('s')
+  const moved = await send('s')
   assert.is.not(moved, failing)
   assert.is(world.recorded.requests.at(-1)?.promptCache?.moved, true)
   failing = undefined
   await clock.advance(60_000)
-  for (let turn = 0; turn < 5; turn++) assert.is(await ask('s'), moved)
+  for (let turn = 0; turn < 5; turn++) assert.is(await send('s'), moved)
   assert.is(world.recorded.requests.at(-1)?.promptCache?.moved, undefined)
 })
 
 test("check 39: when its account reaches its limit, a session moves and isn't rejected", async () => {
   let limited: string | null | undefined
-  const answer: Answering = ({ headers }) =>
+  const respond: Answering = ({ headers }) =>
     headers.get('x-api-key') === limited
       ? json({ type: 'error', error: { type: 'rate_limit_error', message: 'Slow down.' } }, 429)
       : ok()
-  const { ask } = await openPool(3, { answer })
-  limited = await ask('s')
-  const moved = await ask('s')
+  const { send } = await openPool(3, { respond })
+  limited = await send('s')
+  const moved = await send('s')
   assert.is.not(moved, limited)
-  assert.is(await ask('s'), moved)
+  assert.is(await send('s'), moved)
 })
 
 test('a session can move again once its cache has expired', async () => {
-  const { ask, clock } = await openPool(10)
+  const { send, clock } = await openPool(10)
   const seen = new Set<string | null | undefined>()
   for (let turn = 0; turn < 20; turn++) {
-    seen.add(await ask('s'))
+    seen.add(await send('s'))
     await clock.advance(6 * 60_000)
   }
   assert.ok(seen.size > 1)
 })
 
 test('a paused account gets no requests, not even from its own sessions', async () => {
-  const { ask, world } = await openPool(3)
-  const first = await ask('s')
+  const { send, world } = await openPool(3)
+  const first = await send('s')
   const { connections } = await world.api.connections.list()
   const own = connections.find(({ name }) => `key-${name}` === first)
   await world.api.connections.update(own?.id ?? '', { draining: true })
-  assert.is.not(await ask('s'), first)
+  assert.is.not(await send('s'), first)
 })
 
 test("without prompt caching, sessions don't stick to an account", async () => {
-  const { ask, world } = await openPool(10)
-  await ask('s')
+  const { send, world } = await openPool(10)
+  await send('s')
   await world.api.settings.update({ promptCaching: 'off' })
   const seen = new Set<string | null | undefined>()
-  for (let turn = 0; turn < 20; turn++) seen.add(await ask('s'))
+  for (let turn = 0; turn < 20; turn++) seen.add(await send('s'))
   assert.ok(seen.size > 1)
 })

@@ -15,7 +15,7 @@ const test = suite('prompt caching: automatic breakpoints')
 
 type Asked = Question & { promptCaching?: PromptCaching }
 
-const answers = {
+const replies = {
   messages: () => json(whole['anthropic-messages']),
   chat: () => json(whole['openai-chat']),
   responses: () => json(whole['openai-responses']),
@@ -35,17 +35,17 @@ const vertex: Partial<Connection> & { provider: string } = {
 }
 
 /** Sends one request through a gateway whose settings have `promptCaching`. */
-async function send({ promptCaching = 'auto', ...question }: Asked) {
-  const [provider = ''] = question.model.split('/')
-  const { client, model, answer, body, stream, headers, ...options } = question
-  const { up, world } = await openDoor(answer, { catalog: defaultCatalog, connections: [provider], ...options })
+async function send({ promptCaching = 'auto', ...request }: Asked) {
+  const [provider = ''] = request.model.split('/')
+  const { client, model, respond, body, stream, headers, ...options } = request
+  const { upstream, world } = await openDoor(respond, { catalog: defaultCatalog, connections: [provider], ...options })
   await world.api.settings.update({ promptCaching })
   const paths = { 'openai-chat': '/v1/chat/completions', 'anthropic-messages': '/v1/messages' } as const
   const path = paths[client as keyof typeof paths]
   const response = await world.post(path, { ...body, model }, { headers: headers ?? {} })
   assert.is(response.status, 200, await response.clone().text())
-  const [call] = up.calls
-  return { sent: JSON.parse(call?.body ?? '{}') as JsonObject, call, up, world, response }
+  const [call] = upstream.calls
+  return { sent: JSON.parse(call?.body ?? '{}') as JsonObject, call, up: upstream, world, response }
 }
 
 const steps = createConversation(createRandom(3), 4)
@@ -53,7 +53,7 @@ const agent = clientWriters['openai-chat'](steps.slice(0, listRequestEnds(steps)
 const agentMessages = clientWriters['anthropic-messages'](steps.slice(0, listRequestEnds(steps)[3]))
 const lastText = (body: JsonObject) => JSON.stringify((body.messages as JsonObject[]).at(-1))
 
-const claude = { client: 'openai-chat', model: 'anthropic/claude-sonnet-4-5', answer: answers.messages } as const
+const claude = { client: 'openai-chat', model: 'anthropic/claude-sonnet-4-5', respond: replies.messages } as const
 const SAYS = 'You are an agent. '.repeat(400)
 
 const places = (sent: JsonObject) => listMarks(sent).map(({ place }) => place)
@@ -62,21 +62,21 @@ test('check 1: a translated agent request gets breakpoints at the tools, the ins
   const { sent } = await send({ ...claude, body: agent })
   assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
   const turns = sent.messages as JsonObject[]
-  const answer = turns.findLastIndex(({ role }) => role === 'assistant')
+  const response = turns.findLastIndex(({ role }) => role === 'assistant')
   const marked = turns.flatMap((turn, at) => (JSON.stringify(turn).includes('cache_control') ? [at] : []))
-  assert.equal(marked, [answer - 1, turns.length - 1])
+  assert.equal(marked, [response - 1, turns.length - 1])
 })
 
 test('check 2: a passed-through request keeps all bytes except its tools, its instructions, and the inserted field', async () => {
   const body = JSON.stringify({ ...agentMessages, metadata: { n: 1 } }).replace('"n":1', '"n": 1.0')
-  const { up, world } = await openDoor(answers.messages, {
+  const { upstream, world } = await openDoor(replies.messages, {
     catalog: defaultCatalog,
     connections: ['anthropic'],
   })
   await world.api.settings.update({ promptCaching: 'auto' })
   const text = body.replace('"model":"m"', '"model":"anthropic/claude-sonnet-4-5"')
   await world.post('/v1/messages', text)
-  const sent = up.calls[0]?.body ?? ''
+  const sent = upstream.calls[0]?.body ?? ''
   const { tools, system } = JSON.parse(sent)
   assert.equal(places(JSON.parse(sent)), ['tools', 'system', 'top'])
   const restored = sent
@@ -100,22 +100,22 @@ test('check 3: after a turn of 24 blocks, the previous end also gets a breakpoin
 
 test('check 4: a prompt without tools gets no breakpoint until its instructions are sent again', async () => {
   const clock = fakeClock()
-  const { up, world } = await openDoor(answers.messages, {
+  const { upstream, world } = await openDoor(replies.messages, {
     catalog: defaultCatalog,
     connections: ['anthropic'],
     clock,
   })
   await world.api.settings.update({ promptCaching: 'auto' })
-  const ask = async (question: string) => {
-    const messages = [{ role: 'user', content: question }]
+  const send = async (request: string) => {
+    const messages = [{ role: 'user', content: request }]
     await world.messages({ model: 'anthropic/claude-sonnet-4-5', max_tokens: 9, system: SAYS, messages })
-    return places(JSON.parse(up.calls.at(-1)?.body ?? '{}'))
+    return places(JSON.parse(upstream.calls.at(-1)?.body ?? '{}'))
   }
-  assert.equal(await ask('a'), [])
+  assert.equal(await send('a'), [])
   await clock.advance(4 * 60_000)
-  assert.equal(await ask('b'), ['system'])
+  assert.equal(await send('b'), ['system'])
   await clock.advance(6 * 60_000)
-  assert.equal(await ask('c'), [])
+  assert.equal(await send('c'), [])
 })
 
 test('check 5: a short prompt is sent unchanged', async () => {
@@ -136,7 +136,7 @@ test('check 6: Vertex gets breakpoints on blocks, and no top-level breakpoint', 
   ] as const) {
     const { sent } = await send({
       ...{ client, model: 'vertex/claude-sonnet-4-5', connections: [vertex], body },
-      answer: answers.messages,
+      respond: replies.messages,
     })
     assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
   }
@@ -149,7 +149,7 @@ test('check 7: Converse gets four cache points for Claude, and no message starts
     model,
     connections: [bedrock],
     body: agentMessages,
-    answer: answers.converse,
+    respond: replies.converse,
   })
   assert.equal(places(sent), ['tools', 'system', 'messages', 'messages'])
   for (const { content } of sent.messages as Array<{ content: JsonObject[] }>) assert.not.ok(content[0]?.cachePoint)
@@ -162,14 +162,14 @@ test('check 8: Nova gets no cache point in its tools', async () => {
     model,
     connections: [bedrock],
     body: agentMessages,
-    answer: answers.converse,
+    respond: replies.converse,
   })
   assert.equal(places(sent), ['system', 'messages', 'messages'])
 })
 
 test('check 9: OpenRouter gets breakpoints on text for Claude, and none for GPT-4', async () => {
   const to = (model: string) =>
-    send({ client: 'openai-chat', model: `openrouter/${model}`, body: agent, answer: answers.chat })
+    send({ client: 'openai-chat', model: `openrouter/${model}`, body: agent, respond: replies.chat })
   assert.equal(places((await to('anthropic/claude-sonnet-4-5')).sent), ['messages', 'messages', 'messages'])
   assert.equal(places((await to('openai/gpt-4.1')).sent), [])
 })
@@ -185,7 +185,7 @@ for (const client of ['openai-chat', 'anthropic-messages'] as const)
       model: 'openai/gpt-5.6',
       catalog: openai,
       body,
-      answer: answers.responses,
+      respond: replies.responses,
     })
     assert.is(breakpoints(sent), 1)
     const [first] = sent.input as Array<{ role: string; content: JsonObject[] }>
@@ -201,7 +201,7 @@ test('check 11: GPT-5.4 gets a cache key, and no breakpoint', async () => {
     model: 'openai/gpt-5.4',
     catalog: openai,
     body: agent,
-    answer: answers.responses,
+    respond: replies.responses,
   })
   assert.is(breakpoints(sent), 0)
   assert.match(String(sent.prompt_cache_key), /^[\w-]{22}$/)
@@ -213,7 +213,7 @@ test('check 12: Mistral, xAI, and Fireworks get their own field or header, and n
       client: 'openai-chat',
       model: `${provider}/m`,
       body: agent,
-      answer: answers.chat,
+      respond: replies.chat,
     })
     const { headers } = call ?? {}
     return [sent.prompt_cache_key, headers?.get('x-grok-conv-id'), headers?.get('x-session-affinity')].map(Boolean)
@@ -224,15 +224,15 @@ test('check 12: Mistral, xAI, and Fireworks get their own field or header, and n
   assert.equal(await to('groq'), [false, false, false])
 })
 
-for (const [model, answer] of [
-  ['google/gemini-3-pro-preview', answers.gemini],
-  ['deepseek/deepseek-flash', answers.chat],
-  ['groq/llama-3.3-70b-versatile', answers.chat],
+for (const [model, respond] of [
+  ['google/gemini-3-pro-preview', replies.gemini],
+  ['deepseek/deepseek-flash', replies.chat],
+  ['groq/llama-3.3-70b-versatile', replies.chat],
 ] as const)
   test(`check 13: the request is the same with and without prompt caching for ${model}`, async () => {
-    const question = { client: 'openai-chat', model, body: agent, answer: answer } as const
-    const on = await send(question)
-    const off = await send({ ...question, promptCaching: 'off' })
+    const request = { client: 'openai-chat', model, body: agent, respond } as const
+    const on = await send(request)
+    const off = await send({ ...request, promptCaching: 'off' })
     assert.is(on.call?.body, off.call?.body)
     assert.equal([...(on.call?.headers ?? [])], [...(off.call?.headers ?? [])])
   })
@@ -246,47 +246,47 @@ test('a longer lifetime applies only to the tools and the instructions', async (
 })
 
 test('check 28: a key, an entry, and a connection take precedence over the settings, in this order', async () => {
-  const { up, world } = await openDoor(answers.messages, {
+  const { upstream, world } = await openDoor(replies.messages, {
     catalog: defaultCatalog,
     connections: [{ provider: 'anthropic', apiKey: 'k', promptCaching: 'off' }],
     combos: {
       on: { models: [{ model: 'anthropic/claude-sonnet-4-5', promptCaching: 'auto' }] },
     },
   })
-  const ask = async (model: string, key?: string) => {
+  const send = async (model: string, key?: string) => {
     await world.post(
       '/v1/chat/completions',
       { ...agent, model },
       { headers: key ? { authorization: `Bearer ${key}` } : {} },
     )
-    return places(JSON.parse(up.calls.at(-1)?.body ?? '{}')).length > 0
+    return places(JSON.parse(upstream.calls.at(-1)?.body ?? '{}')).length > 0
   }
   await world.api.settings.update({ promptCaching: 'auto' })
-  assert.is(await ask('anthropic/claude-sonnet-4-5'), false)
-  assert.is(await ask('on'), true)
+  assert.is(await send('anthropic/claude-sonnet-4-5'), false)
+  assert.is(await send('on'), true)
   const { key } = await world.api.keys.create({ name: 'off', promptCaching: 'off' })
-  assert.is(await ask('on', key), false)
+  assert.is(await send('on', key), false)
   const other = await world.api.keys.create({ name: 'on', promptCaching: { mode: 'auto' } })
-  assert.is(await ask('anthropic/claude-sonnet-4-5', other.key), true)
+  assert.is(await send('anthropic/claude-sonnet-4-5', other.key), true)
 })
 
 test("check 29: the header turns prompt caching off, and can't turn it on", async () => {
-  const ask = async (promptCaching: PromptCaching, value: string) =>
+  const sendRequest = async (promptCaching: PromptCaching, value: string) =>
     places(
       (await send({ ...claude, promptCaching, body: agent, headers: { 'x-signalbox-prompt-caching': value } })).sent,
     )
-  assert.equal(await ask('auto', 'off'), [])
-  assert.equal(await ask('off', 'auto'), [])
-  assert.is((await ask('auto', 'auto')).length, 4)
+  assert.equal(await sendRequest('auto', 'off'), [])
+  assert.equal(await sendRequest('off', 'auto'), [])
+  assert.is((await sendRequest('auto', 'auto')).length, 4)
 })
 
 test('check 27: a combo can have one entry with prompt caching and one without', async () => {
   let isDown = true
-  const answer: Answering = () => (isDown ? new Response('{}', { status: 503 }) : json(whole['anthropic-messages']))
-  const { up, world } = await openDoor(
+  const respond: Answering = () => (isDown ? new Response('{}', { status: 503 }) : json(whole['anthropic-messages']))
+  const { upstream, world } = await openDoor(
     (call, nth) => {
       isDown = nth === 1
-      return answer(call, nth)
+      return respond(call, nth)
     },
     {
       catalog: defaultCatalog,
@@ -303,14 +303,14 @@ test('check 27: a combo can have one entry with prompt caching and one without',
   )
   await world.chat({ ...agent, model: 'two' })
   assert.equal(
-    up.calls.map(({ body }) => places(JSON.parse(body)).length),
+    upstream.calls.map(({ body }) => places(JSON.parse(body)).length),
     [4, 0],
   )
 })
 
 test('check 25: each attempt has only its own breakpoints, and the client’s request stays unchanged', async () => {
   const before = structuredClone(agent)
-  const { up, world } = await openDoor(
+  const { upstream, world } = await openDoor(
     (_, nth) => (nth < 3 ? new Response('{}', { status: 503 }) : json(converseAnswer())),
     {
       catalog: { ...defaultCatalog, ...openai },
@@ -322,7 +322,7 @@ test('check 25: each attempt has only its own breakpoints, and the client’s re
   )
   await world.api.settings.update({ promptCaching: 'auto' })
   await world.chat({ ...agent, model: 'all' })
-  const [anthropic, responses, converse] = up.calls.map(({ body }) => body)
+  const [anthropic, responses, converse] = upstream.calls.map(({ body }) => body)
   assert.match(anthropic ?? '', /"cache_control"/)
   assert.not.match(anthropic ?? '', /prompt_cache|cachePoint/)
   assert.match(responses ?? '', /"prompt_cache_breakpoint"/)
@@ -333,14 +333,14 @@ test('check 25: each attempt has only its own breakpoints, and the client’s re
 })
 
 test('check 36: a session has the same cache key in all instances, and a different one for each API key', async () => {
-  const ask = async (options: object, name: string) => {
+  const sendRequest = async (options: object, name: string) => {
     const { sent, world } = await send({
       ...{
         client: 'openai-chat',
         model: 'openai/gpt-5.4',
         catalog: openai,
         body: agent,
-        answer: answers.responses,
+        respond: replies.responses,
       },
       ...options,
       headers: { 'x-signalbox-session': name },
@@ -350,10 +350,10 @@ test('check 36: a session has the same cache key in all instances, and a differe
   const { memoryStorage } = await import('../../adapters/storage/memory.ts')
   const storage = memoryStorage()
   const secret = 'a secret of at least 32 characters'
-  const one = await ask({ storage, secret }, 's')
-  const other = await ask({ storage, secret, connections: [] }, 's')
+  const one = await sendRequest({ storage, secret }, 's')
+  const other = await sendRequest({ storage, secret, connections: [] }, 's')
   assert.is(one.key, other.key)
-  assert.is.not(one.key, (await ask({ storage, secret, connections: [] }, 't')).key)
+  assert.is.not(one.key, (await sendRequest({ storage, secret, connections: [] }, 't')).key)
 })
 
 test('check 42: a client’s breakpoints are reported as the client’s', async () => {
@@ -375,20 +375,20 @@ test('check 52: if breakpoints are rejected, the request is retried once without
     type: 'error',
     error: { type: 'invalid_request_error', message: 'cache_control: Extra inputs are not permitted' },
   }
-  const { up, world } = await openDoor(
+  const { upstream, world } = await openDoor(
     ({ body }) => (/cache_control/.test(body) ? json(rejection, 400) : json(whole['anthropic-messages'])),
     { catalog: defaultCatalog, connections: ['anthropic'], clock },
   )
   await world.api.settings.update({ promptCaching: 'auto' })
-  const ask = async () => (await world.chat({ ...agent, model: 'anthropic/claude-sonnet-4-5' })).status
-  assert.is(await ask(), 200)
-  assert.is(up.calls.length, 2)
-  assert.is(await ask(), 200)
-  assert.is(up.calls.length, 3)
+  const send = async () => (await world.chat({ ...agent, model: 'anthropic/claude-sonnet-4-5' })).status
+  assert.is(await send(), 200)
+  assert.is(upstream.calls.length, 2)
+  assert.is(await send(), 200)
+  assert.is(upstream.calls.length, 3)
   assert.is(world.recorded.requests[1]?.promptCache?.stoodDown, 'rejected')
   await clock.advance(61 * 60_000)
-  await ask()
-  assert.is(up.calls.length, 5)
+  await send()
+  assert.is(upstream.calls.length, 5)
 })
 
 test('the last user turn has the breakpoints for the ends of a conversation', async () => {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { whole } from '../formats/cases/responses.ts'
-import { ask, type Question } from '../formats/cases/support.ts'
+import { type Question, send } from '../formats/cases/support.ts'
 import { converseAnswer } from '../formats/support/event-stream.ts'
 import { json } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -9,27 +9,27 @@ import { listMarks } from './support/breakpoints.ts'
 
 const test = suite("prompt caching: the client's own breakpoints")
 
-type Target = Pick<Question, 'client' | 'model' | 'answer'> & Partial<Question>
+type Target = Pick<Question, 'client' | 'model' | 'respond'> & Partial<Question>
 
 const messages: Target = {
   ...{ client: 'anthropic-messages', model: 'anthropic/claude-sonnet-4-5' },
-  answer: () => json(whole['anthropic-messages']),
+  respond: () => json(whole['anthropic-messages']),
 }
 const chatToClaude: Target = { ...messages, client: 'openai-chat' }
 const bedrock: Target = {
   ...{ client: 'anthropic-messages', model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0' },
   ...{ catalog: defaultCatalog, connections: [{ provider: 'bedrock', providerSpecificData: { region: 'eu-west-1' } }] },
-  answer: () => json(converseAnswer()),
+  respond: () => json(converseAnswer()),
 }
 const vertex: Target = {
   ...{ client: 'anthropic-messages', model: 'vertex/claude-sonnet-4-5', catalog: defaultCatalog },
   connections: [{ provider: 'vertex', apiKey: 'ya29.token', providerSpecificData: { project: 'p' } }],
-  answer: () => json(whole['anthropic-messages']),
+  respond: () => json(whole['anthropic-messages']),
 }
 const responses: Target = {
   ...{ client: 'openai-chat', model: 'openai/gpt-5.6' },
   catalog: { openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses' } },
-  answer: () => json(whole['openai-responses']),
+  respond: () => json(whole['openai-responses']),
 }
 
 const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
@@ -53,7 +53,7 @@ const blanks: Record<string, JsonObject> = {
 for (const [what, last] of Object.entries(blanks))
   test(`check 14: if a conversation ends with ${what}, its breakpoint is on the block before that`, async () => {
     const turns = last.type === 'text' ? [user(text('a'), last)] : [user(text('a')), output(last)]
-    const { sent, response } = await ask({ ...vertex, body: { ...mark(), messages: turns } })
+    const { sent, response } = await send({ ...vertex, body: { ...mark(), messages: turns } })
     assert.is(response.status, 200)
     assert.equal(listMarks(sent), [{ place: 'messages', ttl: '5m', text: 'a' }])
   })
@@ -64,7 +64,7 @@ test('check 15: three parallel results whose turn has one breakpoint get one bre
     output(use('t1'), use('t2'), use('t3')),
     user(result('t1'), result('t2'), result('t3', mark())),
   ]
-  const { sent } = await ask({ ...bedrock, body: { tools: [tool()], messages: turns } })
+  const { sent } = await send({ ...bedrock, body: { tools: [tool()], messages: turns } })
   assert.is(listMarks(sent).length, 1)
 })
 
@@ -76,7 +76,7 @@ test("check 16: a block that the target doesn't get has no breakpoint, and takes
     output(text('', mark()), text('d')),
     user(text('e', mark())),
   ]
-  const { sent } = await ask({ ...bedrock, body: { messages: turns } })
+  const { sent } = await send({ ...bedrock, body: { messages: turns } })
   assert.equal(
     listMarks(sent).map(({ text: marked }) => marked),
     ['a', 'b', 'c', 'e'],
@@ -87,7 +87,7 @@ test('check 18: a breakpoint that a client sets only on its tools stays unchange
   const body = { tools: [tool(mark('1h'))], messages: [user(text('a'))] }
   for (const target of [messages, bedrock, vertex])
     assert.equal(
-      listMarks((await ask({ ...target, body })).sent).map(({ place, ttl }) => [place, ttl]),
+      listMarks((await send({ ...target, body })).sent).map(({ place, ttl }) => [place, ttl]),
       [['tools', '1h']],
     )
 })
@@ -100,12 +100,12 @@ const four = {
 
 test("check 19: a client's four breakpoints stay four", async () => {
   for (const target of [messages, bedrock, vertex])
-    assert.is(listMarks((await ask({ ...target, body: four })).sent).length, 4)
+    assert.is(listMarks((await send({ ...target, body: four })).sent).length, 4)
 })
 
 test('check 20: a top-level breakpoint and four others become four breakpoints, with one warning', async () => {
   const turns = [...four.messages, output(text('d')), user(text('e'))]
-  const { sent, warned } = await ask({ ...bedrock, body: { ...four, messages: turns, ...mark() } })
+  const { sent, warned } = await send({ ...bedrock, body: { ...four, messages: turns, ...mark() } })
   assert.equal(
     listMarks(sent).map(({ text: marked }) => marked),
     ['f', 'Be brief.', 'c', 'e'],
@@ -119,7 +119,7 @@ test('check 20: if there are too many breakpoints, the last ones of the tools, t
     system: [text('One.', mark()), text('Two.', mark())],
     messages: [user(text('a', mark())), output(text('b', mark())), user(text('c', mark()))],
   }
-  const { sent, warned } = await ask({ ...bedrock, body })
+  const { sent, warned } = await send({ ...bedrock, body })
   assert.equal(
     listMarks(sent).map(({ text: marked }) => marked),
     ['f', 'Two.', 'b', 'c'],
@@ -129,7 +129,7 @@ test('check 20: if there are too many breakpoints, the last ones of the tools, t
 
 test('check 21: a lifetime of an hour after one of five minutes becomes five minutes, with a warning', async () => {
   const body = { system: [text('Be brief.', mark('5m'))], messages: [user(text('a', mark('1h')))] }
-  const { sent, warned } = await ask({ ...bedrock, body })
+  const { sent, warned } = await send({ ...bedrock, body })
   assert.equal(
     listMarks(sent).map(({ ttl }) => ttl),
     ['5m', '5m'],
@@ -139,7 +139,7 @@ test('check 21: a lifetime of an hour after one of five minutes becomes five min
 
 test('check 22: a top-level breakpoint moves to the last block at Vertex, without a warning', async () => {
   const body = { ...mark(), messages: [user(text('a')), output(text('b')), user(text('c'), text('d'))] }
-  const { sent, warned } = await ask({ ...vertex, body })
+  const { sent, warned } = await send({ ...vertex, body })
   assert.equal(listMarks(sent), [{ place: 'messages', ttl: '5m', text: 'd' }])
   assert.equal([sent.cache_control, warned], [undefined, []])
 })
@@ -153,7 +153,7 @@ for (const ttl of ['12h', '30m'])
       { role: 'assistant', content: 'b' },
       user(text('c', breakpoint(ttl))),
     ]
-    const { sent } = await ask({ ...chatToClaude, body: { messages: turns } })
+    const { sent } = await send({ ...chatToClaude, body: { messages: turns } })
     assert.equal(
       listMarks(sent).map(({ ttl: sentTtl }) => sentTtl),
       ['1h', '5m', '5m'],
@@ -161,7 +161,7 @@ for (const ttl of ['12h', '30m'])
   })
 
 test('check 24: `cache_control` in Chat Completions becomes a breakpoint in Responses', async () => {
-  const { sent } = await ask({ ...responses, body: { messages: [user(text('a', mark())), user(text('b'))] } })
+  const { sent } = await send({ ...responses, body: { messages: [user(text('a', mark())), user(text('b'))] } })
   const marked = { type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }
   assert.equal((sent.input as JsonObject[])[0]?.content, [marked])
 })

@@ -26,9 +26,9 @@ function createSession(model: string, turns: number): JsonObject[] {
 }
 
 /** Sends a session, and returns the bodies that the provider got. */
-async function sendSession(model: string, { catalog, answer }: { catalog: Catalog; answer: Answering }) {
+async function sendSession(model: string, { catalog, respond }: { catalog: Catalog; respond: Answering }) {
   const [provider = ''] = model.split('/')
-  const { up, world } = await openDoor(answer, { catalog, connections: [provider] })
+  const { upstream, world } = await openDoor(respond, { catalog, connections: [provider] })
   const session = createSession(model, 12)
   for (const body of session) {
     const headers = {
@@ -38,21 +38,21 @@ async function sendSession(model: string, { catalog, answer }: { catalog: Catalo
     const response = await world.post('/v1/messages', body, { headers })
     assert.is(response.status, 200, await response.clone().text())
   }
-  return { session, calls: up.calls }
+  return { session, calls: upstream.calls }
 }
 
-const others: Record<string, { catalog: Catalog; answer: Answering }> = {
+const others: Record<string, { catalog: Catalog; respond: Answering }> = {
   'openai/gpt-5.6': {
     catalog: { openai: { baseUrl: 'http://openai.test/v1', format: 'openai-responses' } },
-    answer: () => json(whole['openai-responses']),
+    respond: () => json(whole['openai-responses']),
   },
   'google/gemini-3-pro-preview': {
     catalog: { google: { baseUrl: 'http://google.test/v1beta', format: 'gemini' } },
-    answer: () => json(whole.gemini),
+    respond: () => json(whole.gemini),
   },
   'deepseek/deepseek-flash': {
     catalog: { deepseek: { baseUrl: 'http://deepseek.test/v1', format: 'openai-chat' } },
-    answer: () => json(whole['openai-chat']),
+    respond: () => json(whole['openai-chat']),
   },
 }
 
@@ -72,7 +72,7 @@ for (const [model, target] of Object.entries(others))
 
 const anthropic = {
   catalog: { anthropic: { baseUrl: 'http://anthropic.test/v1', format: 'anthropic-messages' } } satisfies Catalog,
-  answer: () => json(whole['anthropic-messages']),
+  respond: () => json(whole['anthropic-messages']),
 }
 
 test('check 34: a session to Anthropic keeps its billing line and all other bytes', async () => {

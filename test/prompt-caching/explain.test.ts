@@ -17,14 +17,14 @@ async function open(name: string, promptCaching: 'auto' | 'off' = 'auto') {
   const provider = simulatedProviders[name]
   assert.ok(provider)
   const { model, connection = { provider: model.split('/')[0] ?? '' }, catalog = defaultCatalog } = provider
-  const { up, world } = await openDoor(() => json(provider.answer({ input: 1, read: 0, written: 0 })), {
+  const { upstream, world } = await openDoor(() => json(provider.respond({ input: 1, read: 0, written: 0 })), {
     catalog,
     connections: [connection],
   })
   await world.api.settings.update({ promptCaching })
   const explain = async (request: { body?: object; path?: string; headers?: Record<string, string> }) =>
     (await world.api.explain({ model, ...request })).targets[0]?.promptCaching
-  return { up, world, model, explain }
+  return { upstream, world, model, explain }
 }
 
 /** Finds everything with a mark in a body, by its path. */
@@ -43,13 +43,13 @@ for (const name of [
   'GPT-5.6 in Responses',
 ])
   test(`check 51: an explanation shows the breakpoints without sending the request (${name})`, async () => {
-    const { up, world, model, explain } = await open(name)
+    const { upstream, world, model, explain } = await open(name)
     const { marks = [], stoodDown } = (await explain({ body, path })) ?? {}
     assert.is(stoodDown, undefined)
     assert.ok(marks.length > 0)
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
     await world.post(path, { ...body, model })
-    const sent = JSON.parse(up.calls[0]?.body ?? '{}')
+    const sent = JSON.parse(upstream.calls[0]?.body ?? '{}')
     for (const place of marks)
       if (place !== 'cache_control')
         assert.match(JSON.stringify(read(sent, place)), /cache_control|cachePoint|prompt_cache_breakpoint/, place)

@@ -24,11 +24,11 @@ async function send(
   const { model, connection = { provider: model.split('/')[0] ?? '' }, catalog = defaultCatalog } = provider
   const simulator = provider.createSimulator()
   const reads: number[] = []
-  const { up, world } = await openDoor(
+  const { upstream, world } = await openDoor(
     ({ body }, nth) => {
       const usage = simulator({ body: JSON.parse(body), now: nth * 1_000 })
       reads.push(usage.read)
-      return json(provider.answer(usage))
+      return json(provider.respond(usage))
     },
     { catalog, connections: [connection] },
   )
@@ -37,7 +37,7 @@ async function send(
     const response = await world.post(path, { ...body, model }, { headers })
     assert.is(response.status, 200, await response.clone().text())
   }
-  return { texts: up.calls.map(({ body }) => body), calls: up.calls, reads }
+  return { texts: upstream.calls.map(({ body }) => body), calls: upstream.calls, reads }
 }
 
 const steps = createConversation(createRandom(5), 12, { isAgent: true, hasReasoning: true })
@@ -99,7 +99,7 @@ for (const [place, marked] of Object.entries({
 
 test("Bifrost #6181: the breakpoints for one target don't reach the fallback, and the next target has its own", async () => {
   const models = ['anthropic/claude-sonnet-4-5', 'groq/llama-3.3-70b-versatile', 'anthropic/claude-haiku-4-5']
-  const { up, world } = await openDoor(() => new Response('{}', { status: 503 }), {
+  const { upstream, world } = await openDoor(() => new Response('{}', { status: 503 }), {
     catalog: defaultCatalog,
     connections: ['anthropic', 'groq'],
     combos: { all: { models } },
@@ -107,7 +107,7 @@ test("Bifrost #6181: the breakpoints for one target don't reach the fallback, an
   await world.api.settings.update({ promptCaching: 'auto' })
   const body = clientWriters['openai-chat'](steps.slice(0, listRequestEnds(steps)[3]))
   await world.chat({ ...body, model: 'all' })
-  const hasBreakpoints = up.calls.map(({ url, body: sent }) => [
+  const hasBreakpoints = upstream.calls.map(({ url, body: sent }) => [
     new URL(url).host,
     /cache_control|prompt_cache/.test(sent),
   ])
@@ -150,17 +150,20 @@ test('new-api #3389: a passed-through request stays byte-identical, and each req
       .replace('[1]', '[ 1.0 ]')
       .replaceAll('é', '\\u00e9')
   })
-  const { up, world } = await openDoor(() => json(simulatedProviders['Claude at Anthropic']?.answer(NOTHING) ?? {}), {
-    catalog: defaultCatalog,
-    connections: ['anthropic'],
-  })
+  const { upstream, world } = await openDoor(
+    () => json(simulatedProviders['Claude at Anthropic']?.respond(NOTHING) ?? {}),
+    {
+      catalog: defaultCatalog,
+      connections: ['anthropic'],
+    },
+  )
   for (const text of pretty) assert.is((await world.post('/v1/messages', text)).status, 200)
   assert.equal(
-    up.calls.map(({ body }) => body),
+    upstream.calls.map(({ body }) => body),
     pretty.map((text) => text.replace('anthropic/', '')),
   )
-  for (const [at, { body }] of up.calls.entries()) {
-    const before = up.calls[at - 1]?.body
+  for (const [at, { body }] of upstream.calls.entries()) {
+    const before = upstream.calls[at - 1]?.body
     if (before) assert.is(body.slice(0, before.length - 2), before.slice(0, -2))
   }
 })

@@ -30,7 +30,7 @@ for (const name of ['Claude on Bedrock', 'Gemini', 'Nova on Bedrock'])
           }
           const usage = simulator({ body: JSON.parse(body), now: nth * 1_000 })
           shares.push(usage.read / usage.input)
-          return json(provider.answer(usage))
+          return json(provider.respond(usage))
         },
         { catalog, connections: [connection], fetchMedia: true },
       )

@@ -27,10 +27,10 @@ test("check 48: while prompt caching is off everywhere, its code isn't loaded, a
     },
   })
   try {
-    const { up, world } = await open()
+    const { upstream, world } = await open()
     const off = async () => {
       await world.post('/v1/messages', body)
-      assert.is(up.calls.at(-1)?.body, JSON.stringify({ ...body, model: 'claude-sonnet-4-5' }))
+      assert.is(upstream.calls.at(-1)?.body, JSON.stringify({ ...body, model: 'claude-sonnet-4-5' }))
       assert.equal([...loaded], [])
     }
     await off()
@@ -41,7 +41,7 @@ test("check 48: while prompt caching is off everywhere, its code isn't loaded, a
     await off()
     await world.api.connections.update(connection?.id ?? '', { promptCaching: 'auto' })
     await world.post('/v1/messages', body)
-    assert.match(up.calls.at(-1)?.body ?? '', /"cache_control"/)
+    assert.match(upstream.calls.at(-1)?.body ?? '', /"cache_control"/)
     assert.ok(loaded.size > 0)
   } finally {
     hooks.deregister()
@@ -50,10 +50,10 @@ test("check 48: while prompt caching is off everywhere, its code isn't loaded, a
 
 for (const path of ['/v1/messages', '/v1/chat/completions'])
   test(`a request whose header has an unknown value gets a 400 that lists the known ones, at ${path}`, async () => {
-    const { up, world } = await open()
+    const { upstream, world } = await open()
     const response = await world.post(path, body, { headers: { 'x-signalbox-prompt-caching': 'on' } })
     assert.is(response.status, 400)
     const { error } = await response.json()
     assert.match(error.message, /^x-signalbox-prompt-caching must be "off" \(.*\) or "auto" \(.*\)\.$/)
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
   })

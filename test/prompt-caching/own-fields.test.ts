@@ -20,16 +20,16 @@ interface Sent {
   path: string
   body: JsonObject
   catalog?: Catalog
-  answer: Answering
+  respond: Answering
 }
 
-async function send({ path, body, catalog = defaultCatalog, answer }: Sent) {
+async function send({ path, body, catalog = defaultCatalog, respond }: Sent) {
   const [provider = ''] = String(body.model).split('/')
-  const { up, world } = await openDoor(answer, { catalog, connections: [provider] })
+  const { upstream, world } = await openDoor(respond, { catalog, connections: [provider] })
   await world.api.settings.update({ promptCaching: 'auto' })
   const response = await world.post(path, body, { headers: { 'x-signalbox-session': 's' } })
   assert.is(response.status, 200, await response.clone().text())
-  const call = up.calls[0]
+  const call = upstream.calls[0]
   return { call, sent: JSON.parse(call?.body ?? '{}'), record: world.recorded.requests[0]?.promptCache }
 }
 
@@ -37,18 +37,18 @@ const messages = clientWriters['anthropic-messages'](conversation)
 const marked = { ...messages, cache_control: { type: 'ephemeral' } }
 
 const chat = () => json(whole['openai-chat'])
-const others: Record<string, { answer: Answering; catalog?: Catalog; field: string }> = {
-  'xai/grok-4': { answer: chat, field: 'x-grok-conv-id' },
-  'fireworks/accounts/fireworks/models/kimi-k2': { answer: chat, field: 'x-session-affinity' },
-  'openrouter/anthropic/claude-sonnet-4.5': { answer: chat, field: 'x-session-id' },
-  'mistral/mistral-large-latest': { answer: chat, field: 'prompt_cache_key' },
+const others: Record<string, { respond: Answering; catalog?: Catalog; field: string }> = {
+  'xai/grok-4': { respond: chat, field: 'x-grok-conv-id' },
+  'fireworks/accounts/fireworks/models/kimi-k2': { respond: chat, field: 'x-session-affinity' },
+  'openrouter/anthropic/claude-sonnet-4.5': { respond: chat, field: 'x-session-id' },
+  'mistral/mistral-large-latest': { respond: chat, field: 'prompt_cache_key' },
   'openai/gpt-5.4': {
-    answer: () => json(whole['openai-responses']),
+    respond: () => json(whole['openai-responses']),
     catalog: openaiResponses,
     field: 'prompt_cache_key',
   },
   'openai/gpt-5.6': {
-    answer: () => json(whole['openai-responses']),
+    respond: () => json(whole['openai-responses']),
     catalog: openaiResponses,
     field: 'prompt_cache_key',
   },
@@ -64,7 +64,7 @@ for (const [model, { field, ...target }] of Object.entries(others))
 
 test("a cache field with the value null isn't a breakpoint", async () => {
   const body = { ...messages, cache_control: null, model: 'anthropic/claude-sonnet-4-5' }
-  const { sent, record } = await send({ path: '/v1/messages', body, answer: () => json(whole['anthropic-messages']) })
+  const { sent, record } = await send({ path: '/v1/messages', body, respond: () => json(whole['anthropic-messages']) })
   assert.equal(sent.cache_control, { type: 'ephemeral' })
   assert.is(record?.by, 'gateway')
 })
@@ -73,12 +73,12 @@ test("a tool parameter with the name of a cache field isn't a breakpoint", async
   const properties = { cacheControl: { type: 'string', default: 'no-store' }, cachedContent: { type: 'string' } }
   const tools = [{ name: 'upload', input_schema: { type: 'object', properties } }]
   const body = { ...messages, tools, model: 'anthropic/claude-sonnet-4-5' }
-  const { record } = await send({ path: '/v1/messages', body, answer: () => json(whole['anthropic-messages']) })
+  const { record } = await send({ path: '/v1/messages', body, respond: () => json(whole['anthropic-messages']) })
   assert.is(record?.by, 'gateway')
 })
 
 const responses: JsonObject = { ...clientWriters['openai-responses'](conversation), model: 'openai/gpt-5.6' }
-const toResponses = { path: '/v1/responses', catalog: openaiResponses, answer: () => json(whole['openai-responses']) }
+const toResponses = { path: '/v1/responses', catalog: openaiResponses, respond: () => json(whole['openai-responses']) }
 test('instructions stay instructions next to a stored prompt, whose messages they would otherwise follow', async () => {
   const { sent } = await send({ ...toResponses, body: { ...responses, prompt: { id: 'pmpt_1' } } })
   assert.is(sent.instructions, responses.instructions)
@@ -91,7 +91,7 @@ test("while caching is paused for GPT-5.6, a client's retention isn't sent with 
     ...{ input_tokens: 10_010, output_tokens: 1, total_tokens: 10_011 },
     input_tokens_details: { cached_tokens: 0, cache_write_tokens: 10_000 },
   }
-  const { up, world } = await openDoor(() => json({ ...whole['openai-responses'], usage }), {
+  const { upstream, world } = await openDoor(() => json({ ...whole['openai-responses'], usage }), {
     ...{ catalog: openaiResponses, connections: ['openai'], clock, logger: { warn() {}, error() {} } },
   })
   await world.api.settings.update({ promptCaching: 'auto' })
@@ -102,7 +102,7 @@ test("while caching is paused for GPT-5.6, a client's retention isn't sent with 
       200,
     )
   }
-  const last = JSON.parse(up.calls.at(-1)?.body ?? '{}')
+  const last = JSON.parse(upstream.calls.at(-1)?.body ?? '{}')
   assert.is(last.prompt_cache_retention, '24h')
   assert.is(last.prompt_cache_options, undefined)
   assert.is(world.recorded.requests.at(-1)?.promptCache?.stoodDown, 'unprofitable')
@@ -112,52 +112,55 @@ test('a cache key that the target rejects is dropped, and the request is retried
   const rejection = {
     error: { message: 'Unrecognized request argument supplied: prompt_cache_key', type: 'invalid_request_error' },
   }
-  const { up, world } = await openDoor(({ body }) => (/prompt_cache_key/.test(body) ? json(rejection, 400) : chat()), {
-    ...{ catalog: defaultCatalog, connections: ['mistral'] },
-  })
+  const { upstream, world } = await openDoor(
+    ({ body }) => (/prompt_cache_key/.test(body) ? json(rejection, 400) : chat()),
+    {
+      ...{ catalog: defaultCatalog, connections: ['mistral'] },
+    },
+  )
   await world.api.settings.update({ promptCaching: 'auto' })
   const body = { ...clientWriters['openai-chat'](conversation), model: 'mistral/mistral-large-latest' }
   for (const calls of [2, 3]) {
     assert.is((await world.chat(body)).status, 200)
-    assert.is(up.calls.length, calls)
+    assert.is(upstream.calls.length, calls)
   }
 })
 
 test("a request whose cache fields are rejected doesn't turn prompt caching off for other requests", async () => {
   const rejection = { error: { message: 'Invalid prompt_cache_retention: bogus', type: 'invalid_request_error' } }
-  const { up, world } = await openDoor(
+  const { upstream, world } = await openDoor(
     ({ body }) => (/bogus/.test(body) ? json(rejection, 400) : json(whole['openai-responses'])),
     { catalog: openaiResponses, connections: ['openai'] },
   )
   await world.api.settings.update({ promptCaching: 'auto' })
   assert.is((await world.post('/v1/responses', { ...responses, prompt_cache_retention: 'bogus' })).status, 400)
   assert.is((await world.post('/v1/responses', responses)).status, 200)
-  assert.match(up.calls.at(-1)?.body ?? '', /"prompt_cache_breakpoint"/)
+  assert.match(upstream.calls.at(-1)?.body ?? '', /"prompt_cache_breakpoint"/)
 })
 
 const ownMark = { cache_control: { type: 'ephemeral' } }
 
 /** Opens a gateway whose provider rejects bodies that match, and asks it with the client's own breakpoint. */
 async function openRejecting(rejected: RegExp, message: string) {
-  const { up, world } = await openDoor(
+  const { upstream, world } = await openDoor(
     ({ body }) => (rejected.test(body) ? json({ error: { message, type: 'invalid_request_error' } }, 400) : chat()),
     { catalog: defaultCatalog, connections: ['mistral'] },
   )
   await world.api.settings.update({ promptCaching: 'auto' })
   const [first, ...others] = (clientWriters['openai-chat'](conversation) as { messages: object[] }).messages
   const messages = [{ ...first, ...ownMark }, ...others]
-  const ask = async () =>
+  const send = async () =>
     (await world.chat({ messages, model: 'mistral/mistral-large-latest', prompt_cache_options: { mode: 'explicit' } }))
       .status
-  return { up, world, ask }
+  return { upstream, world, send }
 }
 
 test('later requests with client breakpoints also omit a cache key that the target rejected', async () => {
   const message = 'Unrecognized request argument supplied: prompt_cache_key'
-  const { up, world, ask } = await openRejecting(/prompt_cache_key/, message)
+  const { upstream, world, send } = await openRejecting(/prompt_cache_key/, message)
   for (const calls of [2, 3]) {
-    assert.is(await ask(), 200)
-    assert.is(up.calls.length, calls)
+    assert.is(await send(), 200)
+    assert.is(upstream.calls.length, calls)
     const { by, stoodDown } = world.recorded.requests.at(-1)?.promptCache ?? {}
     assert.equal([by, stoodDown], ['client', 'client'])
   }
@@ -165,10 +168,10 @@ test('later requests with client breakpoints also omit a cache key that the targ
 
 for (const field of ['cache_control', 'prompt_cache_options'])
   test(`a request whose ${field} is rejected is not retried`, async () => {
-    const { up, ask } = await openRejecting(/./, `${field}: Extra inputs are not permitted`)
-    assert.is(await ask(), 400)
-    assert.is(up.calls.length, 1)
-    assert.match(up.calls[0]?.body ?? '', /prompt_cache_key/)
+    const { upstream, send } = await openRejecting(/./, `${field}: Extra inputs are not permitted`)
+    assert.is(await send(), 400)
+    assert.is(upstream.calls.length, 1)
+    assert.match(upstream.calls[0]?.body ?? '', /prompt_cache_key/)
   })
 
 const bedrock = { provider: 'bedrock', apiKey: 'k', providerSpecificData: { region: 'eu-west-1' } }
@@ -182,7 +185,7 @@ const lifetimes: Record<string, string | undefined> = {
 }
 for (const [model, ttl] of Object.entries(lifetimes))
   test(`Bedrock caches for an hour only if the model supports it: ${model}`, async () => {
-    const { up, world } = await openDoor(() => json(converseAnswer()), {
+    const { upstream, world } = await openDoor(() => json(converseAnswer()), {
       catalog: defaultCatalog,
       connections: [bedrock],
     })
@@ -192,7 +195,7 @@ for (const [model, ttl] of Object.entries(lifetimes))
     for (const body of [messages, { ...messages, system }]) {
       const response = await world.post('/v1/messages', { ...body, model: `bedrock/${model}` })
       assert.is(response.status, 200, await response.clone().text())
-      const sent = JSON.parse(up.calls.at(-1)?.body ?? '{}')
+      const sent = JSON.parse(upstream.calls.at(-1)?.body ?? '{}')
       const { cachePoint } = sent.system.at(-1)
       assert.equal([cachePoint?.type, cachePoint?.ttl === '5m' ? undefined : cachePoint?.ttl], ['default', ttl])
     }

@@ -15,7 +15,7 @@ const body = { ...clientWriters['openai-chat'](steps.slice(0, listRequestEnds(st
 
 /** A gateway without prompt caching, and whether requests with a key are marked. */
 async function open() {
-  const { up, world } = await openDoor(() => json(whole['anthropic-messages']), {
+  const { upstream, world } = await openDoor(() => json(whole['anthropic-messages']), {
     catalog: defaultCatalog,
     connections: ['anthropic'],
     storage: memoryStorage(),
@@ -24,7 +24,7 @@ async function open() {
     const headers = { authorization: `Bearer ${key}` }
     const response = await world.chat({ ...body, model: 'anthropic/claude-sonnet-5-5' }, { headers })
     assert.is(response.status, 200, await response.clone().text())
-    return listMarks(JSON.parse(up.calls.at(-1)?.body ?? '{}')).length > 0
+    return listMarks(JSON.parse(upstream.calls.at(-1)?.body ?? '{}')).length > 0
   }
   return { api: world.api, isMarked }
 }
@@ -55,7 +55,7 @@ test("check 28: a group's setting applies to keys that have no setting", async (
 })
 
 test('check 36: two API keys with the same session name have different cache keys', async () => {
-  const { up, world } = await openDoor(() => json(whole['openai-chat']), {
+  const { upstream, world } = await openDoor(() => json(whole['openai-chat']), {
     catalog: defaultCatalog,
     connections: ['mistral'],
   })
@@ -65,7 +65,7 @@ test('check 36: two API keys with the same session name have different cache key
     const { key } = await world.api.keys.create({ name })
     const headers = { authorization: `Bearer ${key}`, 'x-signalbox-session': 'same' }
     await world.chat({ ...body, model: 'mistral/mistral-large-3' }, { headers })
-    cacheKeys.add(JSON.parse(up.calls.at(-1)?.body ?? '{}').prompt_cache_key)
+    cacheKeys.add(JSON.parse(upstream.calls.at(-1)?.body ?? '{}').prompt_cache_key)
   }
   assert.is(cacheKeys.size, 2)
   for (const cacheKey of cacheKeys) assert.match(String(cacheKey), /^[\w-]{22}$/)

@@ -17,7 +17,7 @@ async function openWriting() {
   const clock = fakeClock()
   const warnings: string[] = []
   const logger = { warn: (message: string) => void warnings.push(message), error() {} }
-  const { up, world } = await openDoor(
+  const { upstream, world } = await openDoor(
     ({ body }) => {
       const isMarked = /"cache_control"|"prompt_cache_breakpoint"/.test(body)
       const usage = {
@@ -35,28 +35,28 @@ async function openWriting() {
   await world.api.settings.update({ promptCaching: 'auto' })
   let count = 0
   /** Sends a prompt that is like no other, and returns whether it was marked. */
-  const ask = async (session: string, { hasTools = true, model = 'claude-sonnet-4-5' } = {}) => {
+  const send = async (session: string, { hasTools = true, model = 'claude-sonnet-4-5' } = {}) => {
     const { tools, system, ...body } = write(createConversation(createRandom(count), 1).slice(0, 1))
     const unique = { ...body, system: `${++count}. ${system}`, ...(hasTools && { tools }) }
     const request = { ...unique, model: `anthropic/${model}` }
     const response = await world.messages(request, { headers: { 'x-signalbox-session': session } })
     assert.is(response.status, 200, await response.clone().text())
-    return listMarks(JSON.parse(up.calls.at(-1)?.body ?? '{}')).length > 0
+    return listMarks(JSON.parse(upstream.calls.at(-1)?.body ?? '{}')).length > 0
   }
-  return { ask, clock, world, warnings }
+  return { send, clock, world, warnings }
 }
 
 test('check 44: 1,000 different prompts without tools cause no cache writes', async () => {
-  const { ask, world } = await openWriting()
-  for (let count = 0; count < 1_000; count++) assert.is(await ask(`s${count}`, { hasTools: false }), false)
+  const { send, world } = await openWriting()
+  for (let count = 0; count < 1_000; count++) assert.is(await send(`s${count}`, { hasTools: false }), false)
   assert.ok(world.recorded.requests.every(({ promptCache }) => promptCache?.written === 0))
   assert.is(world.recorded.requests.at(-1)?.promptCache?.stoodDown, 'single')
 })
 
 test('check 45: breakpoints stop after eight wasted writes, and one session tries again after an hour', async () => {
-  const { ask, clock, world, warnings } = await openWriting()
+  const { send, clock, world, warnings } = await openWriting()
   const marked: boolean[] = []
-  for (let count = 0; count < 12; count++) marked.push(await ask(`s${count}`))
+  for (let count = 0; count < 12; count++) marked.push(await send(`s${count}`))
   assert.equal(marked, [...Array(8).fill(true), ...Array(4).fill(false)])
   assert.is(world.recorded.requests.at(-1)?.promptCache?.stoodDown, 'unprofitable')
   assert.is(warnings.filter((message) => message.includes('Prompt caching is paused for 1 h')).length, 1)
@@ -73,13 +73,13 @@ test('check 45: breakpoints stop after eight wasted writes, and one session trie
   )
   await clock.advance(61 * 60_000)
   assert.equal((await world.api.health.list()).promptCaching, [])
-  assert.equal([await ask('probe'), await ask('other'), await ask('probe')], [true, false, true])
+  assert.equal([await send('probe'), await send('other'), await send('probe')], [true, false, true])
 })
 
 test('check 45: from the third stop on, the pause doubles each time', async () => {
-  const { ask, clock, warnings } = await openWriting()
+  const { send, clock, warnings } = await openWriting()
   for (let stop = 0; stop < 4; stop++) {
-    for (let count = 0; count < 9; count++) await ask('s')
+    for (let count = 0; count < 9; count++) await send('s')
     await clock.advance(60 * 60_000 * 3)
   }
   const hours = warnings.flatMap((message) => /paused for (\d+) h/.exec(message)?.[1] ?? [])
@@ -87,8 +87,8 @@ test('check 45: from the third stop on, the pause doubles each time', async () =
 })
 
 test('check 47: savings are omitted if the price is unknown', async () => {
-  const { ask, world } = await openWriting()
-  await ask('s', { model: 'claude-unknown-9' })
+  const { send, world } = await openWriting()
+  await send('s', { model: 'claude-unknown-9' })
   const { promptCache } = world.recorded.requests.at(-1) ?? {}
   assert.equal([promptCache?.by, promptCache?.written, promptCache?.savedUsd], ['gateway', 10_000, undefined])
 })
@@ -99,25 +99,25 @@ test('check 45: while caching is paused for GPT-5.6, its requests turn off autom
     ...{ input_tokens: 10_010, output_tokens: 1, total_tokens: 10_011 },
     input_tokens_details: { cached_tokens: 0, cache_write_tokens: 10_000 },
   }
-  const { up, world } = await openDoor(() => json({ ...whole['openai-responses'], usage }), {
+  const { upstream, world } = await openDoor(() => json({ ...whole['openai-responses'], usage }), {
     catalog: { openai: { ...defaultCatalog.openai, format: 'openai-responses' } },
     connections: ['openai'],
     clock,
     logger: { warn() {}, error() {} },
   })
   await world.api.settings.update({ promptCaching: 'auto' })
-  const ask = async (session: string) => {
+  const send = async (session: string) => {
     const body = { ...clientWriters['openai-chat'](createConversation(createRandom(1), 1).slice(0, 1)) }
     const headers = { 'x-signalbox-session': session }
     assert.is((await world.chat({ ...body, model: 'openai/gpt-5.6' }, { headers })).status, 200)
-    const text = up.calls.at(-1)?.body ?? '{}'
+    const text = upstream.calls.at(-1)?.body ?? '{}'
     return [text.includes('"prompt_cache_breakpoint"'), JSON.parse(text).prompt_cache_options]
   }
-  for (let count = 0; count < 8; count++) assert.equal(await ask(`s${count}`), [true, undefined])
-  assert.equal(await ask('paused'), [false, { mode: 'explicit' }])
+  for (let count = 0; count < 8; count++) assert.equal(await send(`s${count}`), [true, undefined])
+  assert.equal(await send('paused'), [false, { mode: 'explicit' }])
   await clock.advance(61 * 60_000)
-  assert.equal(await ask('probe'), [true, undefined])
-  assert.equal(await ask('other'), [false, { mode: 'explicit' }])
+  assert.equal(await send('probe'), [true, undefined])
+  assert.equal(await send('other'), [false, { mode: 'explicit' }])
 })
 
 test('sessions that read less than 20% of their input are listed from their third request on, worst first', async () => {
@@ -131,18 +131,18 @@ test('sessions that read less than 20% of their input are listed from their thir
     { catalog: defaultCatalog, connections: ['anthropic'], clock },
   )
   await world.api.settings.update({ promptCaching: 'auto' })
-  const ask = async (session: string, share: number) => {
+  const send = async (session: string, share: number) => {
     read = share * 10_000
     const body = { ...write(createConversation(createRandom(1), 1).slice(0, 1)), model: 'anthropic/claude-sonnet-4-5' }
     const response = await world.messages(body, { headers: { 'x-signalbox-session': session } })
     assert.is(response.status, 200)
   }
   const list = async () => (await world.api.health.list()).coldSessions
-  for (const share of [0, 0]) await ask('cold', share)
+  for (const share of [0, 0]) await send('cold', share)
   assert.equal(await list(), [])
-  for (const share of [0, 0.9, 0.9]) await ask('warm', share)
-  for (const share of [0, 0, 0.1]) await ask('cool', share)
-  await ask('cold', 0)
+  for (const share of [0, 0.9, 0.9]) await send('warm', share)
+  for (const share of [0, 0, 0.1]) await send('cool', share)
+  await send('cold', 0)
   const [connection] = (await world.api.connections.list()).connections
   const of = {
     caller: '',

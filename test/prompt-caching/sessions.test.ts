@@ -46,7 +46,7 @@ async function play(
     ({ body, headers }) => {
       const usage = simulator({ body: JSON.parse(body), headers, now: clock.now() })
       usages.push(usage)
-      return json(provider.answer(usage))
+      return json(provider.respond(usage))
     },
     { catalog, connections: [connection], clock, storage: memoryStorage({ clock }) },
   )

@@ -14,7 +14,7 @@ const steps = createConversation(createRandom(3), 4).slice(0, 5)
 const end = listRequestEnds(steps).at(-1)
 
 test("Responses clients that pass through to xAI get that format's field", async () => {
-  const { up, world } = await openDoor(() => json(whole['openai-responses']), {
+  const { upstream, world } = await openDoor(() => json(whole['openai-responses']), {
     catalog: defaultCatalog,
     connections: ['xai'],
   })
@@ -23,7 +23,7 @@ test("Responses clients that pass through to xAI get that format's field", async
     ...clientWriters['openai-responses'](steps.slice(0, end)),
     model: 'xai/grok-4.7',
   })
-  const [call] = up.calls
+  const [call] = upstream.calls
   assert.match(String(call?.url), /\/responses$/)
   assert.match(JSON.parse(call?.body ?? '{}').prompt_cache_key, /^[\w-]{22}$/)
   assert.is(call?.headers.get('x-grok-conv-id'), null)
@@ -41,11 +41,14 @@ test('Claude behind a compatible URL, such as Azure AI Foundry, gets breakpoints
   const catalog: Catalog = {}
   const baseUrl = 'https://r.services.ai.azure.com/anthropic/v1'
   const connection = { provider: 'anthropic-compatible-foundry', providerSpecificData: { baseUrl } }
-  const { up, world } = await openDoor(() => json(whole['anthropic-messages']), { catalog, connections: [connection] })
+  const { upstream, world } = await openDoor(() => json(whole['anthropic-messages']), {
+    catalog,
+    connections: [connection],
+  })
   await world.api.settings.update({ promptCaching: 'auto' })
   const body = clientWriters['anthropic-messages'](steps.slice(0, end))
   await world.post('/v1/messages', { ...body, model: 'anthropic-compatible-foundry/claude-sonnet-5-5' })
-  const sent = JSON.parse(up.calls[0]?.body ?? '{}')
+  const sent = JSON.parse(upstream.calls[0]?.body ?? '{}')
   assert.is(sent.cache_control, undefined)
   assert.ok((JSON.stringify(sent).match(/"cache_control"/g)?.length ?? 0) >= 3)
 })
@@ -56,11 +59,11 @@ const translated = {
   'Chat Completions to xAI': ['/v1/chat/completions', 'xai', { messages: hello }, whole['openai-responses']],
 } as const
 
-for (const [what, [path, provider, body, answer]] of Object.entries(translated))
+for (const [what, [path, provider, body, reply]] of Object.entries(translated))
   test(`a client's cache key is translated, from ${what}`, async () => {
     const catalog: Catalog = { ...defaultCatalog, xai: { ...defaultCatalog.xai, format: 'openai-responses' } }
-    const { up, world } = await openDoor(() => json(answer), { catalog, connections: [provider] })
+    const { upstream, world } = await openDoor(() => json(reply), { catalog, connections: [provider] })
     const response = await world.post(path, { ...body, model: `${provider}/m`, prompt_cache_key: 'own' })
     assert.is(response.headers.get('x-signalbox-warning'), null)
-    assert.is(JSON.parse(up.calls[0]?.body ?? '{}').prompt_cache_key, 'own')
+    assert.is(JSON.parse(upstream.calls[0]?.body ?? '{}').prompt_cache_key, 'own')
   })

@@ -23,11 +23,11 @@ async function startProvider() {
     bodies.push(text)
     const modelOutput = outputBy(req.url?.endsWith('/responses') ? 'openai-responses' : 'openai-chat')
     const { whole, events } = /"(?:tool_call_id|function_call_output)"/.test(text)
-      ? modelOutput.answer
+      ? modelOutput.response
       : modelOutput.calls
     res.setHeader('content-type', body.stream ? 'text/event-stream' : 'application/json')
-    const answer = body.stream ? events.join('') : JSON.stringify(whole)
-    res.end(answer.replaceAll('chatcmpl-1', `chatcmpl-${bodies.length}`)) // LangGraph takes messages with the same ID for one
+    const response = body.stream ? events.join('') : JSON.stringify(whole)
+    res.end(response.replaceAll('chatcmpl-1', `chatcmpl-${bodies.length}`)) // LangGraph takes messages with the same ID for one
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo // it listens on a port
@@ -77,15 +77,15 @@ export function converses(slug: string, limited: number | string = 429) {
       logger: false,
     })
     await gateway.api.keys.put({ name: 'app', key: KEY })
-    const served = await serveNode(gateway, { port: context.app.port })
-    closers.push(() => served.close())
+    const server = await serveNode(gateway, { port: context.app.port })
+    closers.push(() => server.close())
   })
   test.after(async () => {
     for (const close of closers) await close()
   })
 
   test(`${slug}: the agent calls a tool and streams a response`, async ({ app }) => {
-    const output = await app.ask()
+    const output = await app.send()
     assert.match(output, ANSWER.join(''))
     const [first = '', second = ''] = provider.bodies
     for (const body of [first, second]) assert.is(JSON.parse(body).stream, true)

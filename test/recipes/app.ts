@@ -34,7 +34,7 @@ export interface App {
   /** Starts the app with the commands of the page's first block, and resolves to its origin once it responds. */
   serve(): Promise<string>
   /** Runs the commands of the page's last block, and resolves to what they print. */
-  ask(): Promise<string>
+  send(): Promise<string>
   /** Runs commands to their end, and resolves to what they print. Rejects if they fail. */
   run(script: string, env?: Record<string, string>): Promise<string>
   remove(): Promise<void>
@@ -90,7 +90,7 @@ export async function openApp(slug: string, options: AppOptions & { providerUrl:
       await until(started, isServed, START_MS)
       return origin
     },
-    ask: () => run(commands.at(-1) ?? ''),
+    send: () => run(commands.at(-1) ?? ''),
     async remove() {
       for (const one of running) await one.kill()
       await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })

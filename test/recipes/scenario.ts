@@ -9,7 +9,7 @@ const STREAM = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
 interface ServedApp {
   origin: string
   /** Runs the page's own request, and resolves to what it prints. */
-  ask?(): Promise<string>
+  request?(): Promise<string>
   close(): Promise<unknown>
 }
 
@@ -18,9 +18,9 @@ type SignIn = (origin: string, user: string) => Promise<Record<string, string>>
 
 /** Starts the app of the page `slug` as the page says. */
 const start = (slug: string, options?: AppOptions) => async (providerUrl: string) => {
-  const { serve, ask, remove } = await openApp(slug, { ...options, providerUrl })
+  const { serve, send: request, remove } = await openApp(slug, { ...options, providerUrl })
   try {
-    return { origin: await serve(), ask, close: remove }
+    return { origin: await serve(), request, close: remove }
   } catch (error) {
     await remove()
     throw error
@@ -67,7 +67,7 @@ export function servesBy(slug: string, signIn: SignIn, open: (providerUrl: strin
     assert.is(response.status, 200, await response.clone().text())
     assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
     assert.match(await response.text(), STREAM)
-    if (app.ask) assert.match(await app.ask(), STREAM)
+    if (app.request) assert.match(await app.request(), STREAM)
   })
 
   test(`${slug}: a signed-out user gets a 401`, async () => {

@@ -8,7 +8,7 @@ import { DAILY } from './scenario.ts'
 /** The client on the page, as far as these tests use it. */
 type CreateClient = (token?: string) => {
   login: { mutate(input: { user: string }): Promise<{ token: string }> }
-  ask: { mutate(prompt: string): Promise<AsyncIterable<string>> }
+  request: { mutate(prompt: string): Promise<AsyncIterable<string>> }
 }
 
 const test = suite<{ app: App; createClient: CreateClient }>('the recipe trpc')
@@ -26,9 +26,9 @@ test.after(async ({ app }) => {
   upstream?.close()
 })
 
-async function ask(client: ReturnType<CreateClient>): Promise<string[]> {
+async function send(client: ReturnType<CreateClient>): Promise<string[]> {
   const parts: string[] = []
-  for await (const part of await client.ask.mutate('Hello')) parts.push(part)
+  for await (const part of await client.request.mutate('Hello')) parts.push(part)
   return parts
 }
 
@@ -40,17 +40,17 @@ async function rejectionOf(work: Promise<unknown>): Promise<{ code: string; http
 }
 
 test("trpc: the page's own request gets a stream", async ({ app }) => {
-  assert.is(await app.ask(), 'Hello')
+  assert.is(await app.send(), 'Hello')
 })
 
 test('trpc: a signed-out user gets a 401', async ({ createClient }) => {
-  assert.equal(await rejectionOf(ask(createClient())), { code: 'UNAUTHORIZED', httpStatus: 401 })
+  assert.equal(await rejectionOf(send(createClient())), { code: 'UNAUTHORIZED', httpStatus: 401 })
 })
 
 test("trpc: a user reaches their limit, and another user's limit is untouched", async ({ createClient }) => {
   const open = async (user: string) => createClient((await createClient().login.mutate({ user })).token)
   const [alan, barbara] = [await open('alan'), await open('barbara')]
-  for (let sent = 0; sent < DAILY; sent++) assert.equal(await ask(alan), ['Hel', 'lo'])
-  assert.equal(await rejectionOf(ask(alan)), { code: 'TOO_MANY_REQUESTS', httpStatus: 429 })
-  assert.equal(await ask(barbara), ['Hel', 'lo'])
+  for (let sent = 0; sent < DAILY; sent++) assert.equal(await send(alan), ['Hel', 'lo'])
+  assert.equal(await rejectionOf(send(alan)), { code: 'TOO_MANY_REQUESTS', httpStatus: 429 })
+  assert.equal(await send(barbara), ['Hel', 'lo'])
 })

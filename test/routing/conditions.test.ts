@@ -75,29 +75,29 @@ const rows: Array<[when: Condition, meeting: Request[], others: Request[]]> = [
 ]
 for (const [when, meeting, others] of rows) {
   test(`the condition ${JSON.stringify(when)} accepts matching requests and no others`, async () => {
-    const { asks } = await openPool(
+    const { sendAll } = await openPool(
       { models: [{ model: 'one/m', when }, 'two/m'], strategy: 'conditional' },
       { combos: { outer: ['pool'] }, aliases: { nick: 'pool' } },
     )
-    for (const request of meeting) assert.is(await asks(1, ...request), 'one', JSON.stringify(request))
-    for (const request of others) assert.is(await asks(1, ...request), 'two', JSON.stringify(request))
+    for (const request of meeting) assert.is(await sendAll(1, ...request), 'one', JSON.stringify(request))
+    for (const request of others) assert.is(await sendAll(1, ...request), 'two', JSON.stringify(request))
   })
 }
 
 test('conditions read lowercase headers, as mounts provide them', async () => {
-  const { world, up } = await openPool({
+  const { world, upstream } = await openPool({
     models: [{ model: 'one/m', when: { headers: { 'X-Team': 'red' } } }, 'two/m'],
   })
-  const ask = (headers: Record<string, string>) =>
+  const send = (headers: Record<string, string>) =>
     askRaw(world.gateway, '/v1/chat/completions', { model: 'pool', messages: [] }, headers)
-  await ask({ 'x-team': 'red' })
-  await ask({})
-  assert.equal(up.providers, ['one', 'two'])
+  await send({ 'x-team': 'red' })
+  await send({})
+  assert.equal(upstream.providers, ['one', 'two'])
 })
 
 test('images and tools in AI SDK calls are recognized', async () => {
   const when: Condition = { images: true, tools: true }
-  const { world, up } = await openPool([], {
+  const { world, upstream } = await openPool([], {
     combos: { talk: { models: [{ model: 'one/m', when }, 'two/m'], strategy: 'conditional' } },
   })
   const tools = [{ type: 'function', name: 'f', inputSchema: { type: 'object' } }]
@@ -120,14 +120,14 @@ test('images and tools in AI SDK calls are recognized', async () => {
   ]
   for (const prompt of [...withImage, withResult(text)])
     await world.post('/v4/ai/language-model', { prompt, tools }, { headers: { 'ai-language-model-id': 'talk' } })
-  assert.equal(up.providers, [...withImage.map(() => 'one'), 'two'])
+  assert.equal(upstream.providers, [...withImage.map(() => 'one'), 'two'])
 })
 
 test('images and tools in Anthropic requests are recognized', async () => {
   const when: Condition = { images: true, tools: true }
-  const { world, up } = await openPool([], {
+  const { world, upstream } = await openPool([], {
     combos: { talk: { models: [{ model: 'claude/seeing', when }, 'claude/plain'], strategy: 'conditional' } },
-    answer: () => json(messageAnswer()),
+    respond: () => json(messageAnswer()),
   })
   const part = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } }
   const tools = [{ name: 'f', input_schema: { type: 'object' } }]
@@ -135,7 +135,7 @@ test('images and tools in Anthropic requests are recognized', async () => {
   for (const content of [[part], [result], 'hi'])
     await world.messages({ model: 'talk', tools, messages: [{ role: 'user', content }] })
   assert.equal(
-    up.calls.map(({ body }) => JSON.parse(body).model),
+    upstream.calls.map(({ body }) => JSON.parse(body).model),
     ['seeing', 'seeing', 'plain'],
   )
 })
@@ -153,22 +153,22 @@ for (const strategy of [
 ] satisfies Strategy[]) {
   test(`"${strategy}" excludes entries whose condition isn't met`, async () => {
     const models = [{ model: 'one/m', when: { tools: true } }, { model: 'two/m', when: { stream: true } }, 'three/m']
-    const { up, asks } = await openPool({ models, strategy })
-    await asks(20, { user: 'somebody' })
-    await asks(20, { user: 'nobody' })
-    assert.equal(new Set(up.providers), new Set(['three']))
-    up.calls.length = 0
-    for (let time = 0; time < 60; time++) await asks(1, { user: `u${time}`, tools: [tool] })
-    assert.is(up.providers.includes('two'), false)
-    assert.is(up.providers.includes('one'), true)
+    const { upstream, sendAll } = await openPool({ models, strategy })
+    await sendAll(20, { user: 'somebody' })
+    await sendAll(20, { user: 'nobody' })
+    assert.equal(new Set(upstream.providers), new Set(['three']))
+    upstream.calls.length = 0
+    for (let time = 0; time < 60; time++) await sendAll(1, { user: `u${time}`, tools: [tool] })
+    assert.is(upstream.providers.includes('two'), false)
+    assert.is(upstream.providers.includes('one'), true)
   })
 }
 
 test('round-robin alternates evenly among entries whose condition is met', async () => {
   const models = ['one/m', { model: 'two/m', when: { tools: true } }, 'three/m']
-  const { asks } = await openPool({ models, strategy: 'round-robin' })
-  assert.is(await asks(4), 'one three one three')
-  assert.is(await asks(3, { tools: [tool] }), 'one two three')
+  const { sendAll } = await openPool({ models, strategy: 'round-robin' })
+  assert.is(await sendAll(4), 'one three one three')
+  assert.is(await sendAll(3, { tools: [tool] }), 'one two three')
 })
 
 test("a request that meets no entry's condition is rejected with a message in its client's format", async () => {
@@ -177,7 +177,7 @@ test("a request that meets no entry's condition is rejected with a message in it
     outer: ['pool'],
   }
   const models = [{ model: 'one/m', when: { stream: true } }]
-  const { world, up } = await openPool({ models, strategy: 'conditional' }, { combos })
+  const { world, upstream } = await openPool({ models, strategy: 'conditional' }, { combos })
   const sentence = (name: string) =>
     `No reachable model in the combo "${name}" matches this request. Check the conditions ("when") of its models.`
   for (const model of ['pool', 'outer']) {
@@ -190,14 +190,14 @@ test("a request that meets no entry's condition is rejected with a message in it
   assert.is(response.status, 400)
   const { error }: ErrorAnswer = await response.json()
   assert.equal([error.type, error.message], ['invalid_request_error', sentence('talk')])
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('the next entry is used if no entry of an inner combo matches the request', async () => {
   const combos = { inner: { models: [{ model: 'one/m', when: { tools: true } }], strategy: 'conditional' as const } }
-  const { asks } = await openPool(['inner', 'two/m'], { combos })
-  assert.is(await asks(1), 'two')
-  assert.is(await asks(1, { tools: [tool] }), 'one')
+  const { sendAll } = await openPool(['inner', 'two/m'], { combos })
+  assert.is(await sendAll(1), 'two')
+  assert.is(await sendAll(1, { tools: [tool] }), 'one')
 })
 
 test('weighted: the other entries share requests by weight while one is in cooldown', async () => {
@@ -207,12 +207,12 @@ test('weighted: the other entries share requests by weight while one is in coold
     'three/m',
     { model: 'two/spare', weight: 0 },
   ]
-  const { up, down, asks } = await openPool({ models, strategy: 'weighted' })
+  const { upstream, down, sendAll } = await openPool({ models, strategy: 'weighted' })
   down.set('one', 401)
-  while (!up.providers.includes('one')) await asks(1)
-  up.calls.length = 0
-  await asks(400)
-  const three = up.providers.filter((provider) => provider === 'three').length
-  assert.is(up.calls.length, 400)
+  while (!upstream.providers.includes('one')) await sendAll(1)
+  upstream.calls.length = 0
+  await sendAll(400)
+  const three = upstream.providers.filter((provider) => provider === 'three').length
+  assert.is(upstream.calls.length, 400)
   assert.ok(three > 50 && three < 150, `${three} of 400`)
 })

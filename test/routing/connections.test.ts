@@ -14,7 +14,7 @@ const keyOf = ({ headers }: Call) => headers.get('authorization')?.replace('Bear
 async function openOne(options: WorldOptions = {}) {
   /** The status for `<connection>` or `<connection>/<model>`. */
   const down = new Map<string, number>()
-  const up = fakeUpstream((call) => {
+  const upstream = fakeUpstream((call) => {
     const key = keyOf(call)
     const status = down.get(key) ?? down.get(`${key}/${JSON.parse(call.body).model}`)
     const error = { message: 'no', ...(status === 404 && { code: 'model_not_found' }) }
@@ -22,18 +22,18 @@ async function openOne(options: WorldOptions = {}) {
   })
   const connections = ['a', 'b', 'c'].map((name) => ({ provider: 'one', name, apiKey: `key-${name}` }))
   const two = { provider: 'two', apiKey: 'key-two' }
-  const world = await openWorld({ fetch: up, connections: [...connections, two], ...options })
+  const world = await openWorld({ fetch: upstream, connections: [...connections, two], ...options })
   /** The connections that each of this many requests called. */
-  async function asks(times: number, body: object = {}) {
+  async function sendAll(times: number, body: object = {}) {
     const seen: string[] = []
     for (let time = 0; time < times; time++) {
-      const before = up.calls.length
+      const before = upstream.calls.length
       await world.chat({ model: 'one/m', ...body })
-      seen.push(up.calls.slice(before).map(keyOf).join('>'))
+      seen.push(upstream.calls.slice(before).map(keyOf).join('>'))
     }
     return seen.join(' ')
   }
-  return { world, up, down, asks }
+  return { world, upstream, down, sendAll }
 }
 
 const pool = (connectionStrategy?: Strategy, more: Partial<NewCombo> = {}) => ({
@@ -42,120 +42,121 @@ const pool = (connectionStrategy?: Strategy, more: Partial<NewCombo> = {}) => ({
 const fromPool = { model: 'pool' }
 
 test('the connections of a provider are used by priority, unless the provider has a strategy', async () => {
-  const { world, asks } = await openOne()
-  assert.is(await asks(3), 'a a a')
+  const { world, sendAll } = await openOne()
+  assert.is(await sendAll(3), 'a a a')
   await world.api.providers.update('one', { strategy: 'round-robin' })
-  assert.is(await asks(5), 'a b c a b')
+  assert.is(await sendAll(5), 'a b c a b')
   await world.api.providers.update('one', { strategy: 'round-robin', stickyLimit: 2 })
-  assert.is(await asks(6), 'b c c a a b')
+  assert.is(await sendAll(6), 'b c c a a b')
   await world.api.providers.update('one', { strategy: 'fallback' })
-  assert.is(await asks(3), 'a a a')
+  assert.is(await sendAll(3), 'a a a')
 })
 
 test('all connections of a provider have the same weight and cost', async () => {
-  const { world, up, asks } = await openOne({ combos: pool('least-cost') })
-  assert.is(await asks(3, fromPool), 'a a a')
+  const { world, upstream, sendAll } = await openOne({ combos: pool('least-cost') })
+  assert.is(await sendAll(3, fromPool), 'a a a')
   await world.api.providers.update('one', { strategy: 'least-cost' })
-  assert.is(await asks(3), 'a a a')
+  assert.is(await sendAll(3), 'a a a')
   await world.api.providers.update('one', { strategy: 'weighted' })
-  up.calls.length = 0
-  await asks(300)
-  for (const [key, calls] of Object.entries(countOf(up.calls.map(keyOf)))) assert.ok(calls > 30, `${key}: ${calls}`)
-  assert.is(Object.keys(countOf(up.calls.map(keyOf))).length, 3)
+  upstream.calls.length = 0
+  await sendAll(300)
+  for (const [key, calls] of Object.entries(countOf(upstream.calls.map(keyOf))))
+    assert.ok(calls > 30, `${key}: ${calls}`)
+  assert.is(Object.keys(countOf(upstream.calls.map(keyOf))).length, 3)
 })
 
 test("a provider's connections also use the provider's strategy in a combo, unless the combo sets one", async () => {
-  const { world, asks } = await openOne({
+  const { world, sendAll } = await openOne({
     combos: { ...pool(), calm: pool('fallback').pool, busy: pool('round-robin').pool },
   })
   await world.api.providers.update('one', { strategy: 'round-robin' })
-  assert.is(await asks(4, fromPool), 'a b c a')
-  assert.is(await asks(3, { model: 'calm' }), 'a a a')
-  assert.is(await asks(2, { model: 'busy' }), 'a b', 'a turn of its own')
-  assert.is(await asks(1, fromPool), 'b')
+  assert.is(await sendAll(4, fromPool), 'a b c a')
+  assert.is(await sendAll(3, { model: 'calm' }), 'a a a')
+  assert.is(await sendAll(2, { model: 'busy' }), 'a b', 'a turn of its own')
+  assert.is(await sendAll(1, fromPool), 'b')
   await world.api.providers.update('one', { strategy: 'fallback' })
-  assert.is(await asks(2, { model: 'busy' }), 'c a')
+  assert.is(await sendAll(2, { model: 'busy' }), 'c a')
 })
 
 test("changing the combo resets the turn of a provider's connections", async () => {
-  const { world, asks } = await openOne({ combos: pool('round-robin', { strategy: 'round-robin' }) })
-  assert.is(await asks(3, fromPool), 'a two b')
+  const { world, sendAll } = await openOne({ combos: pool('round-robin', { strategy: 'round-robin' }) })
+  assert.is(await sendAll(3, fromPool), 'a two b')
   const [combo] = (await world.api.combos.list()).combos
   await world.api.combos.update(combo?.id ?? '', {})
-  assert.is(await asks(3, fromPool), 'a two b')
+  assert.is(await sendAll(3, fromPool), 'a two b')
   await world.api.combos.delete(combo?.id ?? '')
   await world.api.combos.create({ name: 'pool', ...pool('round-robin').pool })
-  assert.is(await asks(2, fromPool), 'a b')
+  assert.is(await sendAll(2, fromPool), 'a b')
 })
 
 test('a provider\'s connections take "stickyLimit" from the combo that sets their strategy', async () => {
-  const { asks } = await openOne({ combos: pool('round-robin', { stickyLimit: 2 }) })
-  assert.is(await asks(5, fromPool), 'a a b b c')
+  const { sendAll } = await openOne({ combos: pool('round-robin', { stickyLimit: 2 }) })
+  assert.is(await sendAll(5, fromPool), 'a a b b c')
 })
 
 test("every strategy without further inputs can choose a provider's connections", async () => {
   for (const strategy of ['random', 'least-busy', 'sticky'] as const) {
-    const { world, up } = await openOne()
+    const { world, upstream } = await openOne()
     await world.api.providers.update('one', { strategy })
     const chats = Array.from({ length: 90 }, (_, nth) => world.chat({ model: 'one/m', user: `u${nth}` }))
     await Promise.all(chats)
-    const counts = countOf(up.calls.map(keyOf))
+    const counts = countOf(upstream.calls.map(keyOf))
     assert.equal(Object.keys(counts).sort(), ['a', 'b', 'c'], strategy)
     if (strategy === 'least-busy') assert.equal(counts, { a: 30, b: 30, c: 30 })
   }
 })
 
 test('"sticky" keeps a session on one of a provider\'s connections, and moves the session if that connection fails', async () => {
-  const { world, down, asks } = await openOne()
+  const { world, down, sendAll } = await openOne()
   await world.api.providers.update('one', { strategy: 'sticky' })
-  const home = await asks(1, { user: 'somebody' })
-  assert.is(await asks(2, { user: 'somebody' }), `${home} ${home}`)
+  const home = await sendAll(1, { user: 'somebody' })
+  assert.is(await sendAll(2, { user: 'somebody' }), `${home} ${home}`)
   down.set(home, 401)
-  const [, other] = (await asks(1, { user: 'somebody' })).split('>')
+  const [, other] = (await sendAll(1, { user: 'somebody' })).split('>')
   down.clear()
   await world.clock.advance(10 * 60_000)
-  assert.is(await asks(2, { user: 'somebody' }), `${other} ${other}`)
+  assert.is(await sendAll(2, { user: 'somebody' }), `${other} ${other}`)
 })
 
 test("a rejected key doesn't disable its provider", async () => {
   for (const strategy of ['fallback', 'round-robin', 'least-busy', 'least-latency', 'random', 'sticky'] as const) {
-    const { world, up, down, asks } = await openOne()
+    const { world, upstream, down, sendAll } = await openOne()
     await world.api.providers.update('one', { strategy })
     down.set('a', 401)
-    await asks(30, { user: 'somebody' })
+    await sendAll(30, { user: 'somebody' })
     for (const { status } of world.recorded.requests) assert.is(status, 200, strategy)
-    assert.ok(up.calls.filter((call) => keyOf(call) === 'a').length <= 1, strategy)
+    assert.ok(upstream.calls.filter((call) => keyOf(call) === 'a').length <= 1, strategy)
   }
 })
 
 test("a failing model doesn't disable its key", async () => {
-  const { world, up, down, asks } = await openOne()
+  const { world, upstream, down, sendAll } = await openOne()
   down.set('a/m', 404)
-  assert.is(await asks(3), 'a>b b b')
-  assert.is(await asks(2, { model: 'one/other' }), 'a a')
+  assert.is(await sendAll(3), 'a>b b b')
+  assert.is(await sendAll(2, { model: 'one/other' }), 'a a')
   await world.api.providers.update('one', { strategy: 'round-robin' })
-  up.calls.length = 0
-  await asks(10)
-  await asks(9, { model: 'one/other' })
-  const calls = up.calls.map((call) => `${keyOf(call)}/${JSON.parse(call.body).model}`)
+  upstream.calls.length = 0
+  await sendAll(10)
+  await sendAll(9, { model: 'one/other' })
+  const calls = upstream.calls.map((call) => `${keyOf(call)}/${JSON.parse(call.body).model}`)
   assert.equal(countOf(calls), { 'b/m': 5, 'c/m': 5, 'a/other': 3, 'b/other': 3, 'c/other': 3 })
 })
 
 test('after three rejected keys of one provider, the combo uses its next provider', async () => {
-  const { world, down, asks } = await openOne({ combos: pool('round-robin'), limits: { maxAttempts: 4 } })
+  const { world, down, sendAll } = await openOne({ combos: pool('round-robin'), limits: { maxAttempts: 4 } })
   for (const key of ['a', 'b', 'c']) down.set(key, 401)
-  assert.is(await asks(3, fromPool), 'a>b>c>two two two')
+  assert.is(await sendAll(3, fromPool), 'a>b>c>two two two')
   for (const { status } of world.recorded.requests) assert.is(status, 200)
 })
 
 test("a provider's connections use the outer combo's strategy if the inner one sets none", async () => {
   const inner = { models: ['one/m', 'two/m'] }
-  const { world, asks } = await openOne({
+  const { world, sendAll } = await openOne({
     combos: { inner, calm: pool('fallback').pool, pool: pool('round-robin', { models: ['inner', 'calm'] }).pool },
   })
-  assert.is(await asks(4, fromPool), 'a b c a')
-  assert.is(await asks(2, { model: 'inner' }), 'a a')
+  assert.is(await sendAll(4, fromPool), 'a b c a')
+  assert.is(await sendAll(2, { model: 'inner' }), 'a a')
   const { combos } = await world.api.combos.list()
   await world.api.combos.update(combos.find(({ name }) => name === 'pool')?.id ?? '', { models: ['calm', 'inner'] })
-  assert.is(await asks(2, fromPool), 'a a', 'which says otherwise')
+  assert.is(await sendAll(2, fromPool), 'a a', 'which says otherwise')
 })

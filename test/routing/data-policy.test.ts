@@ -11,16 +11,16 @@ const zdr = { provider: 'two', tags: { zdr: true, region: 'eu', training: false 
 const either: Answering = ({ body }) => (body.includes('"stream":true') ? sse(chatEvents()) : json(chatAnswer()))
 
 /** A combo of three models, only the second of which is at a connection with tags. */
-async function open(answer: Answering = either, more: WorldOptions = {}) {
-  const up = fakeUpstream(answer)
+async function open(respond: Answering = either, more: WorldOptions = {}) {
+  const upstream = fakeUpstream(respond)
   const combos = { pool: ['one/m', 'two/m', 'three/m'] }
-  const world = await openWorld({ fetch: up, connections: ['one', zdr, 'three'], combos, ...more })
-  const ask = (require: string | undefined, body: object = {}, headers: Record<string, string> = {}) =>
+  const world = await openWorld({ fetch: upstream, connections: ['one', zdr, 'three'], combos, ...more })
+  const send = (require: string | undefined, body: object = {}, headers: Record<string, string> = {}) =>
     world.chat(
       { model: 'pool', ...body },
       { headers: { ...(require !== undefined && { 'x-signalbox-require': require }), ...headers } },
     )
-  return { ...world, up, ask }
+  return { ...world, upstream, send }
 }
 
 async function refusal(response: Response) {
@@ -31,12 +31,12 @@ async function refusal(response: Response) {
 for (const header of ['zdr', ' zdr , region=eu', 'zdr=true', 'training=false,region=eu', 'zdr, zdr'])
   for (const stream of [false, true])
     test(`the header "${header}" limits a request with "stream": ${stream} to connections with the tags`, async () => {
-      const { ask, up } = await open()
-      const response = await ask(header, { stream })
+      const { send, upstream } = await open()
+      const response = await send(header, { stream })
       assert.is(response.status, 200)
       await response.text()
-      assert.equal(up.providers, ['two'])
-      assert.is(up.calls[0]?.headers.get('x-signalbox-require'), null)
+      assert.equal(upstream.providers, ['two'])
+      assert.is(upstream.calls[0]?.headers.get('x-signalbox-require'), null)
     })
 
 for (const [header, unmet] of [
@@ -50,9 +50,9 @@ for (const [header, unmet] of [
   ['constructor=', 'x'],
 ] as const)
   test(`the header "${header}" returns a 403 with the unmet tag, or a 400 if it is malformed`, async () => {
-    const { ask, up } = await open()
-    const { status, code, message } = await refusal(await ask(header))
-    assert.is(up.calls.length, 0)
+    const { send, upstream } = await open()
+    const { status, code, message } = await refusal(await send(header))
+    assert.is(upstream.calls.length, 0)
     if (header.endsWith('=')) return assert.is(status, 400)
     assert.equal([status, code], [403, 'no_compliant_target'])
     assert.ok(message.includes(`the header "x-signalbox-require" requires "${unmet}"`), message)
@@ -60,49 +60,49 @@ for (const [header, unmet] of [
 
 for (const header of ['', ' ', 'zdr,', ',', '=eu', 'region=', 'two words', 'z=a;b=é', '1st', 'x'.repeat(65)])
   test(`a malformed header returns a 400 that explains what to write: "${header.slice(0, 20)}"`, async () => {
-    const { ask, up } = await open()
-    const { status, message } = await refusal(await ask(header === 'z=a;b=é' ? 'z=a\tb' : header))
-    assert.equal([status, up.calls.length], [400, 0])
+    const { send, upstream } = await open()
+    const { status, message } = await refusal(await send(header === 'z=a;b=é' ? 'z=a\tb' : header))
+    assert.equal([status, upstream.calls.length], [400, 0])
     assert.match(message, 'x-signalbox-require')
     assert.match(message, '"zdr, region=eu, training=false"')
   })
 
 test('a request without policies uses every connection', async () => {
-  const { ask, up } = await open()
-  assert.is((await ask(undefined)).status, 200)
-  assert.equal(up.providers, ['one'])
+  const { send, upstream } = await open()
+  assert.is((await send(undefined)).status, 200)
+  assert.equal(upstream.providers, ['one'])
 })
 
 for (const stream of [false, true])
   test(`a request with "stream": ${stream} fails if its only compliant target is down`, async () => {
-    const { ask, up, clock } = await open(() => json({ error: { message: 'It broke.' } }, 503))
-    const pending = ask('zdr', { stream })
+    const { send, upstream, clock } = await open(() => json({ error: { message: 'It broke.' } }, 503))
+    const pending = send('zdr', { stream })
     for (let step = 0; step < 100; step++) await clock.advance(100)
     const response = await pending
     assert.ok(response.status >= 500, `${response.status}`)
     await response.text()
-    assert.equal(new Set(up.providers), new Set(['two']))
+    assert.equal(new Set(upstream.providers), new Set(['two']))
   })
 
 test("a request for a compliant target in cooldown doesn't move to other targets", async () => {
-  const { ask, up, clock } = await open(() => json({ error: { message: 'No.' } }, 401))
+  const { send, upstream, clock } = await open(() => json({ error: { message: 'No.' } }, 401))
   for (let times = 0; times < 3; times++) {
-    const pending = ask('zdr')
+    const pending = send('zdr')
     for (let step = 0; step < 30; step++) await clock.advance(100)
     assert.ok((await pending).status >= 400)
   }
-  assert.equal(new Set(up.providers), new Set(['two']))
+  assert.equal(new Set(upstream.providers), new Set(['two']))
 })
 
 test('every name that leads to targets follows the policy: aliases, nested combos, and lists in a request', async () => {
   const combos = { pool: ['one/m', 'two/m'], outer: ['three/m', 'pool'] }
-  const { ask, up } = await open(either, { combos, aliases: { short: 'outer' } })
+  const { send, upstream } = await open(either, { combos, aliases: { short: 'outer' } })
   const headers = { 'x-signalbox-models': 'one/m, short' }
-  for (const model of ['pool', 'outer', 'short', 'two/m']) assert.is((await ask('zdr', { model })).status, 200)
-  assert.is((await ask('zdr', { model: 'any' }, headers)).status, 200)
-  assert.equal(up.providers, ['two', 'two', 'two', 'two', 'two'])
-  assert.is((await ask('zdr', { model: 'one/m' })).status, 403)
-  assert.is(up.calls.length, 5)
+  for (const model of ['pool', 'outer', 'short', 'two/m']) assert.is((await send('zdr', { model })).status, 200)
+  assert.is((await send('zdr', { model: 'any' }, headers)).status, 200)
+  assert.equal(upstream.providers, ['two', 'two', 'two', 'two', 'two'])
+  assert.is((await send('zdr', { model: 'one/m' })).status, 403)
+  assert.is(upstream.calls.length, 5)
 })
 
 for (const strategy of [
@@ -116,39 +116,42 @@ for (const strategy of [
 ] as const)
   test(`no target of a "${strategy}" combo violates the policy`, async () => {
     const models = ['one/m', 'two/m', 'three/m', 'one/other']
-    const { ask, up } = await open(either, { combos: { pool: { models, strategy } } })
+    const { send, upstream } = await open(either, { combos: { pool: { models, strategy } } })
     for (let times = 0; times < 12; times++) {
-      const response = await ask('zdr', { user: `u${times}` })
+      const response = await send('zdr', { user: `u${times}` })
       assert.is(response.status, 200)
       await response.text()
     }
-    assert.equal(new Set(up.providers), new Set(['two']))
+    assert.equal(new Set(upstream.providers), new Set(['two']))
   })
 
 test('a hedge only uses compliant targets', async () => {
-  const { up, clock, ask, world } = await hedging({ one: () => json(chatAnswer()), two: () => json(chatAnswer()) })
+  const { upstream, clock, send, world } = await hedging({
+    one: () => json(chatAnswer()),
+    two: () => json(chatAnswer()),
+  })
   const [, two] = await world.api.connections.list().then(({ connections }) => connections)
   await world.api.connections.update(two?.id ?? '', { tags: { zdr: true } })
   const init = { headers: { 'x-signalbox-require': 'zdr' } }
   for (let times = 0; times < 3; times++) {
-    const pending = ask(init)
+    const pending = send(init)
     await clock.advance(100)
     assert.is((await pending).status, 200)
   }
-  assert.equal(up.providers, ['two', 'two', 'two'])
+  assert.equal(upstream.providers, ['two', 'two', 'two'])
 })
 
 test("a session doesn't stay on a connection that no longer complies", async () => {
   const combos = { pool: { models: ['two/m', 'three/m'], strategy: 'sticky' as const } }
-  const { ask, up, api } = await open(either, { combos })
+  const { send, upstream, api } = await open(either, { combos })
   const headers = { 'x-signalbox-session': 's' }
-  await ask(undefined, {}, headers)
-  const [home] = up.providers
+  await send(undefined, {}, headers)
+  const [home] = upstream.providers
   const { connections } = await api.connections.list()
   for (const { id, provider } of connections)
     await api.connections.update(id, { tags: provider === home ? { zdr: false } : { zdr: true } })
-  for (let times = 0; times < 3; times++) assert.is((await ask('zdr', {}, headers)).status, 200)
-  assert.not.ok(up.providers.slice(1).includes(home ?? ''), up.providers.join())
+  for (let times = 0; times < 3; times++) assert.is((await send('zdr', {}, headers)).status, 200)
+  assert.not.ok(upstream.providers.slice(1).includes(home ?? ''), upstream.providers.join())
 })
 
 test('an entry\'s "where" limits it to connections with the tags, even in nested combos', async () => {
@@ -158,23 +161,23 @@ test('an entry\'s "where" limits it to connections with the tags, even in nested
   ]
   const inner = ['one/m']
   const combos = { inner, pool: { models: [{ model: 'inner', where: { region: 'eu' } }] } }
-  const { ask, up, api } = await open(either, { connections, combos })
-  assert.is((await ask(undefined)).status, 200)
-  assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer key-eu')
+  const { send, upstream, api } = await open(either, { connections, combos })
+  assert.is((await send(undefined)).status, 200)
+  assert.is(upstream.calls[0]?.headers.get('authorization'), 'Bearer key-eu')
   const { combos: stored } = await api.combos.list()
   assert.equal(stored[1]?.models, [{ model: 'inner', where: { region: 'eu' } }])
   await api.combos.update(stored[1]?.id ?? '', { models: [{ model: 'inner', where: { region: 'eu', zdr: true } }] })
-  const { status, code, message } = await refusal(await ask(undefined))
+  const { status, code, message } = await refusal(await send(undefined))
   assert.equal([status, code], [403, 'no_compliant_target'])
   assert.match(message, /"where" of "inner" in "pool" requires "zdr"/)
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
 })
 
 test('an entry falls back to the next one if no connection has its tags', async () => {
   const models = [{ model: 'one/m', where: { zdr: true } }, 'three/m']
-  const { ask, up } = await open(either, { combos: { pool: { models } } })
-  assert.is((await ask(undefined)).status, 200)
-  assert.equal(up.providers, ['three'])
+  const { send, upstream } = await open(either, { combos: { pool: { models } } })
+  assert.is((await send(undefined)).status, 200)
+  assert.equal(upstream.providers, ['three'])
 })
 
 for (const [where, says] of [
@@ -222,13 +225,13 @@ for (const [path, body, type] of [
   ['/v4/ai/language-model', { prompt: [] }, 'error.code'],
 ] as const)
   test(`${path} returns the 403 in its own format`, async () => {
-    const { post, up } = await open()
+    const { post, upstream } = await open()
     const headers = { 'x-signalbox-require': 'hipaa', 'ai-language-model-id': 'pool' }
     const response = await post(path, { ...(!path.includes('pool') && { model: 'pool' }), ...body }, { headers })
-    const answer = await response.json()
-    assert.equal([response.status, response.headers.get('x-should-retry'), up.calls.length], [403, 'false', 0])
-    const found = type.split('.').reduce((value: unknown, name) => Object(value)[name], answer)
+    const reply = await response.json()
+    assert.equal([response.status, response.headers.get('x-should-retry'), upstream.calls.length], [403, 'false', 0])
+    const found = type.split('.').reduce((value: unknown, name) => Object(value)[name], reply)
     const known = ['no_compliant_target', 'permission_error', 'PERMISSION_DENIED']
-    assert.ok(known.includes(String(found)), JSON.stringify(answer))
-    assert.match(JSON.stringify(answer), 'hipaa')
+    assert.ok(known.includes(String(found)), JSON.stringify(reply))
+    assert.match(JSON.stringify(reply), 'hipaa')
   })

@@ -20,26 +20,26 @@ async function drain({ world: { api } }: Pick<Pool, 'world'>, provider: string, 
 
 test('new requests go to other connections while one drains, and come back afterward', async () => {
   for (const strategy of ['fallback', 'round-robin', 'least-busy', 'weighted', 'random'] as const) {
-    const { asks, drain, world } = await pool({ models: ['one/m', 'two/m'], strategy })
+    const { sendAll, drain, world } = await pool({ models: ['one/m', 'two/m'], strategy })
     await drain('one')
-    assert.is(await asks(4), 'two two two two', strategy)
+    assert.is(await sendAll(4), 'two two two two', strategy)
     const response = await world.chat({ model: 'pool' })
     if (strategy === 'fallback')
       assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=skipped:draining;via=pool:fallback, two/m=200')
     await drain('one', false)
-    assert.match(await asks(20), 'one', strategy)
+    assert.match(await sendAll(20), 'one', strategy)
   }
 })
 
 test('a draining target gets no request if the other target fails or is in cooldown', async () => {
-  const { asks, drain, down } = await pool(['one/m', 'two/m'])
+  const { sendAll, drain, down } = await pool(['one/m', 'two/m'])
   await drain('one')
   down.set('two', 503)
-  assert.is(await asks(6), 'two two two two two two')
+  assert.is(await sendAll(6), 'two two two two two two')
 })
 
 test('a request whose connections are all draining fails with a 503 that explains it', async () => {
-  const { up, drain, world } = await pool(['one/m', 'two/m'])
+  const { upstream, drain, world } = await pool(['one/m', 'two/m'])
   for (const provider of ['one', 'two']) await drain(provider)
   for (const [model, attempts] of [
     ['pool', 'one/m=skipped:draining;via=pool:fallback, two/m=skipped:draining'],
@@ -53,53 +53,53 @@ test('a request whose connections are all draining fails with a 503 that explain
   const inMessages = await world.messages({ model: 'pool' })
   assert.is(inMessages.status, 503)
   assert.match(await inMessages.text(), /"type":"error".*are draining/)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('in-flight requests on a draining connection continue', async () => {
-  let answer = (_: Response) => {}
-  const up = fakeUpstream(({ body }) => {
+  let respond = (_: Response) => {}
+  const upstream = fakeUpstream(({ body }) => {
     if (JSON.parse(body).stream) return sse(chatEvents())
     return new Promise<Response>((resolve) => {
-      answer = resolve
+      respond = resolve
     })
   })
-  const opened = await openPool(['one/m'], { fetch: up })
+  const opened = await openPool(['one/m'], { fetch: upstream })
   const whole = opened.world.chat({ model: 'pool' })
   const stream = await opened.world.chat({ model: 'pool', stream: true })
-  while (up.calls.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  while (upstream.calls.length < 2) await new Promise((resolve) => setImmediate(resolve))
   await drain(opened, 'one', true)
-  answer(json(chatAnswer()))
+  respond(json(chatAnswer()))
   assert.is((await whole).status, 200)
   assert.match(await stream.text(), 'DONE')
 })
 
 test('a draining connection keeps the sessions that it has served, and other sessions move', async () => {
-  const { asks, drain, world } = await pool({ models: ['one/m', 'two/m'], strategy: 'sticky' })
+  const { sendAll, drain, world } = await pool({ models: ['one/m', 'two/m'], strategy: 'sticky' })
   const users = Array.from({ length: 12 }, (_, nth) => `user-${nth}`)
   const known = users.slice(0, 6)
   const homes = new Map<string, string>()
-  for (const user of known) homes.set(user, await asks(1, { user }))
+  for (const user of known) homes.set(user, await sendAll(1, { user }))
   const isAtOne = (user: string) => homes.get(user) === 'one'
   assert.ok(known.some(isAtOne) && !known.every(isAtOne), 'some sessions are at each')
   await drain('one')
-  for (const user of known) assert.is(await asks(1, { user }), homes.get(user), user)
-  for (const user of users.slice(6)) assert.is(await asks(1, { user }), 'two', user)
+  for (const user of known) assert.is(await sendAll(1, { user }), homes.get(user), user)
+  for (const user of users.slice(6)) assert.is(await sendAll(1, { user }), 'two', user)
   await drain('one', false)
-  for (const user of users.slice(6)) assert.is(await asks(1, { user }), 'two', 'it stays where it was begun')
+  for (const user of users.slice(6)) assert.is(await sendAll(1, { user }), 'two', 'it stays where it was begun')
   await drain('one')
   await world.clock.advance(61 * 60_000)
-  for (const user of known) assert.is(await asks(1, { user }), 'two', 'after an hour it is a new one')
+  for (const user of known) assert.is(await sendAll(1, { user }), 'two', 'after an hour it is a new one')
 })
 
 test("sessions on a provider's sticky connections stay on the draining one", async () => {
   const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: `key-of-${name}` }))
   const opened = await openPool([], { connections })
-  const { world, up } = opened
+  const { world, upstream } = opened
   await world.api.providers.update('one', { strategy: 'sticky' })
   const keyFor = async (user: string) => {
     await (await world.chat({ model: 'one/m', user })).text()
-    return up.calls.at(-1)?.headers.get('authorization')?.slice('Bearer key-of-'.length)
+    return upstream.calls.at(-1)?.headers.get('authorization')?.slice('Bearer key-of-'.length)
   }
   // The ids of the connections are random, and decide where a session goes: eight sessions may all be at one connection, 64 are not.
   const homes = new Map<string, string | undefined>()
@@ -141,14 +141,14 @@ test('draining can be set, read, and reset over HTTP and in process', async () =
     )
     return { status: response.status, body: await response.json() }
   }
-  const made = await call('POST', '/api/connections', { provider: 'one', apiKey: 'secret-of-one', draining: true })
-  assert.is(made.status, 201)
-  assert.is(made.body.draining, true)
-  const path = `/api/connections/${made.body.id}`
+  const created = await call('POST', '/api/connections', { provider: 'one', apiKey: 'secret-of-one', draining: true })
+  assert.is(created.status, 201)
+  assert.is(created.body.draining, true)
+  const path = `/api/connections/${created.body.id}`
   assert.is((await call('PUT', path, { name: 'renamed' })).body.draining, true)
   assert.is((await call('GET', '/api/connections')).body.connections[0].draining, true)
   assert.is('draining' in (await call('PUT', path, { draining: false })).body, false)
-  assert.is((await world.api.connections.update(made.body.id, { draining: true })).draining, true)
+  assert.is((await world.api.connections.update(created.body.id, { draining: true })).draining, true)
   assert.equal(await call('PUT', path, { draining: 'yes' }), {
     status: 400,
     body: { error: '"draining" must be true or false' },
@@ -156,15 +156,15 @@ test('draining can be set, read, and reset over HTTP and in process', async () =
 })
 
 test('/api/health shows the state, the failure rate, and the reason and end of the cooldown of each target', async () => {
-  const { world, down, drain, asks } = await pool(['one/m', 'two/m'], { connections: ['one', 'two', 'three'] })
+  const { world, down, drain, sendAll } = await pool(['one/m', 'two/m'], { connections: ['one', 'two', 'three'] })
   const targets = async () => (await world.api.health.list()).targets
   assert.equal(
     (await targets()).map(({ provider, model, state, calls }) => ({ provider, model, state, calls })),
     ['one', 'two', 'three'].map((provider) => ({ provider, model: undefined, state: 'ok', calls: 0 })),
   )
-  await asks(2)
+  await sendAll(2)
   down.set('one', 503)
-  await asks(3)
+  await sendAll(3)
   await drain('three')
   const [one, two, three] = await targets()
   assert.equal(
@@ -179,7 +179,7 @@ test('/api/health shows the state, the failure rate, and the reason and end of t
   await world.clock.advance(6_000)
   assert.is((await targets())[0]?.state, 'probing')
   down.clear()
-  await asks(1)
+  await sendAll(1)
   assert.equal([(await targets())[0]?.state, (await targets())[0]?.reason], ['ok', undefined])
   const response = await world.gateway.fetch(
     new Request('http://gateway/api/health', { headers: { authorization: `Bearer ${token}` } }),
@@ -198,13 +198,13 @@ test('a target shows the cooldown of its connection, unless the connection is in
 })
 
 test('a probe in flight appears in the state of its target', async () => {
-  const up = fakeUpstream((_, nth) => (nth === 1 ? refused(401)() : never()))
-  const { world } = await openPool([], { connections: ['one'], fetch: up })
+  const upstream = fakeUpstream((_, nth) => (nth === 1 ? refused(401)() : never()))
+  const { world } = await openPool([], { connections: ['one'], fetch: upstream })
   await world.chat({ model: 'one/m' })
   await world.clock.advance(70_000)
   const leave = new AbortController()
   const probe = world.chat({ model: 'one/m' }, { signal: leave.signal }).catch(() => {})
-  while (up.calls.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  while (upstream.calls.length < 2) await new Promise((resolve) => setImmediate(resolve))
   assert.is((await world.api.health.list()).targets[0]?.state, 'probing')
   leave.abort()
   await probe

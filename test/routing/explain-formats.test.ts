@@ -12,20 +12,20 @@ const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }
 /** Returns the targets that an explanation predicts, and the targets that a request then calls. */
 async function predicted(pool: Awaited<ReturnType<typeof openPool>>) {
   const uses = (await linesOf(pool, { body })).map((line) => line.split(':')[0])
-  return { uses, called: await pool.asks(1, body) }
+  return { uses, called: await pool.sendAll(1, body) }
 }
 
 /** A combo whose first model uses the Messages format; the others fail for this many seconds. */
 async function cooling(models: string[], seconds: Record<string, number>) {
   const connections = ['claude', 'one', 'two']
   const limited: Record<string, () => Response> = {}
-  const pool = await openPool(models, { connections, catalog, answer: ({ provider }) => ask(provider) })
-  const ask = (provider: string) => (limited[provider] ?? fault(500, 'nobody asked'))()
+  const pool = await openPool(models, { connections, catalog, respond: ({ provider }) => send(provider) })
+  const send = (provider: string) => (limited[provider] ?? fault(500, 'nobody asked'))()
   for (const [provider, wait] of Object.entries(seconds)) {
     limited[provider] = fault(429, 'slow', { 'retry-after': String(wait) })
     await pool.world.chat({ model: models.find((model) => model.startsWith(`${provider}/`)) })
   }
-  pool.up.calls.length = 0
+  pool.upstream.calls.length = 0
   return pool
 }
 
@@ -51,7 +51,7 @@ test('if no target supports the request, the error reports that, regardless of c
 
 test("no attempt is reserved for a target that doesn't support the request", async () => {
   const connections = ['one', { provider: 'one', name: 'spare' }, { provider: 'one', name: 'third' }, 'claude']
-  const pool = await openPool(['one/m', 'claude/c'], { connections, catalog, answer: fault(500, 'down') })
+  const pool = await openPool(['one/m', 'claude/c'], { connections, catalog, respond: fault(500, 'down') })
   const { uses, called } = await predicted(pool)
   assert.equal(uses, ['one first', 'one next', 'one next', 'claude beyond'])
   assert.is(called, 'one>one>one')

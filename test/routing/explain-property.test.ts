@@ -15,7 +15,7 @@ const test = suite('explanations predict requests')
 const strategies: Strategy[] = ['fallback', 'round-robin', 'sticky', 'least-cost', 'least-busy', 'conditional']
 
 /** The responses of a target. */
-const answers: Record<string, () => Response> = {
+const responses: Record<string, () => Response> = {
   well: () => json(chatAnswer()),
   broken: fault(500, 'broken'),
   refused: fault(401, 'refused'),
@@ -40,7 +40,7 @@ const step = fc.record({
   at: fc.constantFrom(0, 1),
   passes: fc.constantFrom(0, 2_000, 70_000),
   target: fc.constantFrom('one', 'two', 'three', 'one/m', 'one/other'),
-  answer: fc.constantFrom(...Object.keys(answers)),
+  response: fc.constantFrom(...Object.keys(responses)),
   tools: fc.boolean(),
   session: fc.constantFrom('a', 'b'),
   team: fc.constantFrom('ab', 'x'),
@@ -50,22 +50,22 @@ test('the next request first calls the first target in the explanation, for any 
   fc.assert(
     fc.asyncProperty(combo, combo, fc.array(step, { minLength: 6, maxLength: 12 }), async (inner, outer, steps) => {
       const now = new Map<string, string>()
-      const up = fakeUpstream(({ provider, body }) => {
+      const upstream = fakeUpstream(({ provider, body }) => {
         const state = now.get(`${provider}/${JSON.parse(body).model}`) ?? now.get(provider) ?? 'well'
-        return answers[state]?.() ?? json({})
+        return responses[state]?.() ?? json({})
       })
       const clock = fakeClock()
       const storage = memoryStorage({ clock })
       const connections = ['one', { provider: 'one', name: 'spare' }, 'two', 'three']
       const models = ['inner', ...outer.models]
       const first = await openWorld({
-        ...{ fetch: up, clock, storage, connections, aliases: { short: 'two/m' } },
+        ...{ fetch: upstream, clock, storage, connections, aliases: { short: 'two/m' } },
         combos: { inner, pool: { ...outer, models } },
       })
-      const worlds = [first, await openWorld({ fetch: up, clock, storage, connections: [] })]
-      for (const { at, passes, target, answer, tools, session, team } of steps) {
+      const worlds = [first, await openWorld({ fetch: upstream, clock, storage, connections: [] })]
+      for (const { at, passes, target, response, tools, session, team } of steps) {
         await clock.advance(passes)
-        now.set(target, answer)
+        now.set(target, response)
         const world = worlds[at] ?? first
         const body = { user: session, messages: [{ role: 'user', content: 'Hi' }], ...(tools && { tools: [{}] }) }
         const headers = { 'x-team': team }

@@ -18,14 +18,14 @@ test('under fallback, the explanation gives each target its listed position', as
 
 test('under round-robin, the explanation shows which entry is next, without taking its turn', async () => {
   const pool = await open('round-robin')
-  await pool.asks(1)
+  await pool.sendAll(1)
   const wanted = [
     'two first: pool: its turn',
     'three next: pool: 1 after the entry whose turn it is',
     'one next: pool: 2 after the entry whose turn it is',
   ]
   for (let time = 0; time < 3; time++) assert.equal(await linesOf(pool), wanted)
-  assert.is(await pool.asks(1), 'two')
+  assert.is(await pool.sendAll(1), 'two')
 })
 
 test('under weighted and random, the explanation shows a possible order', async () => {
@@ -50,20 +50,20 @@ test('under least-cost, the reason is the price, or that the price is unknown', 
 test('under least-latency, the reason is the measured average', async () => {
   const pool = await open('least-latency', {}, ['one/m'])
   assert.equal(await linesOf(pool), ['one first: pool: latency not measured yet'])
-  await pool.asks(1)
+  await pool.sendAll(1)
   assert.equal(await linesOf(pool), ['one first: pool: 0 ms on average'])
   assert.equal(await linesOf(pool, { body: { stream: true } }), ['one first: pool: latency not measured yet'])
 })
 
 test('under least-latency, the reason shows which target is tried only for measurement', async () => {
   const clock = fakeClock()
-  const answer = async ({ provider }: Call) => {
+  const respond = async ({ provider }: Call) => {
     await clock.sleep(provider === 'one' ? 100 : 200)
     return json(chatAnswer())
   }
-  const pool = await open('least-latency', { clock, answer }, ['one/m', 'two/m'])
+  const pool = await open('least-latency', { clock, respond }, ['one/m', 'two/m'])
   while ((await linesOf(pool)).join().includes('not measured')) {
-    const requested = pool.asks(1)
+    const requested = pool.sendAll(1)
     await clock.untilPending()
     await clock.advance(200)
     await requested
@@ -77,10 +77,10 @@ test('under least-latency, the reason shows which target is tried only for measu
 })
 
 test('under least-busy, the reason is the number of in-flight requests', async () => {
-  const pool = await open('least-busy', { answer: () => new Promise(() => {}) })
+  const pool = await open('least-busy', { respond: () => new Promise(() => {}) })
   for (let time = 1; time <= 4; time++) {
     void pool.world.chat({ model: 'pool' })
-    while (pool.up.open < time) await pool.world.clock.advance(0)
+    while (pool.upstream.open < time) await pool.world.clock.advance(0)
   }
   assert.equal(await linesOf(pool), [
     'two first: pool: 1 request in flight',
@@ -103,9 +103,9 @@ test("under sticky, the reason is the session's own entry, or the entry that the
     `${second} next: pool: 2nd for this session`,
     `${third} next: pool: 3rd for this session`,
   ])
-  assert.is(await pool.asks(1, body), home)
+  assert.is(await pool.sendAll(1, body), home)
   pool.down.set(home, 500)
-  await pool.asks(1, body)
+  await pool.sendAll(1, body)
   assert.equal((await linesOf(pool, { body }))[0], `${second} first: pool: the session was re-pinned here`)
   const named = await linesOf(pool, { headers: { 'X-Signalbox-Session': 'somebody' } })
   assert.match(named[0] ?? '', /the session was re-pinned here/, 'headers of any case')
@@ -152,7 +152,7 @@ for (const strategy of [
       const resort = targets.filter(({ use }) => use === 'last-resort')
       const usable = targets.filter(({ use }) => use === 'first' || use === 'next')
       const wanted = (usable.length > 0 ? usable : resort).map(({ provider }) => provider)
-      const called = (await pool.asks(1, body)).split('>')
+      const called = (await pool.sendAll(1, body)).split('>')
       const until = wanted.findIndex((provider) => !bad.includes(provider))
       assert.equal(called, until < 0 ? wanted : wanted.slice(0, until + 1), JSON.stringify([bad, targets]))
       await pool.world.clock.advance(500)

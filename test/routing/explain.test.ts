@@ -12,7 +12,7 @@ const test = suite('explanations')
 test('a target in cooldown is skipped with the reason and the end of the cooldown, and others are used within the attempts', async () => {
   const pool = await open('fallback', { limits: { maxAttempts: 1 } })
   pool.down.set('one', 401)
-  await pool.asks(1)
+  await pool.sendAll(1)
   const [first, ...rest] = await linesOf(pool)
   assert.match(
     first ?? '',
@@ -29,11 +29,11 @@ test('if all targets are in cooldown, the first to recover is the last resort', 
     ['three', 402],
   ] as const)
     pool.down.set(provider, status)
-  await pool.asks(1)
+  await pool.sendAll(1)
   const uses = (await linesOf(pool)).map((line) => line.split(':')[0])
   assert.equal(uses, ['one skipped', 'two last-resort', 'three skipped'])
   pool.down.clear()
-  assert.is(await pool.asks(1), 'two')
+  assert.is(await pool.sendAll(1), 'two')
 })
 
 test('a target in cooldown after occasional failures is the last resort after a healthy one, within the attempts', async () => {
@@ -72,7 +72,7 @@ test('the last attempt is reserved for another model, as when the keys of the fi
     'three beyond: pool: listed 3rd',
   ])
   pool.down.set('one', 503)
-  assert.is(await pool.asks(1), 'one>one>two')
+  assert.is(await pool.sendAll(1), 'one>one>two')
   const { targets } = await pool.world.api.explain({ model: 'one/m' })
   assert.equal(
     targets.map(({ use }) => use),
@@ -91,14 +91,18 @@ test('a target that occurs twice is listed once, because it is tried once', asyn
 
 test('two models of a provider with round-robin connections start at different connections', async () => {
   const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: name }))
-  const answer = () => json({ error: { message: 'down' } }, 500)
-  const { world, up } = await openPool(['one/m', 'one/other'], { connections, limits: { maxAttempts: 4 }, answer })
+  const respond = () => json({ error: { message: 'down' } }, 500)
+  const { world, upstream } = await openPool(['one/m', 'one/other'], {
+    connections,
+    limits: { maxAttempts: 4 },
+    respond,
+  })
   await world.api.providers.update('one', { strategy: 'round-robin' })
   const { targets } = await world.api.explain({ model: 'pool' })
   const lines = targets.map(({ connection, model }) => `${connection}/${model}`)
   assert.equal(lines, ['a/m', 'b/m', 'b/other', 'a/other'])
   await world.chat({ model: 'pool' })
-  const called = up.calls.map(
+  const called = upstream.calls.map(
     ({ headers, body }) => `${headers.get('authorization')?.slice(-1)}/${JSON.parse(body).model}`,
   )
   assert.equal(called, lines)
@@ -130,7 +134,7 @@ test("a target whose format doesn't support the request is skipped, just like in
   const lines = await linesOf(pool, { body })
   assert.match(lines[0] ?? '', /^claude skipped: its format does not support the request: "n"/)
   assert.is(lines[1], 'one first: pool: listed 2nd')
-  assert.is(await pool.asks(1, body), 'one')
+  assert.is(await pool.sendAll(1, body), 'one')
   const sketched = (await linesOf(pool, { body: { n: 2 } })).map((line) => line.split(':')[0])
   assert.equal(sketched, ['claude first', 'one next'])
   const { error } = await pool.world.api.explain({ model: 'claude/c', body })
@@ -150,7 +154,7 @@ test('the explanation uses the size and streaming of the actual request', async 
     const pool = await open('conditional', {}, entries(max))
     assert.match((await linesOf(pool, { body }))[0] ?? '', `${provider} first`)
     await pool.world.post('/v1/chat/completions', { model: 'pool', ...body })
-    assert.is(pool.up.providers[0], provider)
+    assert.is(pool.upstream.providers[0], provider)
   }
   const pool = await open('conditional', {}, [{ model: 'one/m', when: { stream: true } }, 'two/m'])
   const counted = await linesOf(pool, { path: '/v1/messages/count_tokens', body: { stream: true } })
@@ -160,10 +164,10 @@ test('the explanation uses the size and streaming of the actual request', async 
 test('a model without a target is explained by the error that the client would get', async () => {
   const { world } = await open('conditional', {}, [{ model: 'one/m', when: { tools: true } }])
   for (const model of ['poll', 'one', 'pool', 'nobody/m']) {
-    const { targets, error, model: asked } = await world.api.explain({ model })
+    const { targets, error, model: requested } = await world.api.explain({ model })
     const response = await world.chat({ model })
     const { error: read } = (await response.json()) as ErrorAnswer
-    assert.equal([targets, error?.status, error?.message, asked], [[], response.status, read.message, model])
+    assert.equal([targets, error?.status, error?.message, requested], [[], response.status, read.message, model])
   }
   const { leftOut } = await world.api.explain({ model: 'pool' })
   assert.equal(leftOut, [{ combo: 'pool', model: 'one/m', unmet: 'tools' }])
@@ -174,20 +178,20 @@ test('an explanation is the same over HTTP and in process, calls no provider, st
   const pool = await open('sticky', { storage })
   await pool.world.api.combos.create({ name: 'turns', models, strategy: 'round-robin' })
   for (const model of ['pool', 'turns', 'one/m']) {
-    const question = {
+    const request = {
       model,
       body: { user: 'me', messages: [{ role: 'user', content: 'hi' }] },
       headers: { authorization: 'Bearer hidden' },
     }
     const authorization = `Bearer ${token}`
-    const response = await pool.world.post('/api/explain', question, { headers: { authorization } })
+    const response = await pool.world.post('/api/explain', request, { headers: { authorization } })
     assert.is(response.status, 200)
     const text = await response.text()
-    assert.equal(JSON.parse(text), await pool.world.api.explain(question))
+    assert.equal(JSON.parse(text), await pool.world.api.explain(request))
     for (const secret of [apiKeyOf('one'), apiKeyOf('two'), 'hidden', 'one.test', 'sealed'])
       assert.is(text.includes(secret), false)
   }
-  assert.is(pool.up.calls.length, 0)
+  assert.is(pool.upstream.calls.length, 0)
   assert.equal(await storage.list('routing/'), [])
   assert.is((await pool.world.post('/api/explain', { model: 'pool' })).status, 401)
 })

@@ -41,9 +41,9 @@ for (const [way, how] of Object.entries({ rejects, throws })) {
   for (const methods of [['get'], ['set'], ['get', 'set', 'delete']] as const) {
     test(`if the storage ${way} on ${methods.join(', ')}, each instance keeps its own turns, and onError gets the failure`, async () => {
       const { storage, clock, broken, calls } = failingStorage(how)
-      const { world, asks } = await openPool(turns, { storage, clock })
+      const { world, sendAll } = await openPool(turns, { storage, clock })
       for (const method of methods) broken.add(method)
-      assert.is(await asks(6), 'one two three one two three')
+      assert.is(await sendAll(6), 'one two three one two three')
       assert.is(calls(), 1, 'it is left alone for a while')
       assert.equal(
         world.recorded.errors.map((error) => (error instanceof Error ? error.message : error)),
@@ -56,40 +56,43 @@ for (const [way, how] of Object.entries({ rejects, throws })) {
 
 test('a storage that failed is used again after a second, and instances share round-robin positions again', async () => {
   const { storage, clock, broken } = failingStorage(rejects)
-  const { world, asks } = await openPool(turns, { storage, clock })
-  assert.is(await asks(1), 'one')
+  const { world, sendAll } = await openPool(turns, { storage, clock })
+  assert.is(await sendAll(1), 'one')
   broken.add('set')
-  assert.is(await asks(2), 'two three')
+  assert.is(await sendAll(2), 'two three')
   await clock.advance(1_000)
-  await asks(1)
+  await sendAll(1)
   assert.is(world.recorded.errors.length, 2)
   broken.clear()
   await clock.advance(1_000)
-  assert.is(await asks(2), 'two three', 'from where the storage knows of')
+  assert.is(await sendAll(2), 'two three', 'from where the storage knows of')
   assert.ok((await storage.list('routing/')).length > 0)
 })
 
 test('moved sessions stay moved on the same instance while the storage fails', async () => {
   const { storage, clock, broken } = failingStorage(rejects)
-  const { world, down, asks } = await openPool({ models: ['one/m', 'two/m'], strategy: 'sticky' }, { storage, clock })
+  const { world, down, sendAll } = await openPool(
+    { models: ['one/m', 'two/m'], strategy: 'sticky' },
+    { storage, clock },
+  )
   const body = { user: 'somebody' }
-  const home = await asks(1, body)
+  const home = await sendAll(1, body)
   for (const method of ['get', 'set', 'delete'] as const) broken.add(method)
   down.set(home, 500)
   const other = home === 'one' ? 'two' : 'one'
-  assert.is(await asks(1, body), `${home}>${other}`)
+  assert.is(await sendAll(1, body), `${home}>${other}`)
   down.clear()
-  assert.is(await asks(2, body), `${other} ${other}`)
+  assert.is(await sendAll(2, body), `${other} ${other}`)
   for (const { status } of world.recorded.requests) assert.is(status, 200)
 })
 
 test("a combo can be changed and deleted while the state of its turns can't be stored", async () => {
   const { storage, clock, broken } = failingStorage(rejects)
-  const { world, asks } = await openPool(turns, { storage, clock })
+  const { world, sendAll } = await openPool(turns, { storage, clock })
   for (const method of ['get', 'set', 'delete'] as const) broken.add(method)
-  assert.is(await asks(2), 'one two')
+  assert.is(await sendAll(2), 'one two')
   const id = (await world.api.combos.list()).combos[0]?.id ?? ''
   await world.api.combos.update(id, {})
-  assert.is(await asks(2), 'one two')
+  assert.is(await sendAll(2), 'one two')
   assert.equal(await world.api.combos.delete(id), { success: true })
 })

@@ -12,7 +12,7 @@ const test = suite('health compared with a model')
 
 /** A call to a target begins, an in-flight call ends, or something else happens. */
 type Step = { begin: number } | { end: number; as: End } | { change: number } | { passMs: number }
-type End = 'answer' | 'stream' | 'drop' | { fail: FailureClass; asked?: number; level?: 'connection' }
+type End = 'answer' | 'stream' | 'drop' | { fail: FailureClass; requested?: number; level?: 'connection' }
 
 const classes: FailureClass[] = [
   'client',
@@ -84,14 +84,14 @@ test(`over ${times(10_000)} histories of four targets, health agrees with the mo
           underWay.push({ trial, call, isStream: true })
         } else if (as === 'answer') {
           trial.succeed()
-          model.answer(call, nowMs)
+          model.respond(call, nowMs)
         } else if (as === 'drop') {
           trial.drop()
           model.drop(call)
         } else {
-          const { asked, level } = as
-          trial.fail({ class: as.fail, message: '', retryAfterMs: asked, ...(level && { level, isCertain: true }) })
-          model.fail(call, as.fail, { asked, level, now: nowMs })
+          const { requested, level } = as
+          trial.fail({ class: as.fail, message: '', retryAfterMs: requested, ...(level && { level, isCertain: true }) })
+          model.fail(call, as.fail, { requested, level, now: nowMs })
         }
       }
 

@@ -138,7 +138,7 @@ test('a definitive failure starts a cooldown immediately, and other failures onl
 })
 
 test('only a requested wait, a rejected key, and a missing model are mandatory cooldowns', () => {
-  for (const [what, isCertain, asked, isMandatory] of [
+  for (const [what, isCertain, requested, isMandatory] of [
     ['rate-limit', false, 1_000, true],
     ['server', false, 1_000, true],
     ['credentials', false, undefined, true],
@@ -147,8 +147,8 @@ test('only a requested wait, a rejected key, and a missing model are mandatory c
     ['network', true, undefined, false],
   ] as const) {
     const { health } = open()
-    health.begin(target()).fail({ ...failure(what, asked), isCertain })
-    assert.is(health.getCooldown(target())?.isMandatory, isMandatory, `${what} ${asked}`)
+    health.begin(target()).fail({ ...failure(what, requested), isCertain })
+    assert.is(health.getCooldown(target())?.isMandatory, isMandatory, `${what} ${requested}`)
   }
 })
 
@@ -165,13 +165,13 @@ test("failures under a combo's own health terms don't affect other requests, exc
 })
 
 test('a wait that the provider requests is used exactly, up to an hour', async () => {
-  for (const [asked, waited] of [
+  for (const [requestCount, waited] of [
     [30_000, 30_000],
     [0, 0],
     [24 * 3_600_000, 3_600_000],
   ] as const) {
     const { fail, health, waitOf } = open(() => 0.999)
-    fail('rate-limit', target(), asked)
+    fail('rate-limit', target(), requestCount)
     assert.is(waitOf() ?? 0, waited)
     assert.is((await health.list([connection('a')])).length, 1)
   }

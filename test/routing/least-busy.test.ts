@@ -9,8 +9,8 @@ const busy = (...models: string[]) => ({ models, strategy: 'least-busy' as const
 const pair = busy('one/m', 'two/m')
 
 /** Responds to the first call as given, and to all others immediately. */
-const first = (answer: Answering): PoolOptions => ({
-  answer: (call, nth) => (nth === 1 ? answer(call, nth) : json(chatAnswer())),
+const first = (respond: Answering): PoolOptions => ({
+  respond: (call, nth) => (nth === 1 ? respond(call, nth) : json(chatAnswer())),
 })
 
 for (const [count, models] of [
@@ -18,54 +18,54 @@ for (const [count, models] of [
   [9, ['one/m', 'two/m', 'three/m']],
 ] as const) {
   test(`a burst of ${count} requests is spread evenly over ${models.length} targets`, async () => {
-    const { world, up } = await openPool(busy(...models))
+    const { world, upstream } = await openPool(busy(...models))
     await Promise.all(Array.from({ length: count }, () => world.chat({ model: 'pool' })))
-    const counts = Object.values(countOf(up.providers))
+    const counts = Object.values(countOf(upstream.providers))
     assert.equal(counts, Array(models.length).fill(count / models.length))
   })
 }
 
 test('a burst is spread evenly if one of the targets is in cooldown', async () => {
-  const { world, up, down } = await openPool(busy('one/m', 'two/m', 'three/m'))
+  const { world, upstream, down } = await openPool(busy('one/m', 'two/m', 'three/m'))
   down.set('one', 401)
   await world.chat({ model: 'one/m' })
-  up.calls.length = 0
+  upstream.calls.length = 0
   await Promise.all(Array.from({ length: 10 }, () => world.chat({ model: 'pool' })))
-  assert.equal(countOf(up.providers), { two: 5, three: 5 })
+  assert.equal(countOf(upstream.providers), { two: 5, three: 5 })
 })
 
 /** Sends requests one after another whose responses never come, and returns the targets that they wait for. */
-async function waitingFor(pool: Pick<Pool, 'world' | 'up'>, times: number) {
-  const { world, up } = pool
-  up.calls.length = 0
+async function waitingFor(pool: Pick<Pool, 'world' | 'upstream'>, times: number) {
+  const { world, upstream } = pool
+  upstream.calls.length = 0
   for (let time = 1; time <= times; time++) {
     void world.chat({ model: 'pool' })
-    while (up.calls.length < time) await world.clock.advance(0)
+    while (upstream.calls.length < time) await world.clock.advance(0)
   }
-  return countOf(up.providers)
+  return countOf(upstream.providers)
 }
 
 test('requests on connections other than the first count as load of their provider', async () => {
   const pool = await openPool(pair, {
     connections: [{ provider: 'one', apiKey: 'dead' }, 'one', 'two'],
-    answer: ({ headers }) => (headers.get('authorization') === 'Bearer dead' ? json({}, 401) : never()),
+    respond: ({ headers }) => (headers.get('authorization') === 'Bearer dead' ? json({}, 401) : never()),
   })
   void pool.world.chat({ model: 'one/m' })
-  while (pool.up.calls.length < 2) await pool.world.clock.advance(0)
+  while (pool.upstream.calls.length < 2) await pool.world.clock.advance(0)
   assert.equal(await waitingFor(pool, 9), { one: 4, two: 5 }, 'one waits already')
 })
 
 test("a request doesn't count as load for the connection that its combo has chosen for it", async () => {
   const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: `key-${name}` }))
   const combo = { ...busy('one/m', 'two/m'), connectionStrategy: 'least-busy' as const }
-  const { world, up } = await openPool(combo, { connections: [...connections, 'two'] })
+  const { world, upstream } = await openPool(combo, { connections: [...connections, 'two'] })
   await world.chat({ model: 'pool' })
-  assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer key-a')
+  assert.is(upstream.calls[0]?.headers.get('authorization'), 'Bearer key-a')
 })
 
 test('requests to any target of a combo count as its load', async () => {
   const combos = { inner: { models: ['one/m', 'two/m'], strategy: 'round-robin' as const } }
-  const pool = await openPool(busy('inner', 'three/m'), { combos, answer: never })
+  const pool = await openPool(busy('inner', 'three/m'), { combos, respond: never })
   assert.equal(await waitingFor(pool, 12), { one: 3, two: 3, three: 6 })
 })
 
@@ -74,17 +74,17 @@ test('a non-streaming request counts as load until the response is complete', as
   const late = new Promise<void>((resolve) => {
     bring = resolve
   })
-  const { world, up, asks } = await openPool(
+  const { world, upstream, sendAll } = await openPool(
     pair,
     first(() => late.then(() => json(chatAnswer()))),
   )
   const pending = world.chat({ model: 'pool' })
-  while (up.calls.length < 1) await world.clock.advance(0)
-  assert.is(await asks(2), 'two two')
+  while (upstream.calls.length < 1) await world.clock.advance(0)
+  assert.is(await sendAll(2), 'two two')
   bring()
   await pending
-  assert.is(await asks(1), 'one')
-  assert.is(up.open, 0)
+  assert.is(await sendAll(1), 'one')
+  assert.is(upstream.open, 0)
 })
 
 const stream = { model: 'pool', stream: true }
@@ -97,42 +97,42 @@ const ends: Array<
   ['is aborted by a client disconnect', () => sse(events.slice(0, 3), 'hang'), async (_, leave) => leave.abort()],
   ['is canceled by your app', () => sse(events.slice(0, 3), 'hang'), async (response) => response.body?.cancel()],
 ]
-for (const [how, answer, end] of ends) {
+for (const [how, respond, end] of ends) {
   test(`a stream counts as load until it ${how}`, async () => {
-    const { world, up, asks } = await openPool(pair, first(answer))
+    const { world, upstream, sendAll } = await openPool(pair, first(respond))
     const leave = new AbortController()
     const response = await world.chat(stream, { signal: leave.signal })
-    assert.is(await asks(2), 'two two')
+    assert.is(await sendAll(2), 'two two')
     await end(response, leave)
-    assert.is(await asks(2), 'one one')
-    assert.is(up.open, 0)
+    assert.is(await sendAll(2), 'one one')
+    assert.is(upstream.open, 0)
   })
 }
 
 test('a request no longer counts as load if its client disconnects before the response', async () => {
-  const { world, up, asks } = await openPool(pair, first(never))
+  const { world, upstream, sendAll } = await openPool(pair, first(never))
   const leave = new AbortController()
   const pending = world.chat(stream, { signal: leave.signal })
-  while (up.calls.length < 1) await world.clock.advance(0)
-  assert.is(await asks(1), 'two')
+  while (upstream.calls.length < 1) await world.clock.advance(0)
+  assert.is(await sendAll(1), 'two')
   leave.abort()
   await pending
-  assert.is(await asks(1), 'one')
+  assert.is(await sendAll(1), 'one')
 })
 
 test('a failed attempt no longer counts as load', async () => {
-  const { down, asks } = await openPool(pair)
+  const { down, sendAll } = await openPool(pair)
   down.set('one', 500)
-  assert.is(await asks(2), 'one>two one>two')
+  assert.is(await sendAll(2), 'one>two one>two')
   down.clear()
-  assert.is(await asks(2), 'one one')
+  assert.is(await sendAll(2), 'one one')
 })
 
 test("a request that no target supports doesn't count as load", async () => {
-  const { world, down, asks } = await openPool(pair)
+  const { world, down, sendAll } = await openPool(pair)
   down.set('one', 401).set('two', 401)
-  assert.is(await asks(1), 'one>two')
+  assert.is(await sendAll(1), 'one>two')
   down.clear()
   await world.clock.advance(10 * 60_000)
-  assert.is(await asks(2), 'one one')
+  assert.is(await sendAll(2), 'one one')
 })

@@ -20,7 +20,7 @@ async function openRace(
   const clock = fakeClock()
   const pool = await openPool(fastest(...models), {
     clock,
-    async answer({ provider, body, headers }) {
+    async respond({ provider, body, headers }) {
       const key = headers.get('authorization') ?? ''
       const { stream } = JSON.parse(body)
       const delay = (stream ? streamMs : ms)[key] ?? (stream ? streamMs : ms)[provider] ?? 1
@@ -34,10 +34,10 @@ async function openRace(
   /** Sends `times` requests and returns the target of each. */
   async function race(times: number, body: object = {}) {
     let isOver = false
-    const requested = pool.asks(times, body).finally(() => {
+    const requested = pool.sendAll(times, body).finally(() => {
       isOver = true
     })
-    while (!isOver) await clock.advance(pool.up.open > 0 ? STEP : 0)
+    while (!isOver) await clock.advance(pool.upstream.open > 0 ? STEP : 0)
     return (await requested).split(' ')
   }
   return { ...pool, clock, race }

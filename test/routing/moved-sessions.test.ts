@@ -28,16 +28,16 @@ for (const [what, change] of Object.entries(changes)) {
     const first = await openPool(sticky, { storage })
     const second = await joinPool(first, { storage })
     const body = { user: 'somebody' }
-    const home = await first.asks(1, body)
+    const home = await first.sendAll(1, body)
     first.down.set(home, 500)
-    const [, other] = (await first.asks(1, body)).split('>')
+    const [, other] = (await first.sendAll(1, body)).split('>')
     first.down.clear()
-    assert.is(await second.asks(1, body), other)
+    assert.is(await second.sendAll(1, body), other)
     const [pool] = (await first.world.api.combos.list()).combos
     await change(first.world.api, pool?.id ?? '')
     await first.world.clock.advance(1_000)
-    assert.is(await first.asks(1, body), home)
-    assert.is(await second.asks(1, body), home)
+    assert.is(await first.sendAll(1, body), home)
+    assert.is(await second.sendAll(1, body), home)
   })
 }
 
@@ -46,11 +46,11 @@ test("a session that was moved between a provider's connections returns when the
   const connections = keys.map((apiKey) => ({ provider: 'one', name: apiKey, apiKey }))
   const down = new Set<string>()
   const used: string[] = []
-  const { world, asks } = await openPool(
+  const { world, sendAll } = await openPool(
     { models: ['one/m'], connectionStrategy: 'sticky' },
     {
       connections,
-      answer: ({ headers }) => {
+      respond: ({ headers }) => {
         const key = headers.get('authorization')?.replace('Bearer ', '') ?? ''
         used.push(key)
         return down.has(key) ? json({ error: { message: 'down' } }, 500) : json(chatAnswer())
@@ -58,50 +58,50 @@ test("a session that was moved between a provider's connections returns when the
     },
   )
   const body = { user: 'somebody' }
-  await asks(1, body)
+  await sendAll(1, body)
   const home = used.at(-1) ?? ''
   down.add(home)
-  await asks(1, body)
+  await sendAll(1, body)
   down.clear()
-  await asks(1, body)
+  await sendAll(1, body)
   assert.is.not(used.at(-1), home)
   const [pool] = (await world.api.combos.list()).combos
   await world.api.combos.update(pool?.id ?? '', {})
-  await asks(1, body)
+  await sendAll(1, body)
   assert.is(used.at(-1), home)
 })
 
 test("a session stays with its entry even if the entry doesn't support one of its requests", async () => {
-  const { world, asks } = await openPool(
+  const { world, sendAll } = await openPool(
     { models: ['one/m', 'claude/c'], strategy: 'sticky' },
-    { answer: ({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()) },
+    { respond: ({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()) },
   )
   const users = Array.from({ length: 20 }, (_, nth) => ({ user: `user-${nth}` }))
   const homes: string[] = []
-  for (const user of users) homes.push(await asks(1, user))
+  for (const user of users) homes.push(await sendAll(1, user))
   const body = users[homes.indexOf('claude')]
-  assert.is(await asks(1, { ...body, n: 2 }), 'one')
+  assert.is(await sendAll(1, { ...body, n: 2 }), 'one')
   assert.is(world.recorded.requests.at(-1)?.skipped?.length, 1)
-  assert.is(await asks(1, body), 'claude')
+  assert.is(await sendAll(1, body), 'claude')
 })
 
 test("a faster hedge doesn't move a session", async () => {
   const clock = fakeClock()
   let slow = ''
-  const { world, up } = await openPool(
+  const { world, upstream } = await openPool(
     { models: ['one/m', 'two/m'], strategy: 'sticky', hedge: true },
     {
       clock,
-      async answer({ provider }) {
+      async respond({ provider }) {
         await clock.sleep(provider === slow ? 5_000 : 10)
         return json(chatAnswer())
       },
     },
   )
   async function target() {
-    const calls = up.calls.length
+    const calls = upstream.calls.length
     const pending = world.chat({ model: 'pool', user: 'somebody' })
-    while (up.calls.length === calls) await clock.advance(0)
+    while (upstream.calls.length === calls) await clock.advance(0)
     await clock.advance(100)
     return (await pending).headers.get('x-signalbox-target')
   }

@@ -12,42 +12,42 @@ const called = '200 one/m=503:server, two/m=200'
 const passedOver = '200 one/m=skipped:server, two/m=200'
 
 test('cooldowns follow the failure rate, the volume, and the times in the settings', async () => {
-  const { down, ask, pass, world } = await failing()
+  const { down, send, pass, world } = await failing()
   await world.api.settings.update({ health: { failureShare: 0.75, minCalls: 2, cooldownMs: 20_000, windowMs: 10_000 } })
-  await ask()
+  await send()
   down.one = refused(503)
-  for (const answer of [called, called, called, passedOver]) assert.is(await ask(), answer)
+  for (const response of [called, called, called, passedOver]) assert.is(await send(), response)
   pass(19_000)
-  assert.is(await ask(), passedOver)
+  assert.is(await send(), passedOver)
   pass(4_000)
   delete down.one
-  assert.is(await ask(), '200 one/m=200')
+  assert.is(await send(), '200 one/m=200')
   down.one = refused(503)
-  assert.is(await ask(), called, 'one call is too few')
+  assert.is(await send(), called, 'one call is too few')
   pass(11_000)
-  assert.is(await ask(), called, 'the first is out of the window')
-  assert.is(await ask(), called)
-  assert.is(await ask(), passedOver)
+  assert.is(await send(), called, 'the first is out of the window')
+  assert.is(await send(), called)
+  assert.is(await send(), passedOver)
 })
 
 test('no cooldown exceeds the maximum in the settings', async () => {
-  const { down, ask, pass, world } = await failing()
+  const { down, send, pass, world } = await failing()
   await world.api.settings.update({ health: { minCalls: 1, cooldownMs: 1_000, maxCooldownMs: 2_000 } })
   down.one = refused(503)
   for (let probe = 0; probe < 5; probe++) {
-    assert.is(await ask(), called)
-    assert.is(await ask(), passedOver)
+    assert.is(await send(), called)
+    assert.is(await send(), passedOver)
     pass(2_200)
   }
 })
 
 test('a combo’s own health terms apply to its own requests only', async () => {
-  const { down, ask, world } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 1 } } } })
+  const { down, send, world } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 1 } } } })
   down.one = refused(503)
-  assert.is(await ask('own'), called)
-  assert.is(await ask('own'), passedOver)
-  for (let at = 0; at < 5; at++) assert.is(await ask('chain'), called)
-  assert.is(await ask('chain'), passedOver)
+  assert.is(await send('own'), called)
+  assert.is(await send('own'), passedOver)
+  for (let at = 0; at < 5; at++) assert.is(await send('chain'), called)
+  assert.is(await send('chain'), passedOver)
   const { health } = await world.api.health.list()
   const ofModels = health.filter(({ level }) => level === 'model')
   assert.equal(
@@ -60,55 +60,55 @@ test('a combo’s own health terms apply to its own requests only', async () => 
 })
 
 test('a combo with its own health terms ignores occasional failures of other requests', async () => {
-  const { down, ask } = await failing({
+  const { down, send } = await failing({
     combos: { chain: models, deep: ['one/other', 'two/m'], own: { models, health: { minCalls: 2 } } },
   })
   down.one = refused(503)
-  for (const combo of ['chain', 'deep']) for (let at = 0; at < 12; at++) await ask(combo)
-  assert.is(await ask('chain'), passedOver, 'the model, and its provider or connection')
-  assert.is(await ask('own'), called)
+  for (const combo of ['chain', 'deep']) for (let at = 0; at < 12; at++) await send(combo)
+  assert.is(await send('chain'), passedOver, 'the model, and its provider or connection')
+  assert.is(await send('own'), called)
   delete down.one
-  assert.is(await ask('own'), '200 one/m=200')
-  assert.is(await ask('chain'), passedOver, 'which the answer to the combo does not end')
+  assert.is(await send('own'), '200 one/m=200')
+  assert.is(await send('chain'), passedOver, 'which the answer to the combo does not end')
 })
 
 test('a combo with its own health terms respects definitive failures, and its successes end them', async () => {
-  const { down, ask, pass } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
+  const { down, send, pass } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
   for (const [status, reason] of [
     [401, 'credentials'],
     [429, 'rate-limit'],
   ] as const) {
     down.one = refused(status)
-    await ask('chain')
-    assert.is(await ask('own'), `200 one/m=skipped:${reason}, two/m=200`)
+    await send('chain')
+    assert.is(await send('own'), `200 one/m=skipped:${reason}, two/m=200`)
     delete down.one
     pass(3_600_000)
-    assert.is(await ask('own'), '200 one/m=200')
-    assert.is(await ask('chain'), '200 one/m=200')
+    assert.is(await send('own'), '200 one/m=200')
+    assert.is(await send('chain'), '200 one/m=200')
   }
 })
 
 test("a key that is rejected under a combo's own health terms is skipped by all requests", async () => {
-  const { down, ask } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
+  const { down, send } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
   down.one = refused(401)
-  assert.is(await ask('own'), '200 one/m=401:credentials, two/m=200')
-  assert.is(await ask('chain'), '200 one/m=skipped:credentials, two/m=200')
+  assert.is(await send('own'), '200 one/m=401:credentials, two/m=200')
+  assert.is(await send('chain'), '200 one/m=skipped:credentials, two/m=200')
 })
 
 test('the rules of the requested combo apply, not those of a combo within it', async () => {
   const combos = { inner: { models, maxAttempts: 1 }, outer: { models: ['inner'], maxAttempts: 2 } }
-  const { down, ask } = await failing({ combos, aliases: { other: 'inner' } })
+  const { down, send } = await failing({ combos, aliases: { other: 'inner' } })
   down.one = refused(500)
-  assert.is(await ask('outer'), '200 one/m=500:server, two/m=200')
-  assert.is(await ask('inner'), '500 one/m=500:server, stopped=max-attempts')
-  assert.is(await ask('other'), '500 one/m=500:server, stopped=max-attempts')
+  assert.is(await send('outer'), '200 one/m=500:server, two/m=200')
+  assert.is(await send('inner'), '500 one/m=500:server, stopped=max-attempts')
+  assert.is(await send('other'), '500 one/m=500:server, stopped=max-attempts')
 })
 
 test("the number of attempts in the settings overrides the gateway's limit, and a combo's overrides both", async () => {
   const combos = { chain: [...models, 'three/m'], own: { models: [...models, 'three/m'], maxAttempts: 3 } }
-  const { down, ask, world } = await failing({ combos, limits: { maxAttempts: 1 } })
+  const { down, send, world } = await failing({ combos, limits: { maxAttempts: 1 } })
   for (const provider of ['one', 'two', 'three']) down[provider] = refused(500)
-  const attempts = async (model: string) => (await ask(model)).split('=500:server').length - 1
+  const attempts = async (model: string) => (await send(model)).split('=500:server').length - 1
   assert.is(await attempts('chain'), 1)
   await world.api.settings.update({ maxAttempts: 2 })
   assert.is(await attempts('chain'), 2)
@@ -124,13 +124,13 @@ test("the number of attempts in the settings overrides the gateway's limit, and 
 
 test("the timeouts in the settings end a call, and a combo's override them", async () => {
   const clock = fakeClock()
-  const up = fakeUpstream(({ body }) => {
+  const upstream = fakeUpstream(({ body }) => {
     const { stream, model } = JSON.parse(body)
     if (stream) return sse([chatChunk({ content: 'Once' })], 'hang')
     return model === 'm' ? never() : json(chatAnswer())
   })
   const combos = { own: { models: ['one/m'], timeouts: { headersMs: 400 } } }
-  const world = await openWorld({ fetch: up, clock, combos })
+  const world = await openWorld({ fetch: upstream, clock, combos })
   await world.api.settings.update({ timeouts: { headersMs: 2_000, idleMs: 3_000 } })
   const took = async (request: Promise<Response>, ms: number) => {
     let isOver = false

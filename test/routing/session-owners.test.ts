@@ -19,34 +19,34 @@ async function createKeys({ world }: Pick<Pool, 'world'>) {
 test("a session that moves doesn't move another caller's session of the same name", async () => {
   const storage = memoryStorage()
   const pool = await openPool(sticky, { storage })
-  const { asks, down } = pool
+  const { sendAll, down } = pool
   const { alice, bob } = await createKeys(pool)
-  const home = await asks(1, body, alice)
-  assert.is(await asks(1, body, bob), home, 'both start at the same target')
+  const home = await sendAll(1, body, alice)
+  assert.is(await sendAll(1, body, bob), home, 'both start at the same target')
   down.set(home, 500)
-  const [, other = ''] = (await asks(1, body, alice)).split('>')
+  const [, other = ''] = (await sendAll(1, body, alice)).split('>')
   down.clear()
   await pool.world.api.health.reset()
-  assert.is(await asks(1, body, alice), other)
-  assert.is(await asks(1, body, bob), home)
-  assert.is(await asks(1, body), home, 'without a key')
+  assert.is(await sendAll(1, body, alice), other)
+  assert.is(await sendAll(1, body, bob), home)
+  assert.is(await sendAll(1, body), home, 'without a key')
   const second = await joinPool(pool, { storage })
-  assert.is(await second.asks(1, body, alice), other, 'on another instance, too')
-  assert.is(await second.asks(1, body, bob), home)
+  assert.is(await second.sendAll(1, body, alice), other, 'on another instance, too')
+  assert.is(await second.sendAll(1, body, bob), home)
 })
 
 test('a draining connection keeps only sessions of the caller that it has served', async () => {
   const pool = await openPool({ models: ['one/m', 'two/m'], strategy: 'sticky' })
-  const { asks, world } = pool
+  const { sendAll, world } = pool
   const { alice, bob } = await createKeys(pool)
   const users = Array.from({ length: 12 }, (_, nth) => `user-${nth}`)
   const homes = new Map<string, string>()
-  for (const user of users) homes.set(user, await asks(1, { user }, alice))
+  for (const user of users) homes.set(user, await sendAll(1, { user }, alice))
   for (const one of (await world.api.connections.list()).connections)
     if (one.provider === 'one') await world.api.connections.update(one.id, { draining: true })
   assert.ok([...homes.values()].includes('one'))
   for (const user of users) {
-    assert.is(await asks(1, { user }, bob), 'two', user)
-    assert.is(await asks(1, { user }, alice), homes.get(user), user)
+    assert.is(await sendAll(1, { user }, bob), 'two', user)
+    assert.is(await sendAll(1, { user }, alice), homes.get(user), user)
   }
 })

@@ -14,7 +14,7 @@ const fastest = { models: ['one/m', 'two/m', 'three/m'], strategy: 'least-latenc
 /** The maximum age of the data that instances have about each other. */
 const NEWS = 100
 
-type Instance = Pick<Pool, 'world' | 'asks'>
+type Instance = Pick<Pool, 'world' | 'sendAll'>
 
 interface TwoOptions {
   clock?: FakeClock
@@ -34,7 +34,7 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
     clock,
     storage,
     limits: { headersTimeoutMs: 1e9, idleTimeoutMs: 1e9, totalTimeoutMs: 1e9 },
-    async answer({ provider }) {
+    async respond({ provider }) {
       if (isHeld) await new Promise<void>((resolve) => held.push(resolve))
       await clock.sleep(ms[provider] ?? 0)
       return json(chatAnswer())
@@ -44,7 +44,7 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
 
   /** Starts a request whose response waits for `release`, and returns its target. */
   async function hold({ world }: Instance) {
-    const { calls } = first.up
+    const { calls } = first.upstream
     const before = calls.length
     isHeld = true
     void world.chat({ model: 'pool' })
@@ -59,12 +59,12 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
   }
 
   /** Sends `times` requests one after another and returns the target of each. */
-  async function race({ asks }: Instance, times: number) {
+  async function race({ sendAll }: Instance, times: number) {
     let isOver = false
-    const pending = asks(times).finally(() => {
+    const pending = sendAll(times).finally(() => {
       isOver = true
     })
-    while (!isOver) await clock.advance(first.up.open > 0 ? 50 : 0)
+    while (!isOver) await clock.advance(first.upstream.open > 0 ? 50 : 0)
     return (await pending).split(' ')
   }
 
@@ -76,23 +76,23 @@ const toldIn = (storage: Storage) => storage.list('routing/measures/')
 test('other instances count the load of an instance until it ends', async () => {
   const { first, second, clock, hold, release } = await openTwo(busy)
   assert.is(await hold(first), 'one')
-  assert.is(await second.asks(2), 'two two')
+  assert.is(await second.sendAll(2), 'two two')
   assert.is(await hold(second), 'two')
   await clock.advance(NEWS)
   assert.is(await hold(first), 'one', 'one waits at each of them')
   await clock.advance(NEWS)
-  assert.is(await second.asks(1), 'two', 'two wait there')
+  assert.is(await second.sendAll(1), 'two', 'two wait there')
   await release()
-  assert.is(await second.asks(1), 'one')
+  assert.is(await second.sendAll(1), 'one')
 })
 
 test('long streams count as load until they end', async () => {
   const { first, second, clock, hold, release } = await openTwo(busy)
   await hold(first)
   for (let minute = 0; minute < 30; minute++) await clock.advance(60_000)
-  assert.is(await second.asks(1), 'two')
+  assert.is(await second.sendAll(1), 'two')
   await release()
-  assert.is(await second.asks(1), 'one')
+  assert.is(await second.sendAll(1), 'one')
 })
 
 test('the load of a killed instance counts for a minute', async () => {
@@ -104,9 +104,9 @@ test('the load of a killed instance counts for a minute', async () => {
   await first.world.gateway.close({ graceMs: 0 })
   assert.is((await toldIn(storage)).length, 1, 'one that is closed takes its words with it')
   await clock.advance(NEWS)
-  assert.is(await second.asks(1), 'two')
+  assert.is(await second.sendAll(1), 'two')
   await clock.advance(60_000)
-  assert.is(await second.asks(1), 'one')
+  assert.is(await second.sendAll(1), 'one')
 })
 
 test('an instance without measurements uses those of other instances', async () => {
@@ -154,7 +154,7 @@ test("load that was published with an average doesn't count forever", async () =
 test('with `sharedState: false` each instance uses its own measurements, and publishes nothing', async () => {
   const { first, second, hold, storage } = await openTwo(busy, { sharedState: false })
   await hold(first)
-  assert.is(await second.asks(1), 'one')
+  assert.is(await second.sendAll(1), 'one')
   assert.equal(await toldIn(storage), [])
 })
 
@@ -173,7 +173,7 @@ for (const rubbish of ['', 'null', '{"at":1}', '{"at":"x","targets":{}}', '{"at"
   test(`an unreadable publication is ignored: ${rubbish || 'an empty string'}`, async () => {
     const { first, storage } = await openTwo(busy)
     await storage.set('routing/measures/other', rubbish)
-    assert.is(await first.asks(2), 'one one')
+    assert.is(await first.sendAll(2), 'one one')
     assert.equal(first.world.recorded.errors, [])
   })
 
@@ -188,6 +188,6 @@ test('each instance uses its own measurements while the storage fails, and onErr
   }
   const { first, hold } = await openTwo(busy, { clock, storage })
   assert.is(await hold(first), 'one')
-  assert.is(await first.asks(2), 'two two')
+  assert.is(await first.sendAll(2), 'two two')
   assert.is(first.world.recorded.errors.length, 1, 'and it is left alone for a while')
 })

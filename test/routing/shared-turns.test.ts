@@ -50,14 +50,14 @@ test('two instances on one storage take turns, regardless of which one gets the 
   const storage = memoryStorage()
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })
-  assert.is(await first.asks(2), 'one two')
-  assert.is(await second.asks(2), 'three one')
-  assert.is(await first.asks(1), 'two')
-  assert.is(await second.asks(1), 'three')
+  assert.is(await first.sendAll(2), 'one two')
+  assert.is(await second.sendAll(2), 'three one')
+  assert.is(await first.sendAll(1), 'two')
+  assert.is(await second.sendAll(1), 'three')
   const random = createRandom(1)
   for (let time = 0; time < 60; time++) {
     const either = random.next() < 0.5 ? first : second
-    assert.is(await either.asks(1), ['one', 'two', 'three'][time % 3])
+    assert.is(await either.sendAll(1), ['one', 'two', 'three'][time % 3])
   }
 })
 
@@ -66,9 +66,9 @@ test('two instances take turns evenly even if each falls back to another target'
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })
   first.down.set('two', 500)
-  assert.is(await first.asks(2), 'one two>three')
-  assert.is(await second.asks(2), 'one two>three')
-  assert.is(await first.asks(1), 'one')
+  assert.is(await first.sendAll(2), 'one two>three')
+  assert.is(await second.sendAll(2), 'one two>three')
+  assert.is(await first.sendAll(1), 'one')
 })
 
 test('three instances with frequent write conflicts share turns exactly evenly', async () => {
@@ -84,32 +84,32 @@ test('three instances with frequent write conflicts share turns exactly evenly',
   )
   await passing(clock, Promise.all(chats))
   assert.ok(storage.lost > 200, `${storage.lost} races`)
-  assert.equal(countOf(first.up.providers), { one: 400, two: 400, three: 400 })
+  assert.equal(countOf(first.upstream.providers), { one: 400, two: 400, three: 400 })
 })
 
 test('every instance starts again at the first model after a PUT or DELETE of a combo', async () => {
   const storage = memoryStorage()
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })
-  assert.is(`${await first.asks(1)} ${await second.asks(1)}`, 'one two')
+  assert.is(`${await first.sendAll(1)} ${await second.sendAll(1)}`, 'one two')
   const id = (await first.world.api.combos.list()).combos[0]?.id ?? ''
   await first.world.api.combos.update(id, {})
-  assert.is(`${await second.asks(1)} ${await first.asks(1)}`, 'one two')
+  assert.is(`${await second.sendAll(1)} ${await first.sendAll(1)}`, 'one two')
   await second.world.api.combos.delete(id)
   await first.world.api.combos.create({ name: 'pool', ...turns })
-  assert.is(`${await second.asks(1)} ${await first.asks(1)}`, 'one two')
+  assert.is(`${await second.sendAll(1)} ${await first.sendAll(1)}`, 'one two')
 })
 
 test('a new combo starts at its first model, even if an instance kept using the deleted one', async () => {
   const { watch: _, ...storage } = memoryStorage() // so that others hear of a change after a while
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })
-  assert.is(`${await first.asks(1)} ${await second.asks(1)}`, 'one two')
+  assert.is(`${await first.sendAll(1)} ${await second.sendAll(1)}`, 'one two')
   const id = (await second.world.api.combos.list()).combos[0]?.id ?? ''
   await second.world.api.combos.delete(id)
-  assert.is(await first.asks(2), 'one two', 'it still knows the old one')
+  assert.is(await first.sendAll(2), 'one two', 'it still knows the old one')
   await second.world.api.combos.create({ name: 'pool', ...turns })
-  assert.is(`${await second.asks(1)} ${await first.asks(1)}`, 'one two')
+  assert.is(`${await second.sendAll(1)} ${await first.sendAll(1)}`, 'one two')
 })
 
 test('two instances with the same data folder take turns', () =>
@@ -118,10 +118,10 @@ test('two instances with the same data folder take turns', () =>
     const storages = [open(), open()] as const
     const first = await openPool(turns, { storage: storages[0] })
     const second = await joinPool(first, { storage: storages[1] })
-    assert.is(`${await first.asks(1)} ${await second.asks(1)} ${await first.asks(1)}`, 'one two three')
+    assert.is(`${await first.sendAll(1)} ${await second.sendAll(1)} ${await first.sendAll(1)}`, 'one two three')
     const many = ({ world }: Pick<Pool, 'world'>) => Array.from({ length: 30 }, () => world.chat({ model: 'pool' }))
     await Promise.all([...many(first), ...many(second)])
-    assert.equal(countOf(first.up.providers), { one: 21, two: 21, three: 21 })
+    assert.equal(countOf(first.upstream.providers), { one: 21, two: 21, three: 21 })
     for (const { gateway } of [first.world, second.world]) await gateway.close()
     for (const storage of storages) await storage.close?.()
   }))
@@ -134,7 +134,7 @@ for (const [what, options] of [
     const first = await openPool(turns, options)
     const second = await joinPool(first, options)
     assert.is(
-      `${await first.asks(2)} | ${await second.asks(3)} | ${await first.asks(2)}`,
+      `${await first.sendAll(2)} | ${await second.sendAll(3)} | ${await first.sendAll(2)}`,
       'one two | one two three | three one',
     )
     assert.equal(await options.storage.list('routing/'), [])

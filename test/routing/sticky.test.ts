@@ -34,50 +34,50 @@ const ways: Record<string, (who: string) => [body: object, init?: RequestInit]> 
 }
 for (const [what, request] of Object.entries(ways)) {
   test(`a session identified by ${what} stays on its target, and other sessions use other targets`, async () => {
-    const { up, asks } = await openPool(sticky)
+    const { upstream, sendAll } = await openPool(sticky)
     for (let nth = 0; nth < 40; nth++) {
-      const [home = '', ...rest] = (await asks(3, ...request(`somebody ${nth}`))).split(' ')
+      const [home = '', ...rest] = (await sendAll(3, ...request(`somebody ${nth}`))).split(' ')
       assert.equal(rest, [home, home])
     }
-    for (const [provider, calls] of Object.entries(countOf(up.providers)))
+    for (const [provider, calls] of Object.entries(countOf(upstream.providers)))
       assert.ok(calls >= 9, `${provider}: ${calls}`)
-    assert.is(new Set(up.providers).size, 3)
+    assert.is(new Set(upstream.providers).size, 3)
   })
 }
 
 test('an AI SDK conversation stays on its target, and other conversations use other targets', async () => {
-  const { world, up } = await openPool(sticky)
+  const { world, upstream } = await openPool(sticky)
   for (let nth = 0; nth < 20; nth++) {
     const first = { role: 'user', content: [{ type: 'text', text: `I am ${nth}` }] }
     const turn = { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] }
     for (const prompt of [[first], [first, turn, first]])
       await world.post('/v4/ai/language-model', { prompt }, { headers: { 'ai-language-model-id': 'pool' } })
-    assert.is(up.providers.at(-1), up.providers.at(-2))
+    assert.is(upstream.providers.at(-1), upstream.providers.at(-2))
   }
-  assert.is(new Set(up.providers).size, 3)
+  assert.is(new Set(upstream.providers).size, 3)
 })
 
 test('a session name takes precedence over the beginning of the conversation, and the header over the body', async () => {
-  const { asks } = await openPool(sticky)
+  const { sendAll } = await openPool(sticky)
   for (let nth = 0; nth < 10; nth++) {
     const headers = { 'x-signalbox-session': `s${nth}` }
-    const home = await asks(1, {}, { headers })
+    const home = await sendAll(1, {}, { headers })
     for (const body of [{ user: 'x' }, { prompt_cache_key: 'y' }, { messages: [{ role: 'user', content: 'z' }] }])
-      assert.is(await asks(1, body, { headers: { ...headers, 'x-session-id': 'other' } }), home)
-    const named = await asks(1, { user: `u${nth}` })
-    assert.is(await asks(1, { user: `u${nth}`, messages: [{ role: 'user', content: 'z' }] }), named)
-    assert.is(await asks(1, { user: `u${nth}`, metadata: { user_id: 'other' } }), named)
-    assert.is(await asks(1, { safety_identifier: `u${nth}`, metadata: { user_id: 'other' } }), named)
+      assert.is(await sendAll(1, body, { headers: { ...headers, 'x-session-id': 'other' } }), home)
+    const named = await sendAll(1, { user: `u${nth}` })
+    assert.is(await sendAll(1, { user: `u${nth}`, messages: [{ role: 'user', content: 'z' }] }), named)
+    assert.is(await sendAll(1, { user: `u${nth}`, metadata: { user_id: 'other' } }), named)
+    assert.is(await sendAll(1, { safety_identifier: `u${nth}`, metadata: { user_id: 'other' } }), named)
   }
 })
 
 test("blank names and values that aren't strings don't identify a session", async () => {
-  const { asks } = await openPool(sticky)
+  const { sendAll } = await openPool(sticky)
   const messages = [{ role: 'user', content: 'Hello, it is me' }]
-  const home = await asks(1, { messages })
+  const home = await sendAll(1, { messages })
   for (const more of [{ user: ' ' }, { user: 7 }, { user: null }, { metadata: null }, { metadata: { user_id: {} } }])
-    assert.is(await asks(1, { messages, ...more }), home)
-  assert.is(await asks(1, { messages }, { headers: { 'x-session-id': '' } }), home)
+    assert.is(await sendAll(1, { messages, ...more }), home)
+  assert.is(await sendAll(1, { messages }, { headers: { 'x-session-id': '' } }), home)
 })
 
 test('later turns of a conversation go to the target of the first turn, in every format', async () => {
@@ -85,28 +85,28 @@ test('later turns of a conversation go to the target of the first turn, in every
     connections: ['claude', { provider: 'claude', apiKey: 'other' }, 'one', 'two', 'three'],
     combos: { talk: { models: ['claude/c'], connectionStrategy: 'sticky' } },
   }
-  const { world, up, asks } = await openPool(sticky, {
+  const { world, upstream, sendAll } = await openPool(sticky, {
     ...options,
-    answer: ({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()),
+    respond: ({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()),
   })
   for (let nth = 0; nth < 20; nth++) {
     const start = [
       { role: 'system', content: 'Be kind.' },
       { role: 'user', content: `Question ${nth}` },
     ]
-    const home = await asks(1, { messages: start })
+    const home = await sendAll(1, { messages: start })
     const more = [...start, { role: 'assistant', content: 'Answer' }, { role: 'user', content: 'And then?' }]
-    assert.is(await asks(1, { messages: more }), home)
-    assert.is(await asks(1, { messages: more, temperature: 1, stream: false }), home)
+    assert.is(await sendAll(1, { messages: more }), home)
+    assert.is(await sendAll(1, { messages: more, temperature: 1, stream: false }), home)
   }
   const keys = new Set<string | null>()
   for (let nth = 0; nth < 20; nth++) {
     const [system, start] = [[{ type: 'text', text: 'Be kind.' }], [{ role: 'user', content: `Question ${nth}` }]]
-    up.calls.length = 0
+    upstream.calls.length = 0
     await world.messages({ model: 'talk', system, messages: start })
     const more = [...start, { role: 'assistant', content: 'Answer' }, { role: 'user', content: 'And then?' }]
     await world.messages({ model: 'talk', system, messages: more })
-    const [first, second] = up.calls.map(({ headers }) => headers.get('x-api-key'))
+    const [first, second] = upstream.calls.map(({ headers }) => headers.get('x-api-key'))
     assert.is(first, second)
     keys.add(first ?? null)
   }
@@ -114,59 +114,59 @@ test('later turns of a conversation go to the target of the first turn, in every
 })
 
 test('long beginnings that differ only at the end belong to different sessions', async () => {
-  const { up, asks } = await openPool(sticky)
+  const { upstream, sendAll } = await openPool(sticky)
   for (let nth = 0; nth < 40; nth++) {
     const messages = [{ role: 'user', content: `${'long '.repeat(10_000)} ${nth}` }]
-    const home = await asks(1, { messages })
-    assert.is(await asks(1, { messages: [...messages, { role: 'assistant', content: 'A' }] }), home)
+    const home = await sendAll(1, { messages })
+    assert.is(await sendAll(1, { messages: [...messages, { role: 'assistant', content: 'A' }] }), home)
   }
-  assert.is(new Set(up.providers).size, 3)
+  assert.is(new Set(upstream.providers).size, 3)
 })
 
 test('without a session, entries are used as listed', async () => {
-  const { asks } = await openPool(sticky)
-  assert.is(await asks(2), 'one one')
+  const { sendAll } = await openPool(sticky)
+  assert.is(await sendAll(2), 'one one')
 })
 
 test('a session moves if its target fails, and stays moved for an hour after the target has recovered', async () => {
-  const { world, down, asks } = await openPool(sticky)
+  const { world, down, sendAll } = await openPool(sticky)
   const body = { user: 'somebody' }
-  const home = await asks(1, body)
+  const home = await sendAll(1, body)
   down.set(home, 500)
-  const [failed, other = ''] = (await asks(1, body)).split('>')
+  const [failed, other = ''] = (await sendAll(1, body)).split('>')
   assert.is(failed, home)
   down.clear()
-  assert.is(await asks(2, body), `${other} ${other}`)
+  assert.is(await sendAll(2, body), `${other} ${other}`)
   await world.clock.advance(HOUR - 1)
-  assert.is(await asks(1, body), other)
+  assert.is(await sendAll(1, body), other)
   await world.clock.advance(1)
-  assert.is(await asks(2, body), `${home} ${home}`)
+  assert.is(await sendAll(2, body), `${home} ${home}`)
 })
 
 test('a moved session can move again, and failover is never blocked', async () => {
-  const { world, down, asks } = await openPool(sticky)
+  const { world, down, sendAll } = await openPool(sticky)
   const body = { user: 'somebody' }
-  const home = await asks(1, body)
+  const home = await sendAll(1, body)
   down.set(home, 401)
-  const [, second = ''] = (await asks(1, body)).split('>')
-  assert.is(await asks(1, body), second, 'the one that cools is passed over')
+  const [, second = ''] = (await sendAll(1, body)).split('>')
+  assert.is(await sendAll(1, body), second, 'the one that cools is passed over')
   down.set(second, 401)
-  const [, third = ''] = (await asks(1, body)).split('>')
+  const [, third = ''] = (await sendAll(1, body)).split('>')
   assert.is(new Set([home, second, third]).size, 3)
   down.clear()
   await world.clock.advance(10 * 60_000)
-  assert.is(await asks(2, body), `${third} ${third}`)
+  assert.is(await sendAll(2, body), `${third} ${third}`)
   for (const { status } of world.recorded.requests) assert.is(status, 200)
 })
 
 test('other sessions stay where they are if one moves', async () => {
-  const { down, asks } = await openPool(sticky)
+  const { down, sendAll } = await openPool(sticky)
   const homes = new Map<string, string>()
-  for (let nth = 0; nth < 30; nth++) homes.set(`u${nth}`, await asks(1, { user: `u${nth}` }))
+  for (let nth = 0; nth < 30; nth++) homes.set(`u${nth}`, await sendAll(1, { user: `u${nth}` }))
   down.set(homes.get('u0') ?? '', 500)
-  await asks(1, { user: 'u0' })
+  await sendAll(1, { user: 'u0' })
   down.clear()
-  for (const [user, home] of homes) if (user !== 'u0') assert.is(await asks(1, { user }), home)
+  for (const [user, home] of homes) if (user !== 'u0') assert.is(await sendAll(1, { user }), home)
 })
 
 test('two instances on one storage agree on the targets of sessions and moved sessions', async () => {
@@ -175,22 +175,22 @@ test('two instances on one storage agree on the targets of sessions and moved se
   const second = await joinPool(first, { storage })
   for (let nth = 0; nth < 10; nth++) {
     const body = { user: `u${nth}` }
-    const home = await first.asks(1, body)
-    assert.is(await second.asks(1, body), home)
+    const home = await first.sendAll(1, body)
+    assert.is(await second.sendAll(1, body), home)
     first.down.set(home, 500)
-    const [, other] = (await first.asks(1, body)).split('>')
+    const [, other] = (await first.sendAll(1, body)).split('>')
     first.down.clear()
-    assert.is(await second.asks(1, body), other)
+    assert.is(await second.sendAll(1, body), other)
     await first.world.api.health.reset()
   }
 })
 
 test("the stored state of a moved session doesn't reveal the session", async () => {
   const storage = memoryStorage()
-  const { down, asks } = await openPool(sticky, { storage })
+  const { down, sendAll } = await openPool(sticky, { storage })
   const body = { user: 'jane.doe@example.test' }
-  down.set(await asks(1, body), 500)
-  await asks(1, body)
+  down.set(await sendAll(1, body), 500)
+  await sendAll(1, body)
   const rows = await storage.list('routing/')
   assert.is(rows.length, 1)
   assert.not.match(JSON.stringify(rows), 'jane')
@@ -198,11 +198,11 @@ test("the stored state of a moved session doesn't reveal the session", async () 
 
 test('weights are shares of the sessions, and an entry with weight 0 is used only if all others fail', async () => {
   const models = [{ model: 'one/m', weight: 3 }, 'two/m', { model: 'three/m', weight: 0 }]
-  const { up, down, asks } = await openPool({ ...sticky, models })
-  for (let nth = 0; nth < 400; nth++) await asks(1, { user: `u${nth}` })
-  const { one = 0, two = 0, three = 0 } = countOf(up.providers)
+  const { upstream, down, sendAll } = await openPool({ ...sticky, models })
+  for (let nth = 0; nth < 400; nth++) await sendAll(1, { user: `u${nth}` })
+  const { one = 0, two = 0, three = 0 } = countOf(upstream.providers)
   assert.is(three, 0)
   assert.ok(one > 260 && two > 60, `${one} ${two}`)
   down.set('one', 401).set('two', 401)
-  assert.match(await asks(1, { user: 'u0' }), />three$/)
+  assert.match(await sendAll(1, { user: 'u0' }), />three$/)
 })

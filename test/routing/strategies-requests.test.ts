@@ -28,14 +28,16 @@ const catalog: Catalog = {
 const combo = (strategy: Strategy, ...models: ComboModel[]) => ({ strategy, models })
 
 async function open(options: WorldOptions, status = 200) {
-  const up = fakeUpstream(() => (status === 200 ? json(chatAnswer()) : json({ error: { message: 'no' } }, status)))
+  const upstream = fakeUpstream(() =>
+    status === 200 ? json(chatAnswer()) : json({ error: { message: 'no' } }, status),
+  )
   const connections = ['one', 'two', 'three', 'free']
-  const world = await openWorld({ catalog, connections, limits: { maxAttempts: 20 }, ...options, fetch: up })
+  const world = await openWorld({ catalog, connections, limits: { maxAttempts: 20 }, ...options, fetch: upstream })
   /** Sends a request and returns its calls as `<provider>/<model>`. */
   async function calls(model = 'pool') {
-    const before = up.calls.length
+    const before = upstream.calls.length
     await world.chat({ model })
-    return up.calls.slice(before).map(({ provider, body }) => `${provider}/${JSON.parse(body).model}`)
+    return upstream.calls.slice(before).map(({ provider, body }) => `${provider}/${JSON.parse(body).model}`)
   }
   return { world, calls }
 }

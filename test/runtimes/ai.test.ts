@@ -14,7 +14,7 @@ const own = {
   ],
   ends: 'finish',
 }
-const answers = { v4: own, v3: own }
+const responses = { v4: own, v3: own }
 
 const runtime = (name: string) => new URL(`node_modules/.bin/${name}`, import.meta.url).pathname
 const commands: Record<string, string[]> = {
@@ -25,13 +25,13 @@ const commands: Record<string, string[]> = {
 
 for (const [name, [command = '', ...args]] of Object.entries(commands))
   test(`models of every kind respond in ${name}`, async () => {
-    assert.equal(JSON.parse(await runScript(command, [...args, 'apps/ai.mjs'])), answers)
+    assert.equal(JSON.parse(await runScript(command, [...args, 'apps/ai.mjs'])), responses)
   })
 
 test('models of every kind respond in workerd', async () => {
   const { url, stop } = await startWorker('worker-ai', {})
   try {
-    assert.equal(await (await fetch(url)).json(), answers)
+    assert.equal(await (await fetch(url)).json(), responses)
   } finally {
     await stop()
   }

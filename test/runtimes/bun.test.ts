@@ -72,9 +72,9 @@ function waitingCallsAreReported() {
 function portsAreNotShared() {
   const test = suite('serveBun on a port that is taken')
   test('serveBun throws if the port is taken, so two servers never share a port', async () => {
-    const served = await mount()
+    const server = await mount()
     try {
-      const second = start('bun-mount', new URL(served.url).port)
+      const second = start('bun-mount', new URL(server.url).port)
       await second.then(
         async (one) => {
           await one.stop()
@@ -83,7 +83,7 @@ function portsAreNotShared() {
         (error: unknown) => assert.match(String(error), /EADDRINUSE/),
       )
     } finally {
-      await served.stop()
+      await server.stop()
     }
   })
 }

@@ -9,7 +9,7 @@ const START_MS = 60_000
 export interface Served {
   readonly url: string
   /** Writes a line to the app, waits for the app to exit, and returns its exit code. */
-  ask(): Promise<number | null>
+  send(): Promise<number | null>
   stop(): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export async function startChild(
       const url = /(?<![^\s(])http:\/\/[^\s()]+(?=\)?$)/m.exec(output)?.[0].replace(/\/$/, '')
       if (!url) return
       clearTimeout(timer)
-      resolve({ url, ask: () => ask(child, ended), stop: () => stop(kill, ended) })
+      resolve({ url, send: () => send(child, ended), stop: () => stop(kill, ended) })
     }
     child.stdout.on('data', read)
     child.stderr.on('data', read)
@@ -90,18 +90,18 @@ export function sharedBy(suites: number, start: () => Promise<Served>): () => Pr
   let left = suites
   return async () => {
     starting ??= start()
-    const served = await starting
+    const server = await starting
     return {
-      ...served,
+      ...server,
       async stop() {
         left -= 1
-        if (left === 0) await served.stop()
+        if (left === 0) await server.stop()
       },
     }
   }
 }
 
-function ask(child: ChildProcess, ended: Promise<number | null>): Promise<number | null> {
+function send(child: ChildProcess, ended: Promise<number | null>): Promise<number | null> {
   child.stdin?.write('\n')
   return ended
 }

@@ -28,18 +28,18 @@ export function clientsLeave(name: string, start: () => Promise<Served>): void {
   const clients = EACH * phases.length * routes.length
   const test = suite(`${clients} clients that disconnect from ${name}`)
   test('the provider calls of disconnected clients end within a second', async () => {
-    const [served, upstream] = await Promise.all([start(), startHangingUpstream()])
+    const [server, upstream] = await Promise.all([start(), startHangingUpstream()])
     try {
-      await connectTo(upstream.url, served.url)
+      await connectTo(upstream.url, server.url)
       const recorded: string[] = []
       for (let first = 0; first < clients; first += AT_ONCE) {
-        const batch = Array.from({ length: AT_ONCE }, (_, at) => leave(first + at, { served, upstream }))
+        const batch = Array.from({ length: AT_ONCE }, (_, at) => leave(first + at, { server, upstream }))
         recorded.push(...(await Promise.all(batch)))
       }
       await upstream.idle(1_000)
       assert.is(upstream.open, 0, 'calls that nobody waits for are open')
-      const answered = await clientOf(served.url).manage('/health')
-      assert.is(answered.status, 200)
+      const response = await clientOf(server.url).manage('/health')
+      assert.is(response.status, 200)
       assert.is(upstream.open, 0, 'calls were made for clients that had left')
       assert.is(recorded.length, clients)
       assert.equal(recorded.filter(Boolean), [], 'only streams that had begun say anything')
@@ -48,7 +48,7 @@ export function clientsLeave(name: string, start: () => Promise<Served>): void {
       assert.equal(calls, { headers: sum, 'first-event': sum, 'mid-answer': sum, 'error-body': sum, between: sum })
       assert.ok(second >= sum / 2 && second <= sum, `${second} calls to a second target`)
     } finally {
-      await served.stop()
+      await server.stop()
       upstream.close()
     }
   })
@@ -70,12 +70,12 @@ async function connectTo(baseUrl: string, url: string) {
 }
 
 interface Stage {
-  served: Pick<Served, 'url'>
+  server: Pick<Served, 'url'>
   upstream: Awaited<ReturnType<typeof startHangingUpstream>>
 }
 
 /** One client, from its connection until it disconnects. Returns output that it should not have received. */
-async function leave(client: number, { served, upstream }: Stage): Promise<string> {
+async function leave(client: number, { server, upstream }: Stage): Promise<string> {
   const phase = phases[client % phases.length] ?? 'upload'
   const { path, prefix, stream } = routes[Math.floor(client / phases.length) % routes.length] ?? routes[0]
   const model = `${phase}-${client}`
@@ -88,7 +88,7 @@ async function leave(client: number, { served, upstream }: Stage): Promise<strin
   })
   const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
 
-  const socket = connect(Number(new URL(served.url).port), '127.0.0.1')
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   const closed = once(socket, 'close')
   const moment = Promise.withResolvers<void>()
   const isUpload = phase === 'upload'

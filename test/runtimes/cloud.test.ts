@@ -43,7 +43,7 @@ for (const [store, name] of [
   test(`a cloud proxy in workerd stores a mirror, serves its keys, and deletes both (${store})`, async ({ worker }) => {
     let host = `same.${name}`
     const { origin } = (await worker?.ready) ?? {}
-    const door = {
+    const gateway = {
       async fetch(request: Request): Promise<Response> {
         const { pathname } = new URL(request.url)
         const { method, headers } = request
@@ -52,11 +52,11 @@ for (const [store, name] of [
         return fetch(`${origin}${pathname}`, { method, headers, ...(body && { body }) })
       },
     }
-    const home = createHome(await createClient(door))
+    const home = createHome(await createClient(gateway))
     const { value, state } = await keyState('one')
     const models = async () => {
       const headers = { authorization: `Bearer ${value}` }
-      const { status } = await door.fetch(new Request('http://proxy.test/v1/models', { headers }))
+      const { status } = await gateway.fetch(new Request('http://proxy.test/v1/models', { headers }))
       return status
     }
     assert.is(await models(), 401)

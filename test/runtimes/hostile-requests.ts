@@ -13,13 +13,13 @@ const BUFFERED = 16 * 1024 * 1024
 /** Tests each runtime with requests over sockets that no honest client sends. */
 export function refusesHostileRequests(name: string, start: () => Promise<Served>): void {
   const test = suite(`hostile requests to ${name}`)
-  let served: Served
+  let server: Served
   let base = ''
   test.before(async () => {
-    served = await start()
-    base = new URL(served.url).pathname.replace(/\/$/, '')
+    server = await start()
+    base = new URL(server.url).pathname.replace(/\/$/, '')
   })
-  test.after(() => served?.stop())
+  test.after(() => server?.stop())
 
   test('a request with two Host headers gets a 400', async () => {
     for (const hosts of [
@@ -27,7 +27,7 @@ export function refusesHostileRequests(name: string, start: () => Promise<Served
       ['localhost', 'evil.test'],
       ['evil.test', 'localhost'],
     ]) {
-      const { text, socket } = open(served.url)
+      const { text, socket } = open(server.url)
       socket.write(
         `GET ${base}/v1/models HTTP/1.1\r\n${hosts.map((host) => `Host: ${host}\r\n`).join('')}Connection: close\r\n\r\n`,
       )
@@ -37,7 +37,7 @@ export function refusesHostileRequests(name: string, start: () => Promise<Served
 
   for (const way of ['chunked', 'with a length'] as const) {
     test(`a body that is too large isn't read further after the 413 (${way})`, async () => {
-      const { socket, text, answered } = open(served.url)
+      const { socket, text, answered } = open(server.url)
       const length = way === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${100 * MAX_BYTES}`
       socket.write(head(base, length))
       const sending = sendOn(socket, way === 'chunked')
@@ -59,7 +59,7 @@ export function refusesHostileRequests(name: string, start: () => Promise<Served
     'a chunked body': 'Transfer-Encoding: chunked',
   })) {
     test(`a request that stalls in ${what} gets a 408 after the timeout`, async () => {
-      const { socket, text, answered } = open(served.url)
+      const { socket, text, answered } = open(server.url)
       const begun = performance.now()
       socket.write(head(base, length))
       socket.write(length.startsWith('Transfer') ? '2\r\n{"\r\n' : '{"')

@@ -7,31 +7,31 @@ import { startUpstream } from './upstream.ts'
 /** Tests the guarantees of a mount with its own server. On request, the app closes the server with a grace period of 200 ms, and exits with 7. */
 export function mountGuardsAndCloses(name: string, start: () => Promise<Served>): void {
   const test = suite(name)
-  let served: Served
+  let server: Served
   test.before(async () => {
-    served = await start()
+    server = await start()
   })
-  test.after(() => served?.stop())
+  test.after(() => server?.stop())
 
   test('only accepts hosts that no page on another site can have', async () => {
-    const refused = await answerTo('evil.example', served.url)
+    const refused = await answerTo('evil.example', server.url)
     assert.is(refused.statusCode, 403)
     assert.is(refused.headers['content-type'], 'application/json')
     assert.is(refused.headers['cache-control'], 'no-store')
     assert.is(refused.headers['x-content-type-options'], 'nosniff')
-    assert.is((await answerTo('localhost', served.url)).statusCode, 200)
-    assert.is((await answerTo('127.0.0.1', served.url)).statusCode, 200)
+    assert.is((await answerTo('localhost', server.url)).statusCode, 200)
+    assert.is((await answerTo('127.0.0.1', server.url)).statusCode, 200)
   })
 
   test("cuts off a stream that doesn't end in time when closing", async () => {
     const upstream = await startUpstream()
     try {
-      const client = clientOf(served.url)
+      const client = clientOf(server.url)
       await client.connect(upstream.url)
       const cut = upstream.nextCut()
       const reader = (await client.chat('forever', true)).body?.getReader()
       await reader?.read()
-      const exitCode = served.ask()
+      const exitCode = server.send()
       const end = await readToEnd(reader).catch((error: unknown) => error)
       assert.instance(end, Error, 'the stream ended as if it were whole')
       await cut

@@ -46,9 +46,9 @@ function unreadStreamsHoldLittle(): void {
 function pipelinedClientsLeave(version: string, start: () => Promise<Served>): void {
   const test = suite(`a client that disconnects from Node ${version}`)
   test(`all pipelined streams end when their client disconnects from Node ${version}`, async () => {
-    const [served, upstream] = await Promise.all([start(), startUpstream()])
+    const [server, upstream] = await Promise.all([start(), startUpstream()])
     try {
-      await clientOf(served.url).connect(upstream.url)
+      await clientOf(server.url).connect(upstream.url)
       const body = JSON.stringify({
         model: 'up/m',
         stream: true,
@@ -59,13 +59,13 @@ function pipelinedClientsLeave(version: string, start: () => Promise<Served>): v
       })
       const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
       const cut = upstream.nextCut(3)
-      const socket = connect(Number(new URL(served.url).port), '127.0.0.1')
+      const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
       socket.write(`${head}\r\n\r\n${body}`.repeat(3))
       while (upstream.open < 3) await new Promise((resolve) => setTimeout(resolve, 5))
       socket.destroy()
       await cut
     } finally {
-      await served.stop()
+      await server.stop()
       upstream.close()
     }
   })

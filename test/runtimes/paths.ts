@@ -21,19 +21,19 @@ const hosts = [
 /** The authorized path is the path of the request line, no matter how a runtime builds its URLs. */
 export function readsPaths(name: string, start: () => Promise<Served>): void {
   const test = suite(`the paths of ${name}`)
-  let served: Served
+  let server: Served
   let below = ''
   test.before(async () => {
-    served = await start()
-    below = new URL(served.url).pathname.replace(/\/$/, '')
+    server = await start()
+    below = new URL(server.url).pathname.replace(/\/$/, '')
   })
-  test.after(() => served?.stop())
+  test.after(() => server?.stop())
 
   test(`paths are the same for authorization and routing in ${sendable.length} spellings`, async () => {
     let answered = 0
     for (const [spelling, area] of sendable) {
       if (below && !spelling.startsWith('/')) continue // not below the mount
-      const { status, text } = await ask(served.url, `${below}${spelling}`, 'localhost')
+      const { status, text } = await send(server.url, `${below}${spelling}`, 'localhost')
       if (status === 400) continue // refused before anybody looks at it
       answered += 1
       const where = `${spelling}: ${text}`
@@ -47,7 +47,7 @@ export function readsPaths(name: string, start: () => Promise<Served>): void {
   test("paths don't depend on the Host", async () => {
     for (const host of hosts) {
       for (const path of ['/nowhere', '/v1/models', '/api/keys']) {
-        const { status, text } = await ask(served.url, `${below}${path}`, host)
+        const { status, text } = await send(server.url, `${below}${path}`, host)
         assert.ok(
           status === 400 || status === 403 || (status === 404 && path === '/nowhere'),
           `${host} ${path}: ${text}`,
@@ -58,7 +58,7 @@ export function readsPaths(name: string, start: () => Promise<Served>): void {
 }
 
 /** Returns a server's response to a handwritten request line and `Host`; status 0 if the server hangs up without a response. */
-function ask(url: string, target: string, host: string): Promise<{ status: number; text: string }> {
+function send(url: string, target: string, host: string): Promise<{ status: number; text: string }> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {
     let text = ''

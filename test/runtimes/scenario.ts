@@ -18,9 +18,9 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
   test.before(async () => {
     upstream = await startUpstream()
     closers.push(upstream.close)
-    const served = await start()
-    closers.push(served.stop)
-    url = served.url
+    const server = await start()
+    closers.push(server.stop)
+    url = server.url
     client = clientOf(url)
   })
   test.after(async () => {
@@ -103,10 +103,10 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
 
   test('rejects a WebSocket request with 426 and serves the next request', async () => {
     for (const path of ['/v1/responses', '/v1/realtime?model=m']) {
-      const answer = await askForWebSocket(`${url}${path}`)
-      assert.match(answer, /^HTTP\/1\.1 426 /)
-      if (!name.startsWith('workerd')) assert.match(answer, /^upgrade: HTTP\/1\.1\r$/im) // which keeps headers of one hop to itself
-      assert.match(answer, /WebSockets are not supported here/)
+      const response = await askForWebSocket(`${url}${path}`)
+      assert.match(response, /^HTTP\/1\.1 426 /)
+      if (!name.startsWith('workerd')) assert.match(response, /^upgrade: HTTP\/1\.1\r$/im) // which keeps headers of one hop to itself
+      assert.match(response, /WebSockets are not supported here/)
     }
     assert.is((await client.chat('Hi', false)).status, 200)
   })

@@ -20,12 +20,12 @@ export async function startUpstream() {
     for await (const part of req.setEncoding('utf8')) text += part
     if (req.url?.endsWith('/converse')) {
       signed = { path: req.url, headers: req.headers, body: text }
-      const answer = {
+      const response = {
         output: { message: { role: 'assistant', content: [{ text: 'Hello' }] } },
         stopReason: 'end_turn',
       }
       res.setHeader('content-type', 'application/json')
-      res.end(JSON.stringify({ ...answer, usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } }))
+      res.end(JSON.stringify({ ...response, usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } }))
       return
     }
     const { stream, messages } = JSON.parse(text)

@@ -186,11 +186,11 @@ async function goesOn(name: Client, fault: Fault, forMs: number) {
     await sleep(100)
   }
   await Promise.all(changes)
-  for (const answer of unknown) assert.is((await answer).status, 503, `${name} ${fault}`)
+  for (const response of unknown) assert.is((await response).status, 503, `${name} ${fault}`)
   proxy.is('none')
   await soon(async () => {
-    const answers = [chat(gateway, key), chat(gateway, later.key), chat(gateway, unseen.key), chat(empty, key)]
-    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    const responses = [chat(gateway, key), chat(gateway, later.key), chat(gateway, unseen.key), chat(empty, key)]
+    const statuses = (await Promise.all(responses)).map(({ status }) => status)
     assert.equal(statuses, [200, 403, 200, 200], name)
   }, 3_000 + LOAD_MS)
   const names = (await elsewhere.api.combos.list()).combos.map((combo) => combo.name)
@@ -276,16 +276,16 @@ async function keepsHistory({ name, gateway, elsewhere, openAnew, close }: World
       const combo = `${lane}-${step}`
       const put = await manage(by, ['PUT', `keys/${key.id}`], { name: `${lane} ${step}` })
       if (put.status === 200) last.set(key.id, step)
-      const made = await manage(by, ['POST', 'combos'], { name: combo, models: ['one/m'] })
-      for (const { status, body } of [put, made]) {
+      const created = await manage(by, ['POST', 'combos'], { name: combo, models: ['one/m'] })
+      for (const { status, body } of [put, created]) {
         assert.ok([200, 201, 503].includes(status), `${name}: ${status} ${JSON.stringify(body)}`)
       }
-      if (made.status !== 201) continue
+      if (created.status !== 201) continue
       if (step % 3 > 0) {
         left.add(combo)
         continue
       }
-      const { status } = await manage(by, ['DELETE', `combos/${made.body.id}`], {})
+      const { status } = await manage(by, ['DELETE', `combos/${created.body.id}`], {})
       if (status === 200) gone.add(combo)
     }
   }

@@ -34,7 +34,7 @@ const requests = {
   keys: ['/api/keys', token],
 } as const
 
-const answers = Object.entries(requests).map(async ([name, [path, bearer, body]]) => {
+const responses = Object.entries(requests).map(async ([name, [path, bearer, body]]) => {
   const response = await gateway.fetch(
     new Request(`http://gateway${path}`, {
       headers: { authorization: `Bearer ${bearer}` },
@@ -45,7 +45,7 @@ const answers = Object.entries(requests).map(async ([name, [path, bearer, body]]
   const ms = Math.round(performance.now()) // from the start of the process
   return [name, { status: response.status, ms, keys: name === 'keys' ? JSON.parse(text).keys?.length : undefined }]
 })
-const answered = Object.fromEntries(await Promise.all(answers))
+const answered = Object.fromEntries(await Promise.all(responses))
 const cpuMs = processorMs()
 const keys = answered.keys?.keys ?? 0
 writeSync(1, `answers ${JSON.stringify({ answered, cpuMs, cryptographyMs: cryptographyMs(keys) })}\n`)

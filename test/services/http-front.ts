@@ -41,7 +41,7 @@ export interface Front {
 
 /** Starts a service on loopback whose requests `answer` runs. */
 export async function startFront(
-  answer: (request: IncomingMessage, body: string) => Promise<FrontReply> | FrontReply,
+  respond: (request: IncomingMessage, body: string) => Promise<FrontReply> | FrontReply,
 ): Promise<Front> {
   const server = createServer(async (request, response) => {
     const roundTrip = front.roundTrips + 1
@@ -59,8 +59,8 @@ export async function startFront(
     if (fault === 'down') return send({ status: 503, body: '{"error":"Service Unavailable"}' })
     if (fault === 'error') return send({ ...PAGE, status: 500 })
     if (fault === 'html') return send(PAGE)
-    if (fault === 'twice') await answer(request, body)
-    const reply = await answer(request, body)
+    if (fault === 'twice') await respond(request, body)
+    const reply = await respond(request, body)
     if (fault === 'stall') return
     if (fault === 'cut after') return void request.socket.destroy()
     if (fault !== 'cut within') return send(reply)

@@ -77,7 +77,7 @@ async function openKnown(storage: Storage) {
   })
   await gateway.api.connections.create({ provider: 'openai', apiKey: 'sk-test' })
   const { key } = await gateway.api.keys.create({ name: 'team' })
-  const ask = async () => {
+  const send = async () => {
     const response = await gateway.fetch(
       new Request('http://gateway/v1/chat/completions', {
         method: 'POST',
@@ -88,8 +88,8 @@ async function openKnown(storage: Storage) {
     await response.text()
     return response.status
   }
-  for (let warm = 0; warm < 3; warm++) assert.is(await ask(), 200)
-  return { gateway, ask }
+  for (let warm = 0; warm < 3; warm++) assert.is(await send(), 200)
+  return { gateway, send }
 }
 
 for (const [name, open] of [
@@ -98,17 +98,17 @@ for (const [name, open] of [
 ] as const) {
   test(`a request with a known key makes no call to ${name} if the store is watched`, async () => {
     const { storage, sent, end } = await open()
-    const { gateway, ask } = await openKnown(storage)
+    const { gateway, send } = await openKnown(storage)
     for (let tries = 0; tries < 50; tries++) {
       sent.length = 0
       await sleep(200)
-      assert.is(await ask(), 200)
+      assert.is(await send(), 200)
       if (sent.length === 0) break // it has heard of its own changes
     }
     sent.length = 0
-    for (let times = 0; times < 50; times++) assert.is(await ask(), 200)
+    for (let times = 0; times < 50; times++) assert.is(await send(), 200)
     await sleep(1_200)
-    assert.is(await ask(), 200)
+    assert.is(await send(), 200)
     assert.equal(sent, [])
     await gateway.close()
     await storage.close?.()
@@ -118,13 +118,13 @@ for (const [name, open] of [
   test(`requests with a known key read each record of ${name} at most once a second without watch`, async () => {
     const { storage, sent, end } = await open()
     const { watch, ...blind } = storage
-    const { gateway, ask } = await openKnown(blind)
+    const { gateway, send } = await openKnown(blind)
     await sleep(1_100)
     sent.length = 0
     const startedAt = performance.now()
     let requestCount = 0
     while (performance.now() - startedAt < 900) {
-      assert.is(await ask(), 200)
+      assert.is(await send(), 200)
       requestCount++
     }
     const allowed = Math.ceil((performance.now() - startedAt) / 1_000)

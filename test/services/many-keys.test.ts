@@ -39,8 +39,8 @@ test.before({ timeoutMs: 300_000 }, async (context) => {
   const storage = memoryStorage()
   const { api, close } = createGateway({ storage, secret: SECRET, logger: false })
   await api.connections.create({ provider: 'openai', apiKey: 'sk-test' })
-  for (let made = 0; made < KEYS; made += 500) {
-    const names = Array.from({ length: 500 }, (_, index) => `key ${made + index}`)
+  for (let created = 0; created < KEYS; created += 500) {
+    const names = Array.from({ length: 500 }, (_, index) => `key ${created + index}`)
     const keys = await Promise.all(names.map((name) => api.keys.create({ name })))
     context.key = keys[0]?.key ?? ''
   }
@@ -62,16 +62,16 @@ async function answersInTime({ program, key }: World, store: string, place: stri
   const timesCryptography: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const line = (await program?.start(place, SECRET, TOKEN, key).output('answers ')) ?? ''
-    const { answered: answers, cpuMs, cryptographyMs }: FirstAnswers = JSON.parse(line.slice('answers '.length))
+    const { answered: responses, cpuMs, cryptographyMs }: FirstAnswers = JSON.parse(line.slice('answers '.length))
     assert.equal(
-      Object.values(answers).map(({ status }) => status),
+      Object.values(responses).map(({ status }) => status),
       [200, 200, 200],
     )
-    assert.is(answers.keys?.keys, KEYS)
-    slowest.push(Math.max(answers.request?.ms ?? Infinity, answers.models?.ms ?? Infinity))
+    assert.is(responses.keys?.keys, KEYS)
+    slowest.push(Math.max(responses.request?.ms ?? Infinity, responses.models?.ms ?? Infinity))
     timesCryptography.push(cpuMs / cryptographyMs)
     console.log(
-      `  ${store}: ms from the start of the process to each first answer: ${Object.entries(answers).map(([name, { ms }]) => `${name} ${ms}`)}, in ${cpuMs} ms of processor time, ${cryptographyMs} ms for the cryptography alone`,
+      `  ${store}: ms from the start of the process to each first answer: ${Object.entries(responses).map(([name, { ms }]) => `${name} ${ms}`)}, in ${cpuMs} ms of processor time, ${cryptographyMs} ms for the cryptography alone`,
     )
   }
   assert.ok(Math.min(...slowest) < WITHIN_MS, `${slowest} ms`)

@@ -82,7 +82,7 @@ test("a first request waits until a sleeping database has started, and later see
   const first = build()
   const { key, id } = await first.api.keys.create({ name: 'a' })
   const second = build()
-  const ask = async () => {
+  const send = async () => {
     const response = await second.fetch(
       new Request('http://localhost/v1/chat/completions', {
         method: 'POST',
@@ -95,11 +95,11 @@ test("a first request waits until a sleeping database has started, and later see
   }
   server.faults = Array.from({ length: 7 }, () => 'slow' as const)
   const startedAt = performance.now()
-  assert.is(await ask(), 200)
+  assert.is(await send(), 200)
   assert.ok(performance.now() - startedAt >= SLOW_MS)
   server.faults = []
   await first.api.keys.update(id, { isActive: false })
   await new Promise((resolve) => setTimeout(resolve, 250))
-  assert.is(await ask(), 403)
+  assert.is(await send(), 403)
   await Promise.all([first.close(), second.close()])
 })

@@ -86,7 +86,7 @@ export function testOverHttp(
         })
         front.delayMs = 50 // longer than the work between two requests
         before = front.roundTrips
-        assert.is((await ask(gateway, key)).status, 200)
+        assert.is((await send(gateway, key)).status, 200)
         front.delayMs = 0
         await gateway.close()
       }
@@ -193,7 +193,7 @@ export function testOverHttp(
     await first.close()
     const askCold = async () => {
       const gateway = build(open())
-      const response = await ask(gateway, key)
+      const response = await send(gateway, key)
       const text = await response.text()
       await gateway.close()
       return response.status === 200 ? 'served' : text
@@ -204,7 +204,7 @@ export function testOverHttp(
   })
 }
 
-const ask = (gateway: Pick<ReturnType<typeof createGateway>, 'fetch'>, key: string) =>
+const send = (gateway: Pick<ReturnType<typeof createGateway>, 'fetch'>, key: string) =>
   gateway.fetch('http://localhost/v1/chat/completions', {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

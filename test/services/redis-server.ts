@@ -85,14 +85,14 @@ function hasProgram(): boolean {
 }
 
 /** Does a server on the port answer so? By default: has it read its data? */
-function answers(port: number, command = 'PING', answer = '+PONG'): Promise<boolean> {
+function answers(port: number, command = 'PING', response = '+PONG'): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => void socket.write(`${command}\r\n`))
     const end = (is: boolean) => {
       socket.destroy()
       resolve(is)
     }
-    socket.on('data', (bytes) => end(bytes.toString().includes(answer)))
+    socket.on('data', (bytes) => end(bytes.toString().includes(response)))
     socket.on('error', () => end(false))
     socket.setTimeout(1_000, () => end(false))
   })

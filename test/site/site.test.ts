@@ -81,10 +81,10 @@ test('the search finds the page that answers a question among its first three re
   const { options, search }: Pagefind = await import(pathToFileURL(join(out, 'pagefind/pagefind.js')).href)
   await options({ basePath: `http://127.0.0.1:${address.port}${BASE}pagefind/`, baseUrl: BASE })
   const missed = []
-  for (const [question, page] of QUESTIONS) {
-    const { results } = await search(question)
+  for (const [request, page] of QUESTIONS) {
+    const { results } = await search(request)
     const urls = await Promise.all(results.slice(0, 3).map(async (result) => (await result.data()).url))
-    if (!urls.includes(`${BASE}${page}/`)) missed.push(`${question}: ${urls.join(', ') || 'nothing'}`)
+    if (!urls.includes(`${BASE}${page}/`)) missed.push(`${request}: ${urls.join(', ') || 'nothing'}`)
   }
   server.close()
   assert.equal(missed, [])

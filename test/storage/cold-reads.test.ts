@@ -50,7 +50,7 @@ const open = (storage: Storage) =>
     fetch: async () => Response.json(chatAnswer('Hello')),
   })
 
-const ask = (gateway: ReturnType<typeof open>, key: string) =>
+const send = (gateway: ReturnType<typeof open>, key: string) =>
   gateway.fetch(
     new Request('http://gateway/v1/chat/completions', {
       method: 'POST',
@@ -63,7 +63,7 @@ test('a cold instance responds to its first request after one round trip, and re
   const { storage, key } = await openStored()
   const { far, counted } = remote(storage)
   const gateway = open(far)
-  assert.is((await ask(gateway, key)).status, 200)
+  assert.is((await send(gateway, key)).status, 200)
   assert.is(counted.trips, 1)
   assert.equal(new Set(counted.operations).size, counted.operations.length)
   await gateway.close()
@@ -78,7 +78,7 @@ test('a cold instance responds to its first request after two round trips if the
   const found = [one, ...others].find(({ id }) => last?.value.includes(id))
   const { far, counted } = remote(storage)
   const gateway = open(far)
-  assert.is((await ask(gateway, String(found?.key))).status, 200)
+  assert.is((await send(gateway, String(found?.key))).status, 200)
   assert.is(counted.trips, 2)
   await gateway.close()
 })
@@ -92,7 +92,7 @@ test('a cold instance enforces the limits of a key, its group, and the gateway a
   for (const status of [200, 200, 429]) {
     const { far, counted } = remote(storage)
     const gateway = open(far)
-    assert.is((await ask(gateway, key)).status, status)
+    assert.is((await send(gateway, key)).status, status)
     assert.is(counted.trips, 2)
     await gateway.close()
   }
@@ -106,7 +106,7 @@ test('concurrent cold instances enforce a limit exactly', async () => {
   await first.close()
   for (const served of [3, 0]) {
     const gateways = Array.from({ length: 6 }, () => open(remote(storage).far))
-    const statuses = await Promise.all(gateways.map(async (gateway) => (await ask(gateway, key)).status))
+    const statuses = await Promise.all(gateways.map(async (gateway) => (await send(gateway, key)).status))
     assert.is(statuses.filter((status) => status === 200).length, served, statuses.join())
     assert.is(statuses.filter((status) => status === 429).length, 6 - served, statuses.join())
     await Promise.all(gateways.map((gateway) => gateway.close()))
@@ -118,11 +118,11 @@ test("reads in advance don't hide another instance's later change", async () => 
   const { far } = remote(storage)
   const gateway = open(far)
   const other = open(storage)
-  assert.is((await ask(gateway, key)).status, 200)
+  assert.is((await send(gateway, key)).status, 200)
   await other.api.settings.update({ requireApiKey: true })
   await other.api.keys.update(id, { isActive: false })
   await new Promise((resolve) => setTimeout(resolve, 1_050))
-  assert.is((await ask(gateway, key)).status, 403)
+  assert.is((await send(gateway, key)).status, 403)
   assert.is((await gateway.api.settings.get()).requireApiKey, true)
   await Promise.all([gateway.close(), other.close()])
 })
@@ -149,8 +149,8 @@ test('if reading ahead fails, only the request that needs the data fails', async
     list: (...args) =>
       fails ? Promise.reject(Object.assign(new Error(), { code: 'STORAGE_UNREACHABLE' })) : storage.list(...args),
   })
-  assert.is((await ask(gateway, key)).status, 503)
+  assert.is((await send(gateway, key)).status, 503)
   fails = false
-  assert.is((await ask(gateway, key)).status, 200)
+  assert.is((await send(gateway, key)).status, 200)
   await gateway.close()
 })

@@ -53,8 +53,8 @@ function damages(text: string): string[] {
 
 /** A gateway on a store, and all of its responses about the records. */
 async function looking(storage: Storage, key: string) {
-  const up = fakeUpstream(() => json(chatAnswer()))
-  const world = await openWorld({ storage, fetch: up, connections: [] })
+  const upstream = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ storage, fetch: upstream, connections: [] })
   return () => seen(world, key)
 }
 

@@ -18,7 +18,7 @@ const postgres = (code: string): Storage => {
   return postgresStorage({ query }, { table: 't', migrate: false })
 }
 
-const answers: Array<[sqlState: string, code: string, says: string]> = [
+const responses: Array<[sqlState: string, code: string, says: string]> = [
   ['22021', 'STORAGE_UNREADABLE', 'Use a UTF8 database.'],
   ['22P05', 'STORAGE_UNREADABLE', 'Use a UTF8 database.'],
   ['25006', 'STORAGE_UNREACHABLE', 'Use a writable server.'],
@@ -35,7 +35,7 @@ const answers: Array<[sqlState: string, code: string, says: string]> = [
   ['57P01', 'STORAGE_UNREACHABLE', 'Try again, or read its log.'],
   ['XX001', 'STORAGE_UNREADABLE', 'Try again, or read its log.'],
 ]
-for (const [sqlState, code, says] of answers)
+for (const [sqlState, code, says] of responses)
   test(`a Postgres error ${sqlState} becomes ${code}: ${says}`, async () => {
     assert.is(
       await errorOf(postgres(sqlState).set('key', 'value')),

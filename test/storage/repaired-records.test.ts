@@ -155,12 +155,12 @@ mending('a damaged vault is listed, and no operation replaces or removes it', as
     else await storage.set('vault', text)
     const { gateway, api, chat } = await openWorld({ storage, connections: [] })
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const answer = async (method: string, path: string, body?: object) => {
+    const respond = async (method: string, path: string, body?: object) => {
       const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
       const response = await gateway.fetch(new Request(`http://gateway/api/${path}`, init))
       return { status: response.status, body: await response.json() }
     }
-    const { body } = await answer('GET', 'health')
+    const { body } = await respond('GET', 'health')
     assert.equal(
       body.damaged.map((one: { key: string }) => one.key),
       ['vault'],
@@ -169,7 +169,7 @@ mending('a damaged vault is listed, and no operation replaces or removes it', as
     for (const work of [api.keys.create({ name: 'n' }), api.settings.update({ requireApiKey: false })])
       assert.ok(isGatewayError(await work.catch((error: unknown) => error), 'STORAGE_FAILED'))
     for (const [method, sent] of [['PUT', { record: {} }], ['DELETE']] as const)
-      assert.ok((await answer(method, 'health/records/vault', sent)).status >= 400)
+      assert.ok((await respond(method, 'health/records/vault', sent)).status >= 400)
     assert.is((await storage.get('vault'))?.value, text)
   }
 })

@@ -43,9 +43,9 @@ async function open({ watched = true } = {}) {
       },
     }),
   }
-  const up = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatAnswer()))
   const elsewhere = await openWorld({ storage: memory, clock, combos: { pool: ['one/m'] } })
-  const open = () => openWorld({ storage, clock, connections: [], fetch: up })
+  const open = () => openWorld({ storage, clock, connections: [], fetch: upstream })
   const world = await open()
   const { key, id } = await elsewhere.api.keys.create({ name: 'team' })
   const status = async (credential?: string, by = world) =>
@@ -306,9 +306,9 @@ test('an unreachable storage is reported to the app with the cause, and to clien
     ['/v1/chat/completions', { method: 'POST', headers, body }],
     ['/api/keys', { headers }],
   ] as const) {
-    const answer = await gateway.fetch(new Request(`http://gateway.test${path}`, init))
-    assert.is(answer.status, 503)
-    const text = await answer.text()
+    const response = await gateway.fetch(new Request(`http://gateway.test${path}`, init))
+    assert.is(response.status, 503)
+    const text = await response.text()
     assert.match(text, 'The gateway cannot read its storage (ECONNREFUSED). Retry in a moment.')
     assert.not.match(text, /Postgres|10\.0\.0\.5/)
     const error = reported.pop() as Error

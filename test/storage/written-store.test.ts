@@ -27,13 +27,13 @@ const texts = async (storage: Storage) =>
 async function open() {
   const storage = memoryStorage()
   for (const [key, value] of Object.entries(written)) await storage.set(key, value)
-  const up = fakeUpstream(() => json(chatAnswer()))
+  const upstream = fakeUpstream(() => json(chatAnswer()))
   const errors: unknown[] = []
   const gateway = createGateway({
     storage,
     catalog,
     secret,
-    fetch: up,
+    fetch: upstream,
     logger: false,
     hooks: { onError: (e) => void errors.push(e) },
   })
@@ -46,15 +46,15 @@ async function open() {
     await response.text()
     return response.status
   }
-  return { storage, api: gateway.api, up, errors, status }
+  return { storage, api: gateway.api, upstream, errors, status }
 }
 
 const test = suite('a store written by an earlier release')
 
 test("a store written by an earlier release opens with all its data, and reading doesn't change it", async () => {
-  const { storage, api, up, errors, status } = await open()
+  const { storage, api, upstream, errors, status } = await open()
   assert.is(await status('quick', active), 200)
-  assert.is(up.calls.at(-1)?.headers.get('authorization'), 'Bearer sk-one-of-the-tests')
+  assert.is(upstream.calls.at(-1)?.headers.get('authorization'), 'Bearer sk-one-of-the-tests')
   assert.equal(
     [await status('plain', active), await status('one/m', paused), await status('one/m', 'sbx_no')],
     [200, 403, 401],

@@ -13,7 +13,7 @@ if (!existsSync(new URL('node_modules/ai-5', import.meta.url))) skip('tools: the
 
 /** The exports of `apps/ai-sdk.mjs`. */
 interface Sdk {
-  ask(request: Request): Promise<string>
+  send(request: Request): Promise<string>
   converse(
     request: Request & { tool: typeof weather; execute(input: { city: string }): Promise<object> },
   ): Promise<Omit<Received, 'calls'>>
@@ -48,7 +48,7 @@ for (const generation of [5, 6, 7]) {
     for (const stream of [false, true])
       test(`AI SDK ${generation} reads a response that cites a page without a title (${client} client${stream ? ', streamed' : ''})`, async () => {
         const { fetch } = await openBefore('gemini', upstream(http.post('*', () => citing(stream))))
-        assert.is(await sdk.ask({ client, model: MODEL, prompt: QUESTION, stream, fetch }), 'It rains.')
+        assert.is(await sdk.send({ client, model: MODEL, prompt: QUESTION, stream, fetch }), 'It rains.')
       })
 
   for (const client of wireFormats) {
@@ -59,11 +59,11 @@ for (const generation of [5, 6, 7]) {
 
         test(`AI SDK ${generation} reads the text of a response (${where})`, async () => {
           const { fetch } = await openAnswering(format, client)
-          assert.is(await sdk.ask({ ...request, fetch }), ANSWER.join(''))
+          assert.is(await sdk.send({ ...request, fetch }), ANSWER.join(''))
         })
 
         test(`AI SDK ${generation} runs a tool loop (${where})`, async () => {
-          const { fetch, asked } = await openToolLoop(format, client)
+          const { fetch, requests } = await openToolLoop(format, client)
           const calls: Received['calls'] = []
           const execute = async ({ city }: { city: string }) => {
             calls.push({ name: weather.name, city })
@@ -71,13 +71,13 @@ for (const generation of [5, 6, 7]) {
           }
           const received = await sdk.converse({ ...request, fetch, tool: weather, execute })
           assert.equal({ ...received, calls }, EXPECTED)
-          assert.is(asked.length, 2)
+          assert.is(requests.length, 2)
         })
 
         test(`AI SDK ${generation} generates structured output (${where})`, async () => {
-          const { fetch, asked } = await openAnswering(format, client, JSON.stringify(FILLED))
+          const { fetch, requests } = await openAnswering(format, client, JSON.stringify(FILLED))
           assert.equal(await sdk.fill({ ...request, fetch, form }), FILLED)
-          assert.match(JSON.stringify(asked), /"celsius":\{"type":"integer"\}/)
+          assert.match(JSON.stringify(requests), /"celsius":\{"type":"integer"\}/)
         })
       }
     }
@@ -86,24 +86,24 @@ for (const generation of [5, 6, 7]) {
 
 /** A gateway before a provider that answers with these words, held to the rules of the vendor where the request is translated. */
 async function openAnswering(format: WireFormat, client: WireFormat, words = ANSWER.join('')) {
-  const asked: JsonObject[] = []
+  const requests: JsonObject[] = []
   const provider = upstream(
     http.post('*', async ({ request }) => {
       const body: JsonObject = Object(await request.json())
-      asked.push(body)
+      requests.push(body)
       const problems = client === format ? [] : validators[format](body)
       if (problems.length > 0) return HttpResponse.json({ error: { message: problems.join('; ') } }, { status: 400 })
-      const { whole, events } = outputBy(format).answer
+      const { whole, events } = outputBy(format).response
       if (!isStream(request.url, body)) return HttpResponse.json(JSON.parse(saying(words, JSON.stringify(whole))))
       return new HttpResponse(saying(words, events.join('')), { headers: { 'content-type': 'text/event-stream' } })
     }),
   )
-  return { ...(await openBefore(format, provider)), asked }
+  return { ...(await openBefore(format, provider)), requests }
 }
 
 /** A Gemini response that cites a page by its URL only. */
 function citing(stream: boolean): Response {
-  const answer = {
+  const response = {
     candidates: [
       {
         content: { role: 'model', parts: [{ text: 'It rains.' }] },
@@ -118,14 +118,14 @@ function citing(stream: boolean): Response {
     ],
     usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3, totalTokenCount: 10 },
   }
-  if (!stream) return HttpResponse.json(answer)
-  return new HttpResponse(`data: ${JSON.stringify(answer)}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
+  if (!stream) return HttpResponse.json(response)
+  return new HttpResponse(`data: ${JSON.stringify(response)}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
 }
 
 /** A provider's response with other text, all of it in the first chunk. */
-function saying(words: string, answer: string): string {
+function saying(words: string, response: string): string {
   const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
   const [first, second] = ANSWER
-  if (words === first + second) return answer
-  return answer.replaceAll(escaped(first), escaped(words)).replaceAll(escaped(second), '')
+  if (words === first + second) return response
+  return response.replaceAll(escaped(first), escaped(words)).replaceAll(escaped(second), '')
 }

@@ -10,7 +10,7 @@ export interface MockedCall {
 
 interface Script {
   /** The prompt at which the model makes the call. */
-  ask: string
+  request: string
   call: MockedCall
   /** The word that the result of the call contains. */
   word: string
@@ -27,7 +27,7 @@ export async function startProvider(script: Script) {
     let text = ''
     for await (const part of req.setEncoding('utf8')) text += part
     const body: unknown = JSON.parse(text)
-    if (isObject(body)) answer(res, body.stream === true, messageFor(body, script))
+    if (isObject(body)) respond(res, body.stream === true, messageFor(body, script))
     else res.writeHead(400).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -41,19 +41,19 @@ export async function startProvider(script: Script) {
   }
 }
 
-function messageFor({ messages, tools }: JsonObject, { ask, call, word }: Script): JsonObject {
+function messageFor({ messages, tools }: JsonObject, { request, call, word }: Script): JsonObject {
   const output = Array.isArray(messages) ? messages.filter(isObject) : []
   const result = output.findLast(({ role }) => role === 'tool')
   if (result)
     return { content: JSON.stringify(result.content).includes(word) ? `I have read ${word}.` : 'I read nothing.' }
-  const isAsked = JSON.stringify(output).includes(ask)
+  const isAsked = JSON.stringify(output).includes(request)
   const isOffered = JSON.stringify(tools ?? []).includes(`"name":"${call.name}"`)
   if (!isAsked || !isOffered) return { content: 'Something else.' } // such as a title of the conversation
   const callee = { name: call.name, arguments: JSON.stringify(call.arguments) }
   return { content: null, tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: callee }] }
 }
 
-function answer(res: ServerResponse, isStream: boolean, message: JsonObject) {
+function respond(res: ServerResponse, isStream: boolean, message: JsonObject) {
   const finish_reason = message.tool_calls ? 'tool_calls' : 'stop'
   const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
   const output = { role: 'assistant', ...message }

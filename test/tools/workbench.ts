@@ -51,7 +51,7 @@ export async function openWorkbench(call: (path: string) => MockedCall) {
   const bin = await makeFolder(join(root, 'bin'))
   const note = join(folder, 'note.txt')
   await writeFile(note, `The word is ${WORD}.\n`)
-  const provider = await startProvider({ ask: ASK, call: call(note), word: WORD })
+  const provider = await startProvider({ request: ASK, call: call(note), word: WORD })
   const requests: RequestRecord[] = []
   const gateway = createGateway({
     storage: memoryStorage(),
@@ -60,7 +60,7 @@ export async function openWorkbench(call: (path: string) => MockedCall) {
     hooks: { onRequest: (record) => void requests.push(record) },
   })
   const refused: string[] = []
-  const served = await serveNode({
+  const server = await serveNode({
     ...gateway,
     async exchange(exchange) {
       const reply = await gateway.exchange(exchange)
@@ -76,7 +76,7 @@ export async function openWorkbench(call: (path: string) => MockedCall) {
   /** A recipe for this gateway and this prompt. */
   const fitted = (text: string) =>
     text
-      .replaceAll('http://127.0.0.1:4000', served.url)
+      .replaceAll('http://127.0.0.1:4000', server.url)
       .replaceAll('sbx_…', key)
       .replaceAll("'What does this project do?'", `'${ASK}' $MORE`)
 
@@ -99,7 +99,7 @@ export async function openWorkbench(call: (path: string) => MockedCall) {
       return runScript(fitted(script), { cwd: folder, env: all })
     },
     async close(): Promise<void> {
-      await served.close({ graceMs: 0 })
+      await server.close({ graceMs: 0 })
       await gateway.close()
       provider.close()
       await rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })

@@ -16,7 +16,7 @@ const limits = { headersTimeoutMs: 1_000, idleTimeoutMs: 1_000, totalTimeoutMs: 
 /** An open call and its response. */
 function callBy(fetch: UpstreamFetch) {
   const call = new ProviderCall({ clock: fakeClock(), limits })
-  return Object.assign(call, { answer: call.open(request, fetch) })
+  return Object.assign(call, { response: call.open(request, fetch) })
 }
 
 /** Returns the reason with which a promise rejects. */
@@ -35,7 +35,7 @@ const untilAborted = (signal: AbortSignal | null | undefined): Promise<never> =>
 test('a canceled call rejects with the same reason object, before the response and in its body', async () => {
   const silent = callBy((_, init) => untilAborted(init?.signal))
   silent.cancel(REASON)
-  assert.is(await rejection(silent.answer), REASON)
+  assert.is(await rejection(silent.response), REASON)
 
   const streaming = callBy(async (_, init) => {
     const body = new ReadableStream({
@@ -43,7 +43,7 @@ test('a canceled call rejects with the same reason object, before the response a
     })
     return new Response(body)
   })
-  const { body } = await streaming.answer
+  const { body } = await streaming.response
   const pending = rejection(body.next())
   streaming.cancel(REASON)
   assert.is(await pending, REASON)
@@ -60,14 +60,14 @@ test('a canceled call cancels a response that arrives later', async () => {
   const cancelled = new Promise((tell) => {
     resolve(new Response(new ReadableStream({ cancel: tell })))
   })
-  assert.is(await rejection(call.answer), REASON)
+  assert.is(await rejection(call.response), REASON)
   assert.is(await cancelled, REASON)
 })
 
 test('a canceled call never ends normally, even if all bytes have arrived', async () => {
   for (const init of [{}, smallJson]) {
     const call = callBy(async () => new Response('{}', init))
-    const { body } = await call.answer
+    const { body } = await call.response
     call.cancel(REASON)
     assert.is(await rejection(body.next()), REASON)
     assert.is(await rejection(body.whole?.() ?? body.next()), REASON)
@@ -77,9 +77,9 @@ test('a canceled call never ends normally, even if all bytes have arrived', asyn
 test('a call canceled during a read rejects with the same reason object, even if the bytes still arrive or fail', async () => {
   for (const end of [() => new ArrayBuffer(2), () => Promise.reject(new Error('a copy'))]) {
     const coming = Promise.withResolvers<void>()
-    const answer = Object.assign(new Response('{}', smallJson), { arrayBuffer: () => coming.promise.then(end) })
-    const call = callBy(async () => answer)
-    const bytes = rejection((await call.answer).body.whole?.())
+    const response = Object.assign(new Response('{}', smallJson), { arrayBuffer: () => coming.promise.then(end) })
+    const call = callBy(async () => response)
+    const bytes = rejection((await call.response).body.whole?.())
     call.cancel(REASON)
     coming.resolve()
     assert.is(await bytes, REASON)
@@ -90,7 +90,7 @@ test('a fetch that throws synchronously makes the call fail', async () => {
   const call = callBy(() => {
     throw REASON
   })
-  assert.match(String(await rejection(call.answer)), /is unreachable/)
+  assert.match(String(await rejection(call.response)), /is unreachable/)
 })
 
 test('a call waits for the end of the event loop turn before it reads the response', async () => {
@@ -117,18 +117,18 @@ test("a call through the host app's fetch that never settles ends when it is can
   const never = new Promise<never>(() => {})
   const silent = callBy(() => never)
   silent.cancel(REASON)
-  assert.is(await rejection(silent.answer), REASON)
+  assert.is(await rejection(silent.response), REASON)
 
   const deaf = Object.assign(new Response('{}', smallJson), { arrayBuffer: () => never })
   const reading = callBy(async () => deaf)
-  const { body } = await reading.answer
+  const { body } = await reading.response
   const whole = rejection(body.whole?.())
   reading.cancel(REASON)
   assert.is(await whole, REASON)
 
   const reader = { read: () => never, cancel: async () => {} }
   const streaming = callBy(async () => ({ ...bare, body: { getReader: () => reader } }) as unknown as Response)
-  const { body: stream } = await streaming.answer
+  const { body: stream } = await streaming.response
   const chunk = rejection(stream.next())
   streaming.cancel(REASON)
   assert.is(await chunk, REASON)
@@ -138,10 +138,10 @@ test("a call through the host app's fetch that never settles ends when it is can
 test("a call doesn't keep a returned chunk in memory", async () => {
   let left = 1
   const next = () => (left-- > 0 ? Promise.resolve(new Uint8Array(1_000)) : new Promise<undefined>(() => {}))
-  const answer = { status: 200, header: () => undefined, headers: () => [], body: { next, cancel() {} } }
-  const raw = () => ({ response: Promise.resolve(answer), cancel() {} })
+  const response = { status: 200, header: () => undefined, headers: () => [], body: { next, cancel() {} } }
+  const raw = () => ({ response: Promise.resolve(response), cancel() {} })
   const call = callBy(Object.assign(async () => new Response(), { raw }))
-  const { body } = await call.answer
+  const { body } = await call.response
   const chunk = await weakly(body.next())
   await collectGarbage()
   assert.is(chunk.deref(), undefined)

@@ -121,7 +121,7 @@ for (const atomic of [true, false])
         }
         const instances = [open(), open(), open()]
         let input = 1
-        function ask({ of, key, times, ago }: { of: number; key: number; times: number; ago: number }): void {
+        function send({ of, key, times, ago }: { of: number; key: number; times: number; ago: number }): void {
           for (let nth = 0; nth < times; nth++) {
             const at = clock.now() - (nth % 3 === 0 ? ago : 0)
             const request = requestAt(at, { keyId: `k${(key + nth) % 6}`, input: input++ })
@@ -130,13 +130,13 @@ for (const atomic of [true, false])
           }
         }
         for (const one of steps) {
-          if (one.do === 'ask') ask(one)
+          if (one.do === 'ask') send(one)
           if (one.do === 'wait') await clock.advance(one.ms)
           if (one.do === 'kill') {
-            ask({ ...one, times: 5, ago: 0 })
+            send({ ...one, times: 5, ago: 0 })
             await clock.advance(125_000)
             instances[one.of]?.killAfter(one.writes)
-            ask({ ...one, times: 1, ago: 0 }) // with it the batches are folded
+            send({ ...one, times: 1, ago: 0 }) // with it the batches are folded
             await clock.advance(2_000)
             instances[one.of]?.killAfter(0)
             instances[one.of] = open()

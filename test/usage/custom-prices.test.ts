@@ -18,8 +18,8 @@ const catalog: Catalog = {
 const usage = { prompt_tokens: 1_000_000, completion_tokens: 1_000_000, total_tokens: 2_000_000 }
 
 async function world() {
-  const up = fakeUpstream(() => json({ ...chatAnswer(), usage }))
-  const opened = await openWorld({ fetch: up, catalog, connections: ['one'] })
+  const upstream = fakeUpstream(() => json({ ...chatAnswer(), usage }))
+  const opened = await openWorld({ fetch: upstream, catalog, connections: ['one'] })
   const { api, recorded, chat } = opened
   const [connection] = (await api.connections.list()).connections
   const cost = async (model: string) => {
@@ -47,7 +47,7 @@ test('prices come from the connection, or else the custom model, or else the cat
 })
 
 test('custom prices determine which target costs least', async () => {
-  const up = fakeUpstream(() => json({ ...chatAnswer(), usage }))
+  const upstream = fakeUpstream(() => json({ ...chatAnswer(), usage }))
   const prices = (input: number) => ({ prices: { m: { input, output: 1 } } })
   const connections = [
     { provider: 'one', ...prices(5) },
@@ -55,13 +55,13 @@ test('custom prices determine which target costs least', async () => {
     { provider: 'three', ...prices(4) },
   ]
   const { chat } = await openWorld({
-    fetch: up,
+    fetch: upstream,
     connections,
     combos: { cheap: { models: ['one/m', 'two/m', 'three/m'], strategy: 'least-cost' } },
   })
   await chat({ model: 'cheap', messages: [] })
   assert.equal(
-    up.calls.map(({ provider }) => provider),
+    upstream.calls.map(({ provider }) => provider),
     ['two'],
   )
 })

@@ -114,9 +114,9 @@ test('the row for the rest has its totals and percentiles', async () => {
 for (const series of ['hour', 'day'] as const)
   test(`a series contains the first ten rows by ${series}, and totals for the rest`, async () => {
     const api = await openWith(many)
-    const answer = await api.summary({ series, order: 'requests', names: true })
+    const response = await api.summary({ series, order: 'requests', names: true })
     const hours = series === 'hour' ? 3 : 1
-    const parts = answer.series ?? []
+    const parts = response.series ?? []
     assert.is(parts.length, 11 * hours)
     for (let hour = 0; hour < hours; hour++) {
       const some = parts.slice(hour * 11, hour * 11 + 11)
@@ -128,8 +128,8 @@ for (const series of ['hour', 'day'] as const)
         Array.from({ length: 10 }, (_, nth) => [`k${14 - nth}`, ((14 - nth) * 3) / hours]),
       )
     }
-    assert.equal(answer.rows, (await api.summary({ order: 'requests' })).rows)
-    assert.equal(answer.names, { k1: 'first' })
+    assert.equal(response.rows, (await api.summary({ order: 'requests' })).rows)
+    assert.equal(response.names, { k1: 'first' })
   })
 
 test('only keys and groups have names, and no name is a key value', async () => {

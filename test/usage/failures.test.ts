@@ -6,7 +6,7 @@ const test = suite('usage in failure events')
 const REPORTED = { input: 40, output: 1_200 }
 
 for (const [provider, speaking] of Object.entries(providers))
-  for (const [client, ask] of Object.entries(clients))
+  for (const [client, send] of Object.entries(clients))
     for (const [what, text, stream] of [
       ['after some content', 'Hello there ', true],
       ['before any content', '', true],
@@ -14,7 +14,10 @@ for (const [provider, speaking] of Object.entries(providers))
     ] as const)
       test(`usage reported with a failure ${what} is counted (${client} client, ${provider} provider)`, async () => {
         for (const end of speaking.failures(speaking.usage(REPORTED))) {
-          const { counts, source, usd } = await usageOf(() => speaking.failing(end, text), ask(`${provider}/m`, stream))
+          const { counts, source, usd } = await usageOf(
+            () => speaking.failing(end, text),
+            send(`${provider}/m`, stream),
+          )
           assert.equal([counts, source, usd], [REPORTED, 'counted', (40 + 12_000) / 1e6], end)
         }
       })

@@ -55,9 +55,9 @@ test('totals and requests are filtered by parameters, and an invalid parameter r
     ['/api/usage/requests?status=0', '"status"'],
     [`/api/usage/requests/${before}?limit=1`, '"limit"'],
   ] as const) {
-    const answer = await get(path)
-    assert.is(answer.status, 400, path)
-    assert.ok((await answer.json()).error.includes(says), path)
+    const response = await get(path)
+    assert.is(response.status, 400, path)
+    assert.ok((await response.json()).error.includes(says), path)
   }
   assert.is((await get('/api/usage/requests/nothing')).status, 404)
 })
@@ -191,12 +191,12 @@ test("a single call returns the dashboard's rows, names, series, and preceding p
   const { id, key } = await api.keys.create({ name: 'a' })
   await chat({}, { headers: { authorization: `Bearer ${key}` } })
   const query = { by: 'key', top: 5, series: 'hour', compare: 'before', names: true } as const
-  const answer = await read('/api/usage?by=key&top=5&series=hour&compare=before&names=true')
-  assert.equal(answer, await api.usage.summary(query))
+  const response = await read('/api/usage?by=key&top=5&series=hour&compare=before&names=true')
+  assert.equal(response, await api.usage.summary(query))
   const client = createClient({ baseUrl: 'http://gateway', token, fetch: gateway.fetch })
-  assert.equal(await client.usage.summary(query), answer)
+  assert.equal(await client.usage.summary(query), response)
   assert.equal(
-    [answer.rows.length, answer.series.length, answer.before.totals.requests, answer.names],
+    [response.rows.length, response.series.length, response.before.totals.requests, response.names],
     [1, 1, 0, { [id]: 'a' }],
   )
 })
@@ -204,9 +204,9 @@ test("a single call returns the dashboard's rows, names, series, and preceding p
 test('reading usage fails with advice if none is stored', async () => {
   const { get } = await open({ usage: false })
   for (const path of ['/api/usage', '/api/usage/requests', '/api/usage/live']) {
-    const answer = await get(path)
-    assert.is(answer.status, 409, path)
-    assert.match((await answer.json()).error, /does not record usage/)
+    const response = await get(path)
+    assert.is(response.status, 409, path)
+    assert.match((await response.json()).error, /does not record usage/)
   }
 })
 

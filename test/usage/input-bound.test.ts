@@ -59,7 +59,7 @@ async function countedInput(exchange: Exchange): Promise<{ format: ProviderForma
   const { generate: reader } = await loadReaders()
   if (!reader) return undefined
   const watchStream = await reader.loadWatcher()
-  const usage = isObject(exchange.answer) ? reader.getUsage(exchange.answer) : usageOfEvents(exchange, framing)
+  const usage = isObject(exchange.response) ? reader.getUsage(exchange.response) : usageOfEvents(exchange, framing)
   return usage && usage.inputTokens > 0 ? { format, tokens: usage.inputTokens } : undefined
 
   function usageOfEvents({ sse, bytes }: Exchange, framing: StreamFraming | undefined) {
@@ -107,7 +107,7 @@ test('the bound covers 99.9% of the recorded requests and is at most twice the m
 })
 
 const target = { provider: 'any', model: 'gpt-5' }
-const asking = (content: unknown, more: JsonObject = {}) =>
+const createRequest = (content: unknown, more: JsonObject = {}) =>
   boundInputTokens({ model: 'm', messages: [{ role: 'user', content }], ...more }, target)
 
 test('the bound counts all kinds of text', () => {
@@ -123,7 +123,7 @@ test('the bound counts all kinds of text', () => {
     key: ['9fJk2LmQ8xZ0pRt5vWy7Bn3Dc1Hg6Ks4', 22],
   } as const
   for (const [name, [text, tokens]] of Object.entries(texts)) {
-    const bound = asking(text) - asking('')
+    const bound = createRequest(text) - createRequest('')
     assert.ok(bound >= tokens * 0.9 && bound <= tokens * 3.5, `${name}: ${bound}`)
   }
 })
@@ -131,17 +131,17 @@ test('the bound counts all kinds of text', () => {
 test('the bound counts media by kind and size, not by the length of their base64', () => {
   const data = 'iVBORw0KGgo'.repeat(20_000)
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }
-  assert.ok(asking([image]) < 5_000)
-  assert.is(asking([image, image]) > asking([image]), true)
+  assert.ok(createRequest([image]) < 5_000)
+  assert.is(createRequest([image, image]) > createRequest([image]), true)
   const pdf = {
     type: 'document',
     source: { type: 'base64', media_type: 'application/pdf', data: data.slice(0, 40_000) },
   }
-  assert.ok(asking([pdf]) > 4_000 && asking([pdf]) < 20_000, `${asking([pdf])}`)
+  assert.ok(createRequest([pdf]) > 4_000 && createRequest([pdf]) < 20_000, `${createRequest([pdf])}`)
   const sound = { type: 'input_audio', input_audio: { data, format: 'wav' } }
-  assert.ok(asking([sound]) > 300 && asking([sound]) < 2_000, `${asking([sound])}`)
+  assert.ok(createRequest([sound]) > 300 && createRequest([sound]) < 2_000, `${createRequest([sound])}`)
   const far = { type: 'image_url', image_url: { url: 'https://pictures.test/cat.png' } }
-  assert.ok(asking([far]) > 1_000)
+  assert.ok(createRequest([far]) > 1_000)
   for (const address of ['https://pictures.test/5', 'gs://pictures/5'])
     for (const unnamed of [
       { type: 'image_url', image_url: { url: address } },
@@ -149,9 +149,9 @@ test('the bound counts media by kind and size, not by the length of their base64
       { type: 'input_image', file_id: 'file-1' },
       { type: 'image', source: { type: 'url', url: address } },
     ])
-      assert.ok(Math.abs(asking([unnamed]) - asking([far])) < 5, JSON.stringify(unnamed))
-  assert.ok(asking([{ type: 'file', file: { file_id: 'file-1' } }]) > 10_000)
-  assert.ok(asking([{ type: 'image', image: [{ file: { file_id: 'file-1' } }] }]) > 10_000)
+      assert.ok(Math.abs(createRequest([unnamed]) - createRequest([far])) < 5, JSON.stringify(unnamed))
+  assert.ok(createRequest([{ type: 'file', file: { file_id: 'file-1' } }]) > 10_000)
+  assert.ok(createRequest([{ type: 'image', image: [{ file: { file_id: 'file-1' } }] }]) > 10_000)
 })
 
 test('the bound includes vendor additions for tools, schemas, and server-side tools', () => {

@@ -77,21 +77,21 @@ const rows: ReadonlyArray<
 const usageWith = (iterations: unknown) => ({ input_tokens: 23_000, output_tokens: 1_000, iterations })
 const begun = { input_tokens: 23_000, output_tokens: 1 }
 
-async function spend(answer: () => Response, [path, body]: readonly [path: string, body: object]) {
-  const world = await openWorld({ fetch: fakeUpstream(answer), catalog, connections: ['claude'] })
+async function spend(respond: () => Response, [path, body]: readonly [path: string, body: object]) {
+  const world = await openWorld({ fetch: fakeUpstream(respond), catalog, connections: ['claude'] })
   const responseBody = await (await world.post(path, body)).text()
   const [record] = world.recorded.requests
   return { output: responseBody, record, world }
 }
 
-for (const [client, ask] of Object.entries(clients))
+for (const [client, send] of Object.entries(clients))
   for (const [what, iterations, [input, output, usd, source]] of rows)
     test(`iterations are charged together: ${what} (${client} client)`, async () => {
       for (const stream of [false, true]) {
         const usage = usageWith(iterations)
         const { record } = await spend(
           () => (stream ? providers.claude.stream([begun, usage], 'Hello') : providers.claude.whole(usage, 'Hello')),
-          ask(MODEL, stream),
+          send(MODEL, stream),
         )
         assert.equal(
           [record?.usage?.inputTokens, record?.usage?.outputTokens, record?.costSource],
@@ -148,7 +148,7 @@ test('iterations are charged on Vertex, which has other model names', async () =
   const same = run('message', advice, 'claude-sonnet-4-5-20250929')
   const usage = usageWith([compaction, own, same, run('advisor_message', advice, 'claude-opus-4-6')])
   const usd = costOfCompaction + costOfOwn + costOfAdvice(1) + costOfAdvice(10)
-  for (const [client, ask] of Object.entries(clients))
+  for (const [client, send] of Object.entries(clients))
     for (const stream of [false, true]) {
       const world = await openWorld({
         fetch: fakeUpstream(() =>
@@ -157,7 +157,7 @@ test('iterations are charged on Vertex, which has other model names', async () =
         catalog: defaultCatalog,
         connections: [{ provider: 'vertex', apiKey: TOKEN, providerSpecificData: settings, prices }],
       })
-      await (await world.post(...ask(CLAUDE, stream))).text()
+      await (await world.post(...send(CLAUDE, stream))).text()
       const [record] = world.recorded.requests
       assert.is(record?.costSource, 'counted', client)
       assert.ok(Math.abs((record?.costUsd ?? 0) - usd) < 1e-9, `${client}: ${record?.costUsd}, not ${usd}`)

@@ -32,7 +32,7 @@ const rows: ReadonlyArray<readonly [what: string, start: JsonObject, delta: Json
   ['the start reports all tokens as cached', input(0, 100), {}, [100, 100, 0]],
 ]
 
-for (const [client, ask] of Object.entries(clients))
+for (const [client, send] of Object.entries(clients))
   for (const [what, start, delta, [all, read, write]] of rows)
     test(`input tokens are counted once if ${what} (${client} client)`, async () => {
       const { usage, source } = await usageOf(
@@ -44,7 +44,7 @@ for (const [client, ask] of Object.entries(clients))
             ],
             SAID,
           ),
-        ask('claude/m', true),
+        send('claude/m', true),
       )
       const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage ?? {}
       assert.equal([inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens], [all, read, write, 30])

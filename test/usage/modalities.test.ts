@@ -49,11 +49,11 @@ const sound = { inlineData: { mimeType: 'audio/L16;rate=24000', data: 'AAAA' } }
 const inputTokens = { inputImage: 20, inputAudio: 30 }
 
 /** A provider's responses, and the stored image and audio tokens. */
-const answers: Record<string, { path: string; body: object; answer: object; kept: object }> = {
+const responses: Record<string, { path: string; body: object; response: object; kept: object }> = {
   'chat completions': {
     path: '/v1/chat/completions',
     body: { model: 'one/m', messages: [{ role: 'user', content: 'Hi' }] },
-    answer: {
+    response: {
       ...chatAnswer(),
       usage: {
         prompt_tokens: 100,
@@ -67,7 +67,7 @@ const answers: Record<string, { path: string; body: object; answer: object; kept
   images: {
     path: '/v1/images/generations',
     body: { model: 'one/pictures', prompt: 'rain' },
-    answer: {
+    response: {
       data: [{ b64_json: 'AAAA' }],
       usage: {
         input_tokens: 100,
@@ -81,7 +81,7 @@ const answers: Record<string, { path: string; body: object; answer: object; kept
   transcription: {
     path: '/v1/audio/transcriptions',
     body: { model: 'one/hears' },
-    answer: {
+    response: {
       text: 'Hi',
       usage: {
         type: 'tokens',
@@ -95,24 +95,24 @@ const answers: Record<string, { path: string; body: object; answer: object; kept
   "Google's generateContent": {
     path: '/v1beta/models/google/g:generateContent',
     body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
-    answer: gemini([sound]),
+    response: gemini([sound]),
     kept: { ...inputTokens, outputAudio: 40 },
   },
   "Google's speech": {
     path: '/v1/audio/speech',
     body: { model: 'google/speaks', input: 'Hi', voice: 'alloy', response_format: 'pcm' },
-    answer: gemini([sound]),
+    response: gemini([sound]),
     kept: { outputAudio: 40 },
   },
 }
 
-for (const [what, { path, body, answer, kept }] of Object.entries(answers))
+for (const [what, { path, body, response: reply, kept }] of Object.entries(responses))
   test(`image and audio tokens are stored, totaled, and charged by their own prices: ${what}`, async () => {
     const { gateway, api } = await openWorld({
       catalog,
       connections: Object.keys(catalog),
       usage: true,
-      fetch: fakeUpstream(() => json(answer)),
+      fetch: fakeUpstream(() => json(reply)),
     })
     const form = serializeForm([
       ...Object.entries(body).map(([name, value]) => ({ name, value: String(value) })),

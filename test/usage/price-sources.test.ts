@@ -84,16 +84,16 @@ const askWithBudget = async (world: Awaited<ReturnType<typeof openPriced>>, mode
     headers: { authorization: `Bearer ${key}` },
     body: `{"model":"${model}","messages":[]}`,
   }
-  const ask = () => world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
-  return { ask, id }
+  const send = () => world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
+  return { send, id }
 }
 
 test('check P20: a dollar limit rejects an unpriced model, and the log and the explanation mention the call that sets the price', async () => {
   const warnings: string[] = []
   const logger: Logger = { warn: (message) => void warnings.push(message), error() {} }
   const world = await openPriced({ logger })
-  const { ask, id } = await askWithBudget(world, 'one/unknown')
-  const response = await ask()
+  const { send, id } = await askWithBudget(world, 'one/unknown')
+  const response = await send()
   assert.is(response.status, 402)
   const { error } = await response.json()
   assert.match(
@@ -101,7 +101,7 @@ test('check P20: a dollar limit rejects an unpriced model, and the log and the e
     /^The price of "one\/unknown" is unknown, and this request is subject to a dollar limit\./,
   )
   assert.not.match(error.message, /gateway\.api/)
-  await (await ask()).text()
+  await (await send()).text()
   const { connections } = await world.api.connections.list()
   const call = `gateway.api.connections.update('${connections[0]?.id}', { prices: { unknown: { input: 3, output: 15 } } })`
   const advice = `No price of "one/unknown": ${call} (USD per million tokens). The catalog is of 2026-09-30. To keep it current: catalog: { refresh: 'models.dev' }.`
@@ -125,12 +125,12 @@ test('check P21: after the call in the message, the next request succeeds', asyn
   const world = await openPriced({ logger: { warn: (message: string) => void warnings.push(message), error() {} } })
   const { connections } = await world.api.connections.list()
   await world.api.connections.update(connections[0]?.id ?? '', { prices: { m: { input: 7 } } })
-  const { ask } = await askWithBudget(world, 'one/unknown')
-  assert.is((await ask()).status, 402)
+  const { send } = await askWithBudget(world, 'one/unknown')
+  assert.is((await send()).status, 402)
   const [, args = ''] = /connections\.update\((.*)\) \(USD/.exec(warnings[0] ?? '') ?? []
   const [id, change] = new Function(`return [${args}]`)()
   await world.api.connections.update(id, change)
-  assert.is((await ask()).status, 200)
+  assert.is((await send()).status, 200)
   const [connection] = (await world.api.connections.list()).connections
   assert.equal(connection?.prices, { m: { input: 7 }, unknown: { input: 3, output: 15 } })
 })

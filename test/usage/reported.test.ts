@@ -101,9 +101,9 @@ const response = ({ usage, beside }: Recorded) => ({
 })
 const chunk = (more: object) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', ...more })}\n\n`
 const whole = (recorded: Recorded, body: object) => {
-  const answer = json(body)
-  for (const [name, value] of Object.entries(recorded.headers ?? {})) answer.headers.set(name, value)
-  return answer
+  const response = json(body)
+  for (const [name, value] of Object.entries(recorded.headers ?? {})) response.headers.set(name, value)
+  return response
 }
 
 /** The endpoints with a provider's responses. `hasNoHeaders` means that a stream's headers come before its cost is known. */
@@ -113,7 +113,7 @@ const places: Record<
     path: string
     body?: object
     form?: string
-    answer(recorded: Recorded): Response
+    respond(recorded: Recorded): Response
     hasNoHeaders?: true
     counted?: number
   }
@@ -121,20 +121,20 @@ const places: Record<
   chat: {
     path: '/v1/chat/completions',
     body: { model: 'one/m', messages },
-    answer: (recorded) =>
+    respond: (recorded) =>
       whole(recorded, { ...chatAnswer(), usage: tokens(openai, recorded.usage), ...recorded.beside }),
   },
   'Chat for a Messages client': {
     path: '/v1/messages',
     body: { model: 'one/m', messages, max_tokens: 10 },
-    answer: (recorded) =>
+    respond: (recorded) =>
       whole(recorded, { ...chatAnswer(), usage: tokens(openai, recorded.usage), ...recorded.beside }),
   },
   'streamed chat': {
     path: '/v1/chat/completions',
     body: { model: 'one/m', messages, stream: true, stream_options: { include_usage: true } },
     hasNoHeaders: true,
-    answer: (recorded) =>
+    respond: (recorded) =>
       sse([
         chunk({ choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null }] }),
         chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
@@ -145,13 +145,13 @@ const places: Record<
   responses: {
     path: '/v1/responses',
     body: { model: 'open/r', input: 'Hi' },
-    answer: (recorded) => whole(recorded, response(recorded)),
+    respond: (recorded) => whole(recorded, response(recorded)),
   },
   'streamed Responses for a Chat client': {
     path: '/v1/chat/completions',
     body: { model: 'open/r', messages, stream: true },
     hasNoHeaders: true,
-    answer: (recorded) =>
+    respond: (recorded) =>
       sse([
         `event: response.created\ndata: ${JSON.stringify({ type: 'response.created', response: { ...response(recorded), usage: null } })}\n\n`,
         `event: response.completed\ndata: ${JSON.stringify({ type: 'response.completed', response: response(recorded) })}\n\n`,
@@ -160,7 +160,7 @@ const places: Record<
   messages: {
     path: '/v1/messages',
     body: { model: 'claude/c', messages, max_tokens: 10 },
-    answer: (recorded) =>
+    respond: (recorded) =>
       whole(recorded, {
         ...{ id: 'm', type: 'message', role: 'assistant', model: 'c', stop_reason: 'end_turn' },
         ...{ content: [{ type: 'text', text: 'Hi' }], usage: tokens(newer, recorded.usage), ...recorded.beside },
@@ -169,7 +169,7 @@ const places: Record<
   gemini: {
     path: '/v1beta/models/google/g:generateContent',
     body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
-    answer: (recorded) =>
+    respond: (recorded) =>
       whole(recorded, {
         candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }],
         usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, ...recorded.usage },
@@ -179,14 +179,14 @@ const places: Record<
   images: {
     path: '/v1/images/generations',
     body: { model: 'one/i', prompt: 'rain' },
-    answer: (recorded) =>
+    respond: (recorded) =>
       whole(recorded, { data: [{ b64_json: 'AAAA' }], usage: tokens(newer, recorded.usage), ...recorded.beside }),
   },
   embeddings: {
     path: '/v1/embeddings',
     body: { model: 'one/e', input: 'Hi' },
     counted: 0.000007,
-    answer: (recorded) =>
+    respond: (recorded) =>
       whole(recorded, {
         ...{ object: 'list', model: 'e', data: [{ object: 'embedding', index: 0, embedding: [1] }] },
         ...{ usage: { prompt_tokens: 7, total_tokens: 7, ...recorded.usage }, ...recorded.beside },
@@ -196,7 +196,7 @@ const places: Record<
     path: '/v1/rerank',
     body: { model: 'one/r', query: 'Hi', documents: ['a'] },
     counted: 0.000007,
-    answer: (recorded) =>
+    respond: (recorded) =>
       whole(recorded, {
         results: [{ index: 0, relevance_score: 1 }],
         usage: { total_tokens: 7, ...recorded.usage },
@@ -207,7 +207,7 @@ const places: Record<
     path: '/v1/moderations',
     body: { model: 'one/o', input: 'Hi' },
     counted: 0.000007,
-    answer: (recorded) =>
+    respond: (recorded) =>
       whole(recorded, {
         ...{ id: 'x', model: 'o', results: [{ flagged: false, categories: {}, category_scores: {} }] },
         ...{ usage: { prompt_tokens: 7, total_tokens: 7, ...recorded.usage }, ...recorded.beside },
@@ -216,19 +216,19 @@ const places: Record<
   transcriptions: {
     path: '/v1/audio/transcriptions',
     form: 'one/s',
-    answer: (recorded) =>
+    respond: (recorded) =>
       whole(recorded, { text: 'Hi', usage: { type: 'tokens', ...tokens(newer, recorded.usage) }, ...recorded.beside }),
   },
 }
 
-for (const [where, { path, body, form, answer, hasNoHeaders, counted = COUNTED }] of Object.entries(places))
+for (const [where, { path, body, form, respond, hasNoHeaders, counted = COUNTED }] of Object.entries(places))
   test(`a cost reported by the provider is charged: ${where}`, async () => {
     for (const [what, [recorded, costUsd]] of Object.entries(forms)) {
       if (recorded.headers && hasNoHeaders) continue
       const { gateway, recorded: records } = await openWorld({
         catalog,
         connections: Object.keys(catalog),
-        fetch: fakeUpstream(() => answer(recorded)),
+        fetch: fakeUpstream(() => respond(recorded)),
       })
       const upload = new FormData()
       if (form) {
@@ -253,13 +253,13 @@ for (const [where, { path, body, form, answer, hasNoHeaders, counted = COUNTED }
 test('a response whose cost or tier is nested thousands of levels deep reaches the client', async () => {
   const deep = `${'{"total":'.repeat(9_000)}1${'}'.repeat(9_000)}`
   for (const recorded of [{ usage: { cost: 'deep' } }, { beside: { service_tier: 'deep' } }])
-    for (const [where, { path, body, answer }] of Object.entries(places)) {
+    for (const [where, { path, body, respond }] of Object.entries(places)) {
       if (where !== 'chat' && where !== 'streamed chat') continue // a translation can't write it
       const { gateway, recorded: records } = await openWorld({
         catalog,
         connections: ['one'],
         fetch: fakeUpstream(async () => {
-          const response = answer(recorded)
+          const response = respond(recorded)
           return new Response((await response.text()).replace('"deep"', deep), response)
         }),
       })

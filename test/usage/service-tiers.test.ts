@@ -47,7 +47,7 @@ test('check P17: 210,000 tokens cost the price of their length tier, in each ser
 test('check P17: a dollar limit reserves the price of the service tier and of the length that a request may have', async () => {
   const { gateway, api } = await openPriced('priority')
   const { key } = await api.keys.create({ name: 'alice', limits: { usd: { day: 1 } } })
-  const ask = async (words: number, more: object = {}) => {
+  const send = async (words: number, more: object = {}) => {
     const body = {
       model: 'one/m',
       max_tokens: 10,
@@ -58,14 +58,14 @@ test('check P17: a dollar limit reserves the price of the service tier and of th
     const response = await gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
     return { status: response.status, text: await response.text() }
   }
-  const long = await ask(250_000)
+  const long = await send(250_000)
   assert.is(long.status, 402)
-  const dear = await ask(120_000, { service_tier: 'priority' })
+  const dear = await send(120_000, { service_tier: 'priority' })
   assert.is(dear.status, 402)
   assert.match(dear.text, /could use up to/) // its price is known, but too high
-  assert.match((await ask(10, { service_tier: 'turbo' })).text, /with this .*service_tier.* is unknown/)
-  assert.match((await ask(10, { service_tier: 'priority', speed: 'fast' })).text, /with this .*speed.* is unknown/)
-  assert.is((await ask(120_000)).status, 200)
+  assert.match((await send(10, { service_tier: 'turbo' })).text, /with this .*service_tier.* is unknown/)
+  assert.match((await send(10, { service_tier: 'priority', speed: 'fast' })).text, /with this .*speed.* is unknown/)
+  assert.is((await send(120_000)).status, 200)
 })
 
 test('a service tier that is a list or blank never causes an internal error', async () => {
@@ -93,17 +93,17 @@ test('check P18: a model with a price only for cached input is unpriced', async 
 })
 
 test('a response costs the price of the service tier that the provider reports', async () => {
-  for (const [served, costUsd, costSource] of [
+  for (const [server, costUsd, costSource] of [
     [undefined, 4, 'counted'],
     ['default', 4, 'counted'],
     ['priority', 20, 'counted'],
     ['flex', 1, 'counted'],
     ['scale', 4, 'estimated'],
   ] as const) {
-    const { chat, recorded } = await openPriced(served)
+    const { chat, recorded } = await openPriced(server)
     await (await chat({})).text()
     const [usage] = recorded.usages
-    assert.equal([served, usage?.costUsd, usage?.costSource], [served, costUsd, costSource])
+    assert.equal([server, usage?.costUsd, usage?.costSource], [server, costUsd, costSource])
   }
 })
 

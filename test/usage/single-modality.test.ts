@@ -93,12 +93,12 @@ const cases: Array<[what: string, path: string, body: object | File, answer: () 
   ],
 ]
 
-for (const [what, path, body, answer, costUsd] of cases)
+for (const [what, path, body, respond, costUsd] of cases)
   test(`all tokens count as the endpoint's modality unless the provider distinguishes them (litellm#31142): ${what}`, async () => {
     const { gateway, recorded } = await openWorld({
       catalog,
       connections: Object.keys(catalog),
-      fetch: fakeUpstream(answer),
+      fetch: fakeUpstream(respond),
     })
     const isForm = body instanceof File
     const form = new FormData()
@@ -139,21 +139,21 @@ for (const [what, path, mimeType, more, costUsd] of [
   ['a speech model', 't', 'audio/L16;rate=24000', {}, 20.5],
 ] as const)
   test(`output that the provider doesn't distinguish counts as the model's modality: ${what}`, async () => {
-    const answer = google(mimeType)
-    const whole = { ...answer, usageMetadata: { ...answer.usageMetadata, ...more } }
+    const response = google(mimeType)
+    const whole = { ...response, usageMetadata: { ...response.usageMetadata, ...more } }
     const body = { contents, generationConfig: { responseModalities: [path === 'i' ? 'IMAGE' : 'AUDIO'] } }
-    const asks = [
+    const requests = [
       ...(path === 'i' ? [['/v1/chat/completions', { model: 'google/i', messages }, false] as const] : []),
       [`/v1beta/models/google/${path}:generateContent`, body, false],
       [`/v1beta/models/google/${path}:streamGenerateContent?alt=sse`, body, true],
     ] as const
-    for (const [at, asked, stream] of asks) {
+    for (const [at, requested, stream] of requests) {
       const { post, recorded } = await openWorld({
         catalog,
         connections: ['google'],
         fetch: fakeUpstream(() => (stream ? sse([`data: ${JSON.stringify(whole)}\n\n`]) : json(whole))),
       })
-      await (await post(at, asked)).text()
+      await (await post(at, requested)).text()
       assert.equal(
         recorded.usages.map((record) => [Number(record.costUsd?.toFixed(6)), record.costSource]),
         [[costUsd, 'counted']],

@@ -36,12 +36,12 @@ function recorded() {
   return { lines, logger: { warn: add, error: add } }
 }
 
-const answering = () => fakeUpstream(() => json(chatAnswer()))
+const respond = () => fakeUpstream(() => json(chatAnswer()))
 
 test('request records wait in memory, are readable there, and are written once the storage is available again', async () => {
   const { clock, storage, state } = flaky()
   const { lines, logger } = recorded()
-  const world = await openWorld({ usage: true, clock, storage, logger, fetch: answering() })
+  const world = await openWorld({ usage: true, clock, storage, logger, fetch: respond() })
   state.isAway = true
   for (let times = 0; times < 5; times++) {
     assert.is((await world.chat({})).status, 200)
@@ -61,7 +61,7 @@ test('request records wait in memory, are readable there, and are written once t
 
 test('retries become less frequent the longer the storage is unavailable', async () => {
   const { clock, storage, state } = flaky()
-  const world = await openWorld({ usage: true, clock, storage, logger: false, fetch: answering() })
+  const world = await openWorld({ usage: true, clock, storage, logger: false, fetch: respond() })
   state.isAway = true
   await world.chat({})
   await clock.advance(300_000)
@@ -173,14 +173,14 @@ test("a storage that can't keep up isn't reported as unavailable, and totals are
     await clock.advance(0)
   }
   let requestCount = 0
-  const ask = (times: number) => {
+  const send = (times: number) => {
     for (let nth = 0; nth < times; nth++)
       usage.storeRequest(requestAt(clock.now(), { keyId: `k${requestCount++ % 40}` }))
   }
-  ask(12_000)
+  send(12_000)
   await clock.advance(1_000)
   for (let times = 0; times < 40; times++) {
-    ask(400)
+    send(400)
     await finishWrites()
   }
   const heir = createUsageOperations({ usage: openInstance(inner, clock), clock, store: noNames, accounts: noAccounts })
@@ -285,7 +285,7 @@ for (const [how, hangs] of [
       set: (key, ...rest) =>
         hangs && state.isAway && key.startsWith('usage/') ? new Promise(() => {}) : storage.set(key, ...rest),
     }
-    const world = await openWorld({ usage: true, clock, storage: hanging, logger, fetch: answering() })
+    const world = await openWorld({ usage: true, clock, storage: hanging, logger, fetch: respond() })
     state.isAway = true
     for (let times = 0; times < 3; times++) await world.chat({})
     let isClosed = false
@@ -308,11 +308,11 @@ for (const [how, hangs] of [
 test('a killed gateway loses at most its last batch, and another gateway reads and folds the rest', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
-  const first = await openWorld({ usage: true, clock, storage, fetch: answering() })
+  const first = await openWorld({ usage: true, clock, storage, fetch: respond() })
   for (let times = 0; times < 3; times++) await first.chat({})
   await clock.advance(1_000)
   await first.chat({}) // not written when the process ends
-  const second = await openWorld({ usage: true, clock, storage, connections: [], fetch: answering() })
+  const second = await openWorld({ usage: true, clock, storage, connections: [], fetch: respond() })
   assert.is((await second.api.usage.summary()).totals.requests, 3)
   await second.chat({ model: 'nobody/x' })
   assert.is((await second.api.usage.summary()).totals.requests, 4)
@@ -322,8 +322,8 @@ test('gateways on one store read the usage of all gateways', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const worlds = [
-    await openWorld({ usage: true, clock, storage, fetch: answering() }),
-    await openWorld({ usage: true, clock, storage, connections: [], fetch: answering() }),
+    await openWorld({ usage: true, clock, storage, fetch: respond() }),
+    await openWorld({ usage: true, clock, storage, connections: [], fetch: respond() }),
   ]
   const [first, second] = worlds
   if (!first || !second) throw new Error('there are two')

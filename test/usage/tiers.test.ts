@@ -60,10 +60,10 @@ test('a dollar limit reserves the higher price if the input may exceed the thres
       ],
     },
   }
-  const up = fakeUpstream(() => json({ ...chatAnswer(), usage: usage(10) }))
-  const { gateway, api } = await openWorld({ catalog, connections: ['one'], fetch: up })
+  const upstream = fakeUpstream(() => json({ ...chatAnswer(), usage: usage(10) }))
+  const { gateway, api } = await openWorld({ catalog, connections: ['one'], fetch: upstream })
   const { key } = await api.keys.create({ name: 'alice', limits: { usd: { day: 0.5 } } })
-  const ask = (size: number) =>
+  const send = (size: number) =>
     gateway.fetch(
       new Request('http://gateway/v1/chat/completions', {
         method: 'POST',
@@ -71,9 +71,9 @@ test('a dollar limit reserves the higher price if the input may exceed the thres
         body: JSON.stringify({ model: 'one/m', messages: messages(size), max_tokens: 10 }),
       }),
     )
-  assert.is((await ask(10_000)).status, 200)
-  assert.is((await ask(30_000)).status, 402)
-  assert.is(up.calls.length, 1)
+  assert.is((await send(10_000)).status, 200)
+  assert.is((await send(30_000)).status, 402)
+  assert.is(upstream.calls.length, 1)
 })
 
 test('connections and custom models can have tiers, and a tier needs its threshold', async () => {

@@ -35,7 +35,7 @@ test('an empty result for an unknown name has a warning with a similar name', as
   ]
   for (const path of ['/api/usage', '/api/usage/requests'])
     for (const [query, warnings] of cases) {
-      const answer = await expect(200, 'GET', `${path}?${query}`)
-      assert.equal(answer.warnings, warnings, `${path}?${query}`)
+      const response = await expect(200, 'GET', `${path}?${query}`)
+      assert.equal(response.warnings, warnings, `${path}?${query}`)
     }
 })

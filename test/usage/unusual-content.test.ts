@@ -77,8 +77,8 @@ const given: Given[] = [
       ],
     ]
   }),
-  ...Object.entries(ITEMS).map(([what, made]): Given => {
-    const item = { id: 'i', ...made }
+  ...Object.entries(ITEMS).map(([what, created]): Given => {
+    const item = { id: 'i', ...created }
     return [
       what,
       'open',
@@ -95,11 +95,11 @@ const given: Given[] = [
 
 for (const [what, provider, whole, events] of given)
   test(`usage of ${what} is estimated if a provider reports zeros (${provider})`, async () => {
-    for (const [client, ask] of Object.entries(clients)) {
-      const one = await usageOf(() => json(whole), ask(`${provider}/m`, false))
+    for (const [client, send] of Object.entries(clients)) {
+      const one = await usageOf(() => json(whole), send(`${provider}/m`, false))
       assert.is(one.source, 'estimated', client)
       assert.ok(one.counts.input > 5 && one.counts.output > 50, `${client}: ${JSON.stringify(one.counts)}`)
-      const streamed = await usageOf(() => sse(events), ask(`${provider}/m`, true))
+      const streamed = await usageOf(() => sse(events), send(`${provider}/m`, true))
       assert.is(streamed.source, 'estimated', `${client}, streamed`)
       assert.ok(
         streamed.counts.input > 5 && streamed.counts.output > 0,
@@ -135,13 +135,13 @@ test('responses without a token count are estimated by their text, or by all of 
     ['open', { input_tokens: 30 }],
   ] as const
   for (const [provider, usage] of rows)
-    for (const [client, ask] of Object.entries(clients)) {
+    for (const [client, send] of Object.entries(clients)) {
       const text = { id: 'i', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: SAID }] }
       const whole =
         provider === 'open'
           ? { ...response('completed', [text]), usage }
           : { choices: [{ index: 0, message, finish_reason: 'stop' }], usage }
-      const answered = await usageOf(() => json(whole), ask(`${provider}/m`, false))
+      const answered = await usageOf(() => json(whole), send(`${provider}/m`, false))
       const what = `${client}, ${JSON.stringify(usage)}`
       assert.is(answered.source, 'estimated', what)
       assert.ok(answered.counts.output > 100, what)

@@ -20,16 +20,16 @@ const COST = (30 + 1_500) / 1e6
 /** Each pair of client and provider, and legacy completions, which are never translated. */
 const pairs = [
   ...Object.entries(providers).flatMap(([provider, speaking]) =>
-    Object.entries(clients).map(([client, ask]) => ({
+    Object.entries(clients).map(([client, send]) => ({
       name: `${client} client, ${provider} provider`,
       speaking,
-      ask: (stream: boolean) => ask(`${provider as ProviderName}/m`, stream),
+      send: (stream: boolean) => send(`${provider as ProviderName}/m`, stream),
     })),
   ),
   {
     name: 'completions',
     speaking: completions,
-    ask: (stream: boolean) =>
+    send: (stream: boolean) =>
       ['/v1/completions', { model: 'chat/m', prompt: 'Say it twenty times.', stream, max_tokens: 900 }] as const,
   },
 ]
@@ -37,13 +37,13 @@ const pairs = [
 const isNear = (tokens: number, wanted: number, what: string) =>
   assert.ok(tokens > wanted * 0.7 && tokens < wanted * 1.5, `${what}: ${tokens}, not about ${wanted}`)
 
-for (const { name, speaking, ask } of pairs) {
+for (const { name, speaking, send } of pairs) {
   test(`zeros don't count as usage of a long response (${name})`, async () => {
     for (const report of [speaking.usage(ZERO), {}])
       for (const stream of [false, true]) {
         const { counts, source, usd } = await usageOf(
           () => (stream ? speaking.stream([report]) : speaking.whole(report)),
-          ask(stream),
+          send(stream),
         )
         const what = `${stream ? 'streamed' : 'whole'}, ${JSON.stringify(report)}`
         assert.is(source, 'estimated', what)
@@ -61,7 +61,7 @@ for (const { name, speaking, ask } of pairs) {
       [speaking.usage({ ...REAL, output: 2 }), speaking.usage({ input: 0, output: 150 })],
       [speaking.usage(ZERO), real],
     ]) {
-      const { counts, source, usd } = await usageOf(() => speaking.stream(reports), ask(true))
+      const { counts, source, usd } = await usageOf(() => speaking.stream(reports), send(true))
       const isClaude = speaking === providers.claude && reports[0] === real // whose first report is preliminary
       assert.is(source, isClaude ? 'estimated' : 'counted', JSON.stringify(reports))
       if (isClaude) assert.is(counts.input, 30)
@@ -74,7 +74,7 @@ for (const { name, speaking, ask } of pairs) {
       const report = speaking.usage({ input: 0, output: 150 })
       const { counts, source } = await usageOf(
         () => (stream ? speaking.stream([report]) : speaking.whole(report)),
-        ask(stream),
+        send(stream),
       )
       assert.equal([counts.output, source], [150, 'estimated'])
       assert.ok(counts.input >= 5 && counts.input < 200, `${counts.input}`)
@@ -87,20 +87,20 @@ for (const { name, speaking, ask } of pairs) {
         const report = speaking.usage(reported)
         const { counts, source } = await usageOf(
           () => (stream ? speaking.stream([report]) : speaking.whole(report)),
-          ask(stream),
+          send(stream),
         )
         assert.equal([counts, source], [reported, 'counted'])
       }
   })
 }
 
-for (const { name, speaking, ask } of pairs) {
+for (const { name, speaking, send } of pairs) {
   test(`estimated usage stops a key with a daily budget of one cent (${name})`, async () => {
     for (const stream of [false, true]) {
       const report = speaking.usage(ZERO)
       const statuses = await spendACent(
         () => (stream ? speaking.stream([report]) : speaking.whole(report)),
-        ask(stream),
+        send(stream),
       )
       assert.ok([402, 429].includes(statuses.at(-1) ?? 0), `${stream}: ${statuses}`)
     }
@@ -110,7 +110,7 @@ for (const { name, speaking, ask } of pairs) {
 test("zeros don't count as usage of an image response", async () => {
   const url = `data:image/png;base64,${'QUJD'.repeat(400)}`
   const message = { role: 'assistant', content: '', images: [{ type: 'image_url', image_url: { url } }] }
-  const made = { type: 'image_generation_call', id: 'i', status: 'completed', result: 'QUJD' }
+  const created = { type: 'image_generation_call', id: 'i', status: 'completed', result: 'QUJD' }
   const shown: ReadonlyArray<readonly [provider: string, answer: object]> = [
     [
       'chat',
@@ -119,7 +119,10 @@ test("zeros don't count as usage of an image response", async () => {
         usage: providers.chat.usage(ZERO),
       },
     ],
-    ['open', { id: 'r', object: 'response', status: 'completed', output: [made], usage: providers.open.usage(ZERO) }],
+    [
+      'open',
+      { id: 'r', object: 'response', status: 'completed', output: [created], usage: providers.open.usage(ZERO) },
+    ],
     [
       'google',
       {
@@ -134,9 +137,9 @@ test("zeros don't count as usage of an image response", async () => {
       },
     ],
   ]
-  for (const [provider, answer] of shown)
-    for (const [client, ask] of Object.entries(clients)) {
-      const { counts, source } = await usageOf(() => json(answer), ask(`${provider}/m`, false))
+  for (const [provider, response] of shown)
+    for (const [client, send] of Object.entries(clients)) {
+      const { counts, source } = await usageOf(() => json(response), send(`${provider}/m`, false))
       assert.is(source, 'estimated', `${client}, ${provider}`)
       assert.ok(counts.output > 1_000, `${client}, ${provider}: ${counts.output}`)
     }
@@ -145,8 +148,8 @@ test("zeros don't count as usage of an image response", async () => {
     dataOf({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: providers.chat.usage(ZERO) }),
     'data: [DONE]\n\n',
   ]
-  for (const [client, ask] of Object.entries(clients)) {
-    const { counts, source } = await usageOf(() => sse(events), ask('chat/m', true))
+  for (const [client, send] of Object.entries(clients)) {
+    const { counts, source } = await usageOf(() => sse(events), send('chat/m', true))
     assert.equal([source, counts.output > 1_000], ['estimated', true], client)
   }
 })

@@ -51,12 +51,14 @@ interface Sent extends Omit<RequestInit, 'body'> {
 /** Opens a gateway in an app with users. Records the calls to `identify` and to the provider. */
 export async function openApp(given: AppOptions = {}) {
   const { identify, ...options } = { identify: byCookie, ...given }
-  const up = fakeUpstream(({ body }) => (body.includes('"stream":true') ? sse(chatEvents('Hi')) : json(chatAnswer())))
+  const upstream = fakeUpstream(({ body }) =>
+    body.includes('"stream":true') ? sse(chatEvents('Hi')) : json(chatAnswer()),
+  )
   const errors: unknown[] = []
   const records: Array<{ status: number; error?: string; keyId?: string }> = []
-  const asked: Request[] = []
+  const requests: Request[] = []
   const noting: Identify = (request, about) => {
-    asked.push(request)
+    requests.push(request)
     const resolve = typeof identify === 'object' ? identify.resolve : identify
     return resolve?.(request, about)
   }
@@ -66,7 +68,7 @@ export async function openApp(given: AppOptions = {}) {
     {
       storage: memoryStorage({ clock }),
       clock,
-      fetch: up,
+      fetch: upstream,
       catalog,
       logger: false,
       usage: false,
@@ -97,10 +99,10 @@ export async function openApp(given: AppOptions = {}) {
     as: gateway.as,
     api: gateway.api,
     clock,
-    up,
+    upstream,
     errors,
     records,
-    asked,
+    requests,
     paused,
     change,
     toRequest,

@@ -67,8 +67,8 @@ export function firstRequestsConformance(
       try {
         await prepare(place)
         const children = Array.from({ length: PROCESSES }, () => program?.start(place, '') as Child) // `before` has created it
-        const { 200: served, ...others } = await askAtOnce(children)
-        assert.is(served, ALLOWED, JSON.stringify(others))
+        const { 200: server, ...others } = await askAtOnce(children)
+        assert.is(server, ALLOWED, JSON.stringify(others))
         const unexpected = Object.keys(others).filter((status) => !['402', '429'].includes(status))
         assert.equal(unexpected, [])
         assert.equal(await readSpent(place), { used: ALLOWED_USD, reserved: 0, unsettled: 0 })
@@ -86,8 +86,8 @@ export function firstRequestsConformance(
       try {
         const token = await prepare(place)
         const children = Array.from({ length: PROCESSES }, () => program?.start(place, token) as Child)
-        const { 200: served, ...others } = await askAtOnce(children)
-        assert.is(served, 1, JSON.stringify(others))
+        const { 200: server, ...others } = await askAtOnce(children)
+        assert.is(server, 1, JSON.stringify(others))
         assert.equal(Object.keys(others), ['429'])
       } finally {
         await remove()

@@ -51,12 +51,12 @@ const gateway = createGateway({
 const { api } = gateway
 
 const commands: Record<string, (user: string) => Promise<unknown> | unknown> = {
-  ask: async (user) => (await ask(user)).status,
+  ask: async (user) => (await send(user)).status,
   /** Sends requests until the identity is cached. An account's first request changes its record, which drops the identity within a second. */
   async untilKept(user) {
     for (let unasked = 0; unasked < 40; ) {
       const before = identified
-      await ask(user)
+      await send(user)
       unasked = identified === before ? unasked + 1 : 0
       await sleep(50)
     }
@@ -66,14 +66,14 @@ const commands: Record<string, (user: string) => Promise<unknown> | unknown> = {
     let acceptedAt = 0
     for (;;) {
       const startedAt = now()
-      const { status } = await ask(user)
+      const { status } = await send(user)
       if (status !== 200) return JSON.stringify({ status, acceptedAt })
       acceptedAt = startedAt
       await sleep(5)
     }
   },
   async stream(user) {
-    const { body, status } = await ask(user, { stream: true })
+    const { body, status } = await send(user, { stream: true })
     const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
     const first = await reader?.read()
     streams.push(readRest(reader, first?.value ?? ''))
@@ -116,7 +116,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   }
 }
 
-async function ask(user: string, more: object = {}): Promise<Response> {
+async function send(user: string, more: object = {}): Promise<Response> {
   const response = await gateway.fetch('http://app.test/v1/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json', cookie: `s=${user}` },

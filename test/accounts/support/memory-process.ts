@@ -33,7 +33,7 @@ const gateway = createGateway({
 let requestCount = 0
 let served = 0
 
-await ask()
+await send()
 const startMs = processorMs()
 const before = await fill(Number(warmUp))
 const grownMiB = (await fill(Number(accounts))) - before
@@ -45,7 +45,7 @@ writeSync(1, `filled ${JSON.stringify({ served, startMs, peakMiB, grownMiB })}\n
 /** Serves requests until this many accounts have been served. Resolves to the live memory in MiB. */
 async function fill(last: number): Promise<number> {
   const lane = async () => {
-    while (requestCount < last) await ask()
+    while (requestCount < last) await send()
   }
   await Promise.all(Array.from({ length: LANES }, lane))
   await sleep(500) // lets background writes finish
@@ -53,7 +53,7 @@ async function fill(last: number): Promise<number> {
   return process.memoryUsage().heapUsed / MIB
 }
 
-async function ask(): Promise<void> {
+async function send(): Promise<void> {
   const response = await gateway.fetch('http://app.test/v1/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json', cookie: `user_${requestCount++}` },

@@ -50,14 +50,14 @@ export interface Answer {
 }
 
 /** Creates a small client of the protocol that behaves like a gateway. */
-export async function createClient(door: Door, given?: { publicKey: string; privateKey: string }) {
+export async function createClient(server: Door, given?: { publicKey: string; privateKey: string }) {
   const kept = given ?? (await createIdentity())
   const identity: Identity = await importIdentity(kept)
   let opened: OpenedHere | undefined
 
   async function send({ method, path, headers, body }: Message): Promise<Answer> {
     const init = { method, headers, ...(body !== undefined && { body }) }
-    const response = await door.fetch(new Request(`http://proxy.test${path}`, init))
+    const response = await server.fetch(new Request(`http://proxy.test${path}`, init))
     const text = await response.text()
     return { status: response.status, body: text === '' ? {} : JSON.parse(text) }
   }
@@ -82,11 +82,11 @@ export async function createClient(door: Door, given?: { publicKey: string; priv
   /** Opens a session, or resolves to the error response. */
   async function open(enrollmentToken?: string): Promise<Answer> {
     const { keyPair, message } = await opening(enrollmentToken)
-    const answer = await post(paths.sessions, message)
-    if (answer.status !== 200) return answer
-    const secret = await deriveSessionSecret(keyPair, String(answer.body.exchangeKey), message.challenge)
-    opened = { session: String(answer.body.session), key: await importSessionKey(secret), counter: 0 }
-    return answer
+    const response = await post(paths.sessions, message)
+    if (response.status !== 200) return response
+    const secret = await deriveSessionSecret(keyPair, String(response.body.exchangeKey), message.challenge)
+    opened = { session: String(response.body.session), key: await importSessionKey(secret), counter: 0 }
+    return response
   }
 
   function session(): OpenedHere {
@@ -122,10 +122,10 @@ export async function createClient(door: Door, given?: { publicKey: string; priv
   async function call(method: string, path: string, content?: object): Promise<Answer> {
     const by = session()
     const message = await signed(method, path, content, by)
-    const answer = await send(message)
-    if (typeof answer.body.sealed !== 'string') return answer
+    const response = await send(message)
+    if (typeof response.body.sealed !== 'string') return response
     const place = getResponseContext(by.session, Number(message.headers[headers.counter]))
-    return { status: answer.status, body: JSON.parse(await decryptBody(by.key, place, answer.body.sealed)) }
+    return { status: response.status, body: JSON.parse(await decryptBody(by.key, place, response.body.sealed)) }
   }
 
   /** Syncs, and expects success. */

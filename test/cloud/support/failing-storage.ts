@@ -23,9 +23,9 @@ export function dyingStorage(storage: Storage): DyingStorage {
     left--
     isDead = left <= 0
     if (isDead && when === 'before') throw died()
-    const made = await make()
+    const created = await make()
     alive()
-    return made
+    return created
   }
 
   const { increment } = storage

@@ -27,10 +27,10 @@ export function createHome(client: Client) {
   }
 
   async function exchange(more: object): Promise<SyncResponse> {
-    const answer = await call('POST', paths.replica, { ...memory, changes: [], seen: [], ...more })
-    const { mirror, stamp } = answer as unknown as SyncResponse // the response has the proxy's type
+    const response = await call('POST', paths.replica, { ...memory, changes: [], seen: [], ...more })
+    const { mirror, stamp } = response as unknown as SyncResponse // the response has the proxy's type
     memory = { mirror, stamp }
-    return answer as unknown as SyncResponse
+    return response as unknown as SyncResponse
   }
 
   const isRefused = (error: unknown, code: CloudCode) =>

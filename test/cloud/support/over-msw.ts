@@ -22,7 +22,7 @@ export interface Recorded {
   body: string
   status: number
   answerHeaders: Record<string, string>
-  answer: string
+  response: string
 }
 
 export interface OverMswOptions {
@@ -80,7 +80,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
       await cloudClock.advance(1)
       const body = await request.clone().text()
       const response = await proxy.fetch(request)
-      const answer = await response.clone().arrayBuffer() // not as text, because the canaries watch that
+      const reply = await response.clone().arrayBuffer() // not as text, because the canaries watch that
       recorded.push({
         method: request.method,
         path: new URL(request.url).pathname,
@@ -88,7 +88,7 @@ export function openOverMsw(options: OverMswOptions = {}) {
         body,
         status: response.status,
         answerHeaders: Object.fromEntries(response.headers),
-        answer: new TextDecoder().decode(answer),
+        response: new TextDecoder().decode(reply),
       })
       return response
     }),

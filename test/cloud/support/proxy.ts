@@ -26,12 +26,12 @@ export function openProxy({
       storage,
     })
   let proxy = make()
-  const door = { fetch: (request: Request) => proxy.fetch(request) }
+  const server = { fetch: (request: Request) => proxy.fetch(request) }
 
   return {
     clock,
     storage,
-    door,
+    server,
     get proxy() {
       return proxy
     },
@@ -41,7 +41,7 @@ export function openProxy({
       proxy = make()
     },
     async enrolled(): Promise<Client> {
-      const client = await createClient(door)
+      const client = await createClient(server)
       const { status, body } = await client.open(ENROLLMENT_TOKEN)
       assert.is(status, 200, JSON.stringify(body))
       return client

@@ -8,20 +8,20 @@ import { apiKeyOf, catalog } from '../../pipeline/support/world.ts'
 import { fakeClock } from '../../support/clock.ts'
 
 export interface RoutedOptions extends GatewayOptions {
-  answer?: Answering
+  respond?: Answering
 }
 
 /** Opens a gateway that is configured in code, with four providers, and two combos. */
-export function openRouted({ answer = both, ...options }: RoutedOptions) {
+export function openRouted({ respond = both, ...options }: RoutedOptions) {
   const clock = fakeClock()
-  const up = fakeUpstream(answer)
+  const upstream = fakeUpstream(respond)
   const errors: Array<Error & { cause?: unknown; code?: string }> = []
   const records: RequestRecord[] = []
   const attempts: AttemptRecord[] = []
   const gateway = createGateway({
     storage: memoryStorage({ clock }),
     clock,
-    fetch: up,
+    fetch: upstream,
     catalog,
     connections: {
       one: { apiKey: apiKeyOf('one') },
@@ -47,7 +47,7 @@ export function openRouted({ answer = both, ...options }: RoutedOptions) {
     })
   const chat = (body: object = {}, init?: RequestInit) =>
     post('/v1/chat/completions', { model: 'auto', messages: [{ role: 'user', content: 'Hi' }], ...body }, init)
-  return { gateway, api: gateway.api, up, clock, errors, records, attempts, post, chat }
+  return { gateway, api: gateway.api, upstream, clock, errors, records, attempts, post, chat }
 }
 
 /** Returns the status and the code of a response, such as `503 route_failed`. */

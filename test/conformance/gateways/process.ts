@@ -17,7 +17,8 @@ const gateway = createGateway({
   secret,
   logger: false,
   management: { token },
-  fetch: async (request: Request | URL | string, init?: RequestInit) => answer(await new Request(request, init).json()),
+  fetch: async (request: Request | URL | string, init?: RequestInit) =>
+    respond(await new Request(request, init).json()),
 })
 
 process.stdout.on('error', () => process.exit())
@@ -40,7 +41,7 @@ async function carryOut(order: Order): Promise<unknown> {
     case 'calls':
       return call(order)
     case 'asks':
-      return ask(order)
+      return send(order)
     case 'watches for a refusal':
       return watchForRefusal(order.key)
     case 'waits until one was accepted':
@@ -69,7 +70,7 @@ async function call({ method, path, body }: { method: string; path: string; body
 }
 
 /** The models that answered so many requests at once. */
-async function ask({ key, model, times }: { key: string; model: string; times: number }): Promise<string[]> {
+async function send({ key, model, times }: { key: string; model: string; times: number }): Promise<string[]> {
   return Promise.all(Array.from({ length: times }, async () => (await complete(key, model)).text))
 }
 
@@ -137,7 +138,7 @@ async function change({ path, member, values }: { path: string; member: string; 
   return { lost: lost.slice(0, 3), last }
 }
 
-function answer({ model }: { model: string }): Response {
+function respond({ model }: { model: string }): Response {
   return Response.json({
     id: 'c',
     object: 'chat.completion',

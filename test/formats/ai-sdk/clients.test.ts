@@ -28,8 +28,8 @@ for (const { name, ai, version } of generations) {
 
   for (const format of wireFormats) {
     test(`files arrive at the provider whether sent as bytes, base64, data URLs, or text (${format})`, async () => {
-      const up = fakeUpstream(() => json(outputBy(format).answer.whole))
-      const { fetch } = await openBefore(format, up)
+      const upstream = fakeUpstream(() => json(outputBy(format).response.whole))
+      const { fetch } = await openBefore(format, upstream)
       const bytes = Uint8Array.from(atob(PNG), (letter) => letter.charCodeAt(0))
       for (const data of [bytes, PNG, new URL(`data:image/png;base64,${PNG}`)]) {
         await ai.generateText({
@@ -45,12 +45,12 @@ for (const { name, ai, version } of generations) {
             },
           ],
         })
-        assert.ok(up.calls.at(-1)?.body.includes(PNG), String(data))
+        assert.ok(upstream.calls.at(-1)?.body.includes(PNG), String(data))
       }
     })
 
     test(`a denied tool call gets a result with the reason (${format} model)`, async () => {
-      const { fetch, asked } = await openToolLoop(format, 'ai-sdk')
+      const { fetch, requests: requested } = await openToolLoop(format, 'ai-sdk')
       const tools = {
         [weather.name]: ai.tool({
           description: weather.description,
@@ -75,14 +75,14 @@ for (const { name, ai, version } of generations) {
       })
       const { text } = await ai.generateText({ ...once, model, messages, tools })
       assert.is(text, ANSWER.join(''))
-      assert.match(JSON.stringify(asked.at(-1)), 'It is too cold there.')
-      if (format !== 'openai-chat') assert.match(JSON.stringify(asked.at(-1)), SIGNATURE)
+      assert.match(JSON.stringify(requested.at(-1)), 'It is too cold there.')
+      if (format !== 'openai-chat') assert.match(JSON.stringify(requested.at(-1)), SIGNATURE)
     })
 
     test(`provider events arrive as raw chunks if requested (${format})`, async () => {
       const { fetch } = await openBefore(
         format,
-        fakeUpstream(() => sse(outputBy(format).answer.events)),
+        fakeUpstream(() => sse(outputBy(format).response.events)),
       )
       for (const includeRawChunks of [false, true]) {
         const { fullStream } = ai.streamText({ ...once, model: over(fetch)(MODEL), prompt: QUESTION, includeRawChunks })
@@ -95,11 +95,11 @@ for (const { name, ai, version } of generations) {
   }
 
   test('response metadata contains the target, the attempts, the cost, and unsupported options', async () => {
-    const up = fakeUpstream(({ provider }) =>
-      provider === 'one' ? json({}, 500) : json(outputBy('anthropic-messages').answer.whole),
+    const upstream = fakeUpstream(({ provider }) =>
+      provider === 'one' ? json({}, 500) : json(outputBy('anthropic-messages').response.whole),
     )
     const { gateway } = await openWorld({
-      fetch: up,
+      fetch: upstream,
       connections: ['one', 'claude'],
       combos: { fast: ['one/m', 'claude/c'] },
     })
@@ -124,7 +124,7 @@ for (const { name, ai, version } of generations) {
   })
 
   test('cached tokens are counted separately, streamed or not', async () => {
-    const { whole, events } = outputBy('anthropic-messages').answer
+    const { whole, events } = outputBy('anthropic-messages').response
     const cached = (text: string) => text.replace('"cache_read_input_tokens":0', '"cache_read_input_tokens":30')
     for (const stream of [false, true]) {
       const { fetch } = await openBefore(
@@ -145,15 +145,15 @@ for (const { name, ai, version } of generations) {
       'openai-chat',
       fakeUpstream(() => json({}, 500)),
     )
-    const ask = (model: string) =>
+    const send = (model: string) =>
       ai.generateText({ ...once, model: over(fetch)(model), prompt: QUESTION }).catch((error: unknown) => error)
-    assert.equal(pick(await ask('nobody/knows')), {
+    assert.equal(pick(await send('nobody/knows')), {
       name: 'GatewayModelNotFoundError',
       statusCode: 404,
       modelId: 'nobody/knows',
     })
     await world.api.settings.update({ requireApiKey: true })
-    assert.is(pick(await ask(MODEL)).name, 'GatewayAuthenticationError')
+    assert.is(pick(await send(MODEL)).name, 'GatewayAuthenticationError')
   })
 
   test('the model list has the types of the models and the version of the client', async () => {
@@ -198,8 +198,8 @@ for (const { name, ai, version } of generations) {
   })
 
   test('embedding and reranking work', async () => {
-    const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer()))
-    const { gateway } = await openWorld({ fetch: up, connections: ['one'] })
+    const upstream = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer()))
+    const { gateway } = await openWorld({ fetch: upstream, connections: ['one'] })
     const client = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch: gateway.fetch })
     const { embedding, usage, warnings } = await ai.embed({
       ...once,

@@ -29,7 +29,7 @@ type Asked = Parameters<typeof ai7.generateText>[0]
 interface Case {
   format: HostFormat
   tools: ai7.ToolSet
-  asked?: Pick<Asked, 'toolChoice' | 'providerOptions'>
+  requested?: Pick<Asked, 'toolChoice' | 'providerOptions'>
   /** The vendor's own blocks before its text. */
   output: JsonObject[]
   /** Whether the text cites what the tool found. */
@@ -107,7 +107,7 @@ const cases: Readonly<Record<string, Case>> = {
   'an OpenAI image tool selected by the tool choice': {
     format: 'openai-responses',
     tools: { draw: openai.tools.imageGeneration({ outputFormat: 'png' }) },
-    asked: { toolChoice: { type: 'tool', toolName: 'draw' } },
+    requested: { toolChoice: { type: 'tool', toolName: 'draw' } },
     output: [{ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: PNG }],
     words: 'data:image/png;base64',
   },
@@ -125,7 +125,7 @@ const cases: Readonly<Record<string, Case>> = {
   'files that OpenAI searches': {
     format: 'openai-responses',
     tools: { file_search: openai.tools.fileSearch({ vectorStoreIds: ['vs_1'], ranking: { scoreThreshold: 0.5 } }) },
-    asked: { providerOptions: { openai: { include: ['file_search_call.results'] } } },
+    requested: { providerOptions: { openai: { include: ['file_search_call.results'] } } },
     output: [
       {
         ...{ type: 'file_search_call', id: 'fs_1', status: 'completed', queries: ['why'] },
@@ -180,7 +180,7 @@ async function hear(ai: typeof ai7, requested: Asked, stream: boolean) {
   }
 }
 
-const bodyOf = (up: FakeUpstream): JsonObject => JSON.parse(up.calls.at(-1)?.body ?? '{}')
+const bodyOf = (upstream: FakeUpstream): JsonObject => JSON.parse(upstream.calls.at(-1)?.body ?? '{}')
 
 /** Sorts the entries of a list, whose order doesn't matter. */
 const sorted = (list: unknown): unknown[] =>
@@ -190,12 +190,12 @@ for (const [what, given] of Object.entries(cases))
   test(`the call and the result match the AI SDK’s own package for ${what}`, async () => {
     const { format, tools, isCited, words } = given
     const { model, create } = vendors[format]
-    const { up, name, fetch } = await openBefore(format, answerOf(format, given.output))
-    const callOptions = { prompt: 'Hi', maxRetries: 0, tools, ...given.asked }
+    const { upstream, name, fetch } = await openBefore(format, answerOf(format, given.output))
+    const callOptions = { prompt: 'Hi', maxRetries: 0, tools, ...given.requested }
     for (const stream of [false, true]) {
-      const expected = await hear(ai7, { ...callOptions, model: create(up)(model) }, stream)
+      const expected = await hear(ai7, { ...callOptions, model: create(upstream)(model) }, stream)
       assert.ok(expected.parts.length > 2, JSON.stringify(expected.parts))
-      const recorded = bodyOf(up)
+      const recorded = bodyOf(upstream)
       for (const [ai, version] of [
         [ai7, 4],
         [ai6, 3],
@@ -204,7 +204,7 @@ for (const [what, given] of Object.entries(cases))
         const received = await hear(ai, { ...callOptions, model: models(name) }, stream)
         assert.equal(received.parts, expected.parts, `${stream ? 'streamed' : 'whole'}, version ${version}`)
         if (isCited) assert.equal(received.titles, expected.titles)
-        const body = bodyOf(up)
+        const body = bodyOf(upstream)
         assert.equal(sorted(body.tools), sorted(recorded.tools))
         assert.equal([body.tool_choice, body.toolConfig], [recorded.tool_choice, recorded.toolConfig])
         assert.equal(
@@ -214,7 +214,7 @@ for (const [what, given] of Object.entries(cases))
         if (words === undefined) continue
         const messages: ai7.ModelMessage[] = [...received.messages, { role: 'user', content: 'And now?' }]
         await hear(ai, { model: models(name), maxRetries: 0, tools, messages }, stream)
-        assert.match(JSON.stringify(bodyOf(up)), words)
+        assert.match(JSON.stringify(bodyOf(upstream)), words)
       }
     }
   })
@@ -226,17 +226,17 @@ test('a request that allows no tool calls declares no vendor tools', async () =>
     gemini: { code: google.tools.codeExecution({}) },
   }
   for (const [format, tools] of Object.entries(offered) as [HostFormat, ai7.ToolSet][]) {
-    const { up, name, fetch } = await openBefore(format, answerOf(format, []))
+    const { upstream, name, fetch } = await openBefore(format, answerOf(format, []))
     const model = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch })(name)
     await ai7.generateText({ model, prompt: 'Hi', maxRetries: 0, tools: { ...tools, lookup }, toolChoice: 'none' })
-    assert.match(JSON.stringify(bodyOf(up).tools), 'lookup')
-    assert.not.match(JSON.stringify(bodyOf(up).tools), /code/i)
+    assert.match(JSON.stringify(bodyOf(upstream).tools), 'lookup')
+    assert.not.match(JSON.stringify(bodyOf(upstream).tools), /code/i)
   }
 })
 
 test("later turns omit files and encrypted data from a vendor tool's output", async () => {
   const format = 'anthropic-messages'
-  const { up, name, fetch } = await openBefore(format, answerOf(format, []))
+  const { upstream, name, fetch } = await openBefore(format, answerOf(format, []))
   const model = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch })(name)
   const data = 'JVBERi0xLjQK'.repeat(100)
   const call = { toolCallId: 'srvtoolu_1', toolName: 'web_fetch' }
@@ -252,8 +252,8 @@ test("later turns omit files and encrypted data from a vendor tool's output", as
     { role: 'user', content: 'And now?' },
   ]
   await ai7.generateText({ model, maxRetries: 0, messages })
-  assert.match(JSON.stringify(bodyOf(up)), 'A fetched page')
-  assert.not.match(JSON.stringify(bodyOf(up)), data)
+  assert.match(JSON.stringify(bodyOf(upstream)), 'A fetched page')
+  assert.not.match(JSON.stringify(bodyOf(upstream)), data)
 })
 
 test('a file that OpenAI’s code interpreter created becomes a source with its ID', async () => {
@@ -276,14 +276,14 @@ test('a file that OpenAI’s code interpreter created becomes a source with its 
 })
 
 test('a tool of another vendor is dropped with a warning, or rejected if it is the only tool', async () => {
-  const { up, name, fetch } = await openBefore('gemini', answerOf('gemini', []))
+  const { upstream, name, fetch } = await openBefore('gemini', answerOf('gemini', []))
   const model = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch })(name)
   const run = anthropic.tools.codeExecution_20250825()
   const error = await ai7.generateText({ model, prompt: 'Hi', maxRetries: 0, tools: { run } }).catch((reason) => reason)
   assert.is(error.statusCode, 400)
   const code = google.tools.codeExecution({})
   const { warnings } = await ai7.generateText({ model, prompt: 'Hi', maxRetries: 0, tools: { run, code } })
-  assert.equal(bodyOf(up).tools, [{ codeExecution: {} }])
+  assert.equal(bodyOf(upstream).tools, [{ codeExecution: {} }])
   assert.equal(
     warnings?.map((warning) => 'feature' in warning && warning.feature),
     ['tools[0]'],

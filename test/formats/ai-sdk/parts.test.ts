@@ -30,22 +30,22 @@ for (const [name, ai, version] of [
   const test = suite(`parts of ${name}`)
 
   /** Creates a model that returns these responses in order and then repeats the last one, and records its requests. */
-  async function modelOf(format: WireFormat, ...answers: ModelOutput[]) {
+  async function modelOf(format: WireFormat, ...responses: ModelOutput[]) {
     const [provider, id] = targets[format]
-    const up = fakeUpstream(({ url, body }, nth) => {
-      const { whole, events } = answers[Math.min(nth, answers.length) - 1] ?? outputBy(format).answer
+    const upstream = fakeUpstream(({ url, body }, nth) => {
+      const { whole, events } = responses[Math.min(nth, responses.length) - 1] ?? outputBy(format).response
       return url.pathname.includes(':stream') || JSON.parse(body).stream ? sse(events) : json(whole)
     })
     const { gateway } = await openWorld({
-      fetch: up,
+      fetch: upstream,
       catalog: { [provider]: { baseUrl: 'http://one.test/v1', format, models: [{ id }] } },
       connections: [provider],
     })
     const models = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch: gateway.fetch })
     return {
       model: models(`${provider}/${id}`),
-      asked: () => JSON.stringify(JSON.parse(up.calls.at(-1)?.body ?? '{}')),
-      betas: () => up.calls.at(-1)?.headers.get('anthropic-beta'),
+      asked: () => JSON.stringify(JSON.parse(upstream.calls.at(-1)?.body ?? '{}')),
+      betas: () => upstream.calls.at(-1)?.headers.get('anthropic-beta'),
     }
   }
 

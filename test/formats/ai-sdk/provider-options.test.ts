@@ -25,12 +25,12 @@ const targets: Readonly<Record<WireFormat, [provider: string, model: string]>> =
 }
 
 /** Returns the body that a provider of a format receives for a call, and the features that the warnings name. */
-async function ask(format: WireFormat, { content = 'Hi', ...call }: Asked, other?: string) {
+async function send(format: WireFormat, { content = 'Hi', ...call }: Asked, other?: string) {
   const [provider, usual] = targets[format]
   const model = other ?? usual
-  const up = fakeUpstream(() => json(outputBy(format).answer.whole))
+  const upstream = fakeUpstream(() => json(outputBy(format).response.whole))
   const { gateway } = await openWorld({
-    fetch: up,
+    fetch: upstream,
     catalog: { [provider]: { baseUrl: 'http://one.test/v1', format, models: [{ id: model }] } },
     connections: [provider],
   })
@@ -43,11 +43,11 @@ async function ask(format: WireFormat, { content = 'Hi', ...call }: Asked, other
   } as Parameters<typeof ai7.generateText>[0] // one of its two forms
   const warned: string[] = []
   const answered = await ai7.generateText(callOptions).catch((error: unknown) => error)
-  if (up.calls.length === 0) throw answered
+  if (upstream.calls.length === 0) throw answered
   const { warnings = [] } = Object(answered)
   for (const warning of warnings) warned.push('feature' in warning ? warning.feature : '')
-  const beta = up.calls[0]?.headers.get('anthropic-beta')
-  const body: JsonObject = { ...JSON.parse(up.calls[0]?.body ?? '{}'), ...(beta && { beta }) }
+  const beta = upstream.calls[0]?.headers.get('anthropic-beta')
+  const body: JsonObject = { ...JSON.parse(upstream.calls[0]?.body ?? '{}'), ...(beta && { beta }) }
   return { body, warned }
 }
 
@@ -290,14 +290,14 @@ function provided(id: `${string}.${string}`, args: Record<string, unknown>): ai7
 
 for (const [name, format, call, sent, model] of cases)
   test(`${format} gets ${name}`, async () => {
-    const { body, warned } = await ask(format, call, model)
+    const { body, warned } = await send(format, call, model)
     assert.ok(has(body, sent), JSON.stringify(body, null, 1))
     assert.equal(warned, [])
   })
 
 test('a schema that OpenAI’s strict mode would reject is sent without it, and an explicit choice is kept', async () => {
   const output = (schema: object) => ai7.Output.object({ schema: ai7.jsonSchema(schema) })
-  const strictOf = async (call: Asked) => Object(Object((await ask('openai-responses', call)).body.text).format).strict
+  const strictOf = async (call: Asked) => Object(Object((await send('openai-responses', call)).body.text).format).strict
   assert.is(await strictOf({ output: output(closed) }), undefined) // open
   const optional = { ...closed, additionalProperties: false, required: [] }
   assert.is(await strictOf({ output: output(optional) }), undefined)
@@ -329,14 +329,14 @@ test('references to a conversation, a container, or content stored by another ve
     ['gemini', { google: { cachedContent: 'cachedContents/1' } }, 'providerOptions.google.cachedContent'],
   ]
   for (const [format, providerOptions, name] of stored) {
-    const error = await ask(format, { providerOptions }).catch((reason: unknown) => reason)
+    const error = await send(format, { providerOptions }).catch((reason: unknown) => reason)
     assert.match(String(error), name)
   }
 })
 
 test("warnings list the options that another vendor doesn't support", async () => {
   const providerOptions = { google: { safetySettings: [] }, openai: { truncation: 'auto' } }
-  const { warned } = await ask('anthropic-messages', {
+  const { warned } = await send('anthropic-messages', {
     providerOptions,
     content: png({ openai: { imageDetail: 'low' } }),
   })
@@ -361,9 +361,9 @@ test('the warning about unsupported reasoning, or the error in strict mode, ment
     [{ reasoning: 'low' }, 'reasoning'],
   ]
   for (const [call, path] of requested) {
-    assert.ok((await ask('openai-chat', call, 'gpt-4.1')).warned.includes(path), path)
+    assert.ok((await send('openai-chat', call, 'gpt-4.1')).warned.includes(path), path)
     const headers = { 'x-signalbox-strict': 'true' }
-    const error = await ask('openai-chat', { ...call, headers }, 'gpt-4.1').catch((reason: unknown) => reason)
+    const error = await send('openai-chat', { ...call, headers }, 'gpt-4.1').catch((reason: unknown) => reason)
     assert.match(String(error), `"${path}": it would be dropped, which strict mode does not allow`)
   }
 })

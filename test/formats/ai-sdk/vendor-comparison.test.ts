@@ -33,11 +33,11 @@ const call = (id: string, name: string, input: Record<string, string>) => ({ typ
 const says = (text: string): Answered => ({ blocks: [{ type: 'text', text }] })
 
 /** The responses of a model, in order, and further options of the calls. */
-const cases: Readonly<Record<string, { answers: Answered[]; object?: true; formats?: WireFormat[] }>> = {
-  words: { answers: [says('Hello there.')] },
-  'reasoning before text': { answers: [{ blocks: [thought, { type: 'text', text: 'Hello there.' }] }] },
+const cases: Readonly<Record<string, { responses: Answered[]; object?: true; formats?: WireFormat[] }>> = {
+  words: { responses: [says('Hello there.')] },
+  'reasoning before text': { responses: [{ blocks: [thought, { type: 'text', text: 'Hello there.' }] }] },
   'two calls and a response': {
-    answers: [
+    responses: [
       {
         blocks: [thought, call('call_1', 'weather', { city: 'Paris' }), call('call_2', 'weather', { city: 'Oslo' })],
         finish: 'calls',
@@ -46,13 +46,13 @@ const cases: Readonly<Record<string, { answers: Answered[]; object?: true; forma
     ],
   },
   'a call without input': {
-    answers: [{ blocks: [call('call_1', 'now', {})], finish: 'calls' }, says('Noon.')],
+    responses: [{ blocks: [call('call_1', 'now', {})], finish: 'calls' }, says('Noon.')],
   },
   'a call of an unknown tool': {
-    answers: [{ blocks: [call('call_1', 'nobody', { city: 'Paris' })], finish: 'calls' }, says('I cannot.')],
+    responses: [{ blocks: [call('call_1', 'nobody', { city: 'Paris' })], finish: 'calls' }, says('I cannot.')],
   },
   pages: {
-    answers: [
+    responses: [
       {
         blocks: [
           {
@@ -67,12 +67,12 @@ const cases: Readonly<Record<string, { answers: Answered[]; object?: true; forma
       },
     ],
   },
-  'a response that is cut off': { answers: [{ ...says('Hello the'), finish: 'length' }] },
-  'a filtered response': { answers: [{ ...says('Hello the'), finish: 'filter' }] },
-  'a refusal': { answers: [{ blocks: [{ type: 'refusal', text: 'I will not.' }] }] },
-  'a JSON object': { answers: [says('{"city":"Paris"}')], object: true },
+  'a response that is cut off': { responses: [{ ...says('Hello the'), finish: 'length' }] },
+  'a filtered response': { responses: [{ ...says('Hello the'), finish: 'filter' }] },
+  'a refusal': { responses: [{ blocks: [{ type: 'refusal', text: 'I will not.' }] }] },
+  'a JSON object': { responses: [says('{"city":"Paris"}')], object: true },
   'an image': {
-    answers: [
+    responses: [
       {
         blocks: [
           { type: 'text', text: 'Here.' },
@@ -153,15 +153,15 @@ const withoutThoughts = ({ steps, ...rest }: Received) => ({
 for (const format of wireFormats)
   test(`an app gets the same result with and without the gateway (${format} provider)`, async () => {
     const { provider, model, create } = vendors[format]
-    let answers: Answered[] = []
+    let responses: Answered[] = []
     let requestCount = 0
-    const up = fakeUpstream(({ url, body }) => {
-      const answer = answers[requestCount++] ?? answers.at(-1) ?? says('')
-      const { whole, events } = outputIn(format, answer)
+    const upstream = fakeUpstream(({ url, body }) => {
+      const response = responses[requestCount++] ?? responses.at(-1) ?? says('')
+      const { whole, events } = outputIn(format, response)
       return url.pathname.includes(':stream') || JSON.parse(body).stream ? sse(events) : json(whole)
     })
     const { gateway } = await openWorld({
-      fetch: up,
+      fetch: upstream,
       catalog: { [provider]: { baseUrl: 'http://one.test/v1', format, models: [{ id: model }] } },
       connections: [provider],
     })
@@ -177,11 +177,11 @@ for (const format of wireFormats)
       if (!formats.includes(format)) continue
       for (const stream of [false, true]) {
         const again = () => {
-          answers = output.answers
+          responses = output.responses
           requestCount = 0
         }
         again()
-        const expected = await hear({ ai: ai7, model: create(up)(model), stream, object })
+        const expected = await hear({ ai: ai7, model: create(upstream)(model), stream, object })
         for (const [at, client] of clients.entries()) {
           again()
           const received = await hear({ ...client, stream, object })

@@ -94,14 +94,14 @@ const isMessages = (url: string) => /\/v1\/messages(\?|$)/.test(url)
 
 test('a recorded response keeps its meaning when it is parsed and written again', () => {
   let understood = 0
-  for (const { name, url, answer } of recordedExchanges(['anthropic'])) {
-    if (!isMessages(url) || !isObject(answer) || !Array.isArray(answer.content)) continue
+  for (const { name, url, response } of recordedExchanges(['anthropic'])) {
+    if (!isMessages(url) || !isObject(response) || !Array.isArray(response.content)) continue
     const { read, write } = contexts(messagesTranslator)
-    const again = messagesTranslator.writeResponse(messagesTranslator.parseResponse(answer, read), write())
-    assert.equal(blocksOf(again.content), blocksOf(answer.content), name)
-    assert.is(again.stop_reason, answer.stop_reason, name)
-    assert.is(again.stop_sequence, answer.stop_sequence, name)
-    const { usage } = answer
+    const again = messagesTranslator.writeResponse(messagesTranslator.parseResponse(response, read), write())
+    assert.equal(blocksOf(again.content), blocksOf(response.content), name)
+    assert.is(again.stop_reason, response.stop_reason, name)
+    assert.is(again.stop_sequence, response.stop_sequence, name)
+    const { usage } = response
     if (isObject(usage))
       for (const count of ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'])
         assert.is(Object(again.usage)[count], usage[count], `${name}: ${count}`)
@@ -127,8 +127,8 @@ function blocksOf(content: unknown): JsonObject[] {
 test('the parser reads all recorded errors', () => {
   const kinds = recordedExchanges(['anthropic'])
     .filter(({ url, status }) => isMessages(url) && status >= 400)
-    .map(({ status, answer }) =>
-      messagesTranslator.parseError({ status, body: answer, header: () => undefined, now: 0 }),
+    .map(({ status, response }) =>
+      messagesTranslator.parseError({ status, body: response, header: () => undefined, now: 0 }),
     )
     .map(({ kind }) => kind)
   assert.equal(kinds.sort(), ['authentication', 'bad-request', 'context-overflow'])

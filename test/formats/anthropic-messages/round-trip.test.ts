@@ -51,8 +51,8 @@ test('a response sent back by the client is unchanged, including all opaque stat
   fc.assert(
     fc.property(list(reply), (content) => {
       const { warnings, write } = contexts(messagesTranslator)
-      const answer = messagesTranslator.writeResponse({ choices: [{ content, finish: { reason: 'stop' } }] }, write())
-      const body = { model: 'm', messages: [{ role: 'assistant', content: answer.content }] }
+      const response = messagesTranslator.writeResponse({ choices: [{ content, finish: { reason: 'stop' } }] }, write())
+      const body = { model: 'm', messages: [{ role: 'assistant', content: response.content }] }
       assert.equal(messagesTranslator.parseRequest(body, { warnings }).turns, [{ role: 'assistant', content }])
     }),
     runs,

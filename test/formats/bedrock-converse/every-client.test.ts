@@ -13,7 +13,7 @@ const test = suite('recorded Converse exchanges for clients of every format')
 
 interface Case {
   name: string
-  answer: Response
+  response: Response
   isStream: boolean
   /** Undefined: it was truncated. */
   expected: Understood | undefined
@@ -22,27 +22,32 @@ interface Case {
 /** The content of the recordings, in the vocabulary of all clients. */
 function* cases(): Generator<Case> {
   const shapes = new Set<string>()
-  for (const { name, status, answer, bytes } of recorded()) {
+  for (const { name, status, response, bytes } of recorded()) {
     if (bytes) {
       const { stop, usage, text, thoughts, calls } = merged(getPayloads(bytes))
       const called = calls.map(([, tool, args]) => ({ name: tool, args: JSON.parse(String(args || '{}')) }))
       const headers = { 'content-type': 'application/vnd.amazon.eventstream' }
       const contents = { text, reasoning: thoughts, calls: called }
       const expected = stop === undefined ? undefined : { ...contents, ...getEnd(stop, called, usage) }
-      yield { name, answer: new Response(bodyOf(pieces(bytes)), { headers }), isStream: true, expected }
-    } else if (status === 200 && isObject(answer) && isObject(answer.output) && isObject(answer.output.message)) {
-      if (shapes.size === shapes.add(getShape(answer)).size) continue
-      const { text, thoughts, calls } = plainly(answer.output.message)
+      yield { name, response: new Response(bodyOf(pieces(bytes)), { headers }), isStream: true, expected }
+    } else if (status === 200 && isObject(response) && isObject(response.output) && isObject(response.output.message)) {
+      if (shapes.size === shapes.add(getShape(response)).size) continue
+      const { text, thoughts, calls } = plainly(response.output.message)
       const called = calls.map(([, tool, args]) => ({ name: tool, args }))
-      const expected = { text, reasoning: thoughts, calls: called, ...getEnd(answer.stopReason, called, answer.usage) }
-      yield { name, answer: json(answer), isStream: false, expected }
+      const expected = {
+        text,
+        reasoning: thoughts,
+        calls: called,
+        ...getEnd(response.stopReason, called, response.usage),
+      }
+      yield { name, response: json(response), isStream: false, expected }
     }
   }
 }
 
 /** Responses that differ only in their text are tested once. */
-const getShape = (answer: JsonObject): string =>
-  JSON.stringify(answer, (name, value) =>
+const getShape = (response: JsonObject): string =>
+  JSON.stringify(response, (name, value) =>
     typeof value === 'object' || /^(?:stopReason|type)$/.test(name) ? value : '',
   )
 
@@ -69,12 +74,12 @@ const getShare = (format: WireFormat) =>
 
 for (const format of wireFormats) {
   test(`recordings keep their meaning for ${format} clients`, async () => {
-    let answer = json({})
-    const world = await openWorld({ fetch: fakeUpstream(() => answer), catalog, connections })
+    let reply = json({})
+    const world = await openWorld({ fetch: fakeUpstream(() => reply), catalog, connections })
     const differing: JsonObject[] = []
     let count = 0
-    for (const { name, isStream, expected, answer: recording } of getShare(format)) {
-      answer = recording
+    for (const { name, isStream, expected, response: recording } of getShare(format)) {
+      reply = recording
       const response = await world.post(
         ...questions[format]('bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0', isStream),
       )

@@ -31,16 +31,21 @@ const finishes: Record<string, string> = { end_turn: 'stop', tool_use: 'tool-cal
 
 test('parses recorded non-streaming responses', () => {
   let count = 0
-  for (const { name, status, answer } of recorded()) {
-    if (status !== 200 || !isObject(answer) || !isObject(answer.output) || !isObject(answer.output.message)) continue
-    assert.is(reader.getError(answer), undefined, name)
-    const { choices, usage } = converseTranslator.parseResponse(answer, read)
-    const contents = plainly(answer.output.message)
+  for (const { name, status, response } of recorded()) {
+    if (status !== 200 || !isObject(response) || !isObject(response.output) || !isObject(response.output.message))
+      continue
+    assert.is(reader.getError(response), undefined, name)
+    const { choices, usage } = converseTranslator.parseResponse(response, read)
+    const contents = plainly(response.output.message)
     assert.equal(understood(choices[0]?.content ?? []), contents, name)
-    const finish = finishes[String(answer.stopReason)]
+    const finish = finishes[String(response.stopReason)]
     assert.is(choices[0]?.finish.reason, finish === 'tool-calls' && contents.calls.length === 0 ? 'stop' : finish, name)
-    if (isObject(answer.usage) && answer.usage.totalTokens !== undefined && answer.usage.inputTokens !== undefined)
-      assert.is((usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0), answer.usage.totalTokens, name)
+    if (
+      isObject(response.usage) &&
+      response.usage.totalTokens !== undefined &&
+      response.usage.inputTokens !== undefined
+    )
+      assert.is((usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0), response.usage.totalTokens, name)
     count++
   }
   assert.ok(count > 200, String(count))

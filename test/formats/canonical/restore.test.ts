@@ -37,8 +37,8 @@ const test = suite('undoing request changes in the response')
 
 for (const [name, [given, expected, reason]] of Object.entries(table)) {
   test(`restores a response: ${name}`, () => {
-    const answer: CanonicalResponse = { choices: [{ content: [given], finish: { reason: 'tool-calls' } }] }
-    assert.equal(restoreResponse(answer, restoration).choices, [{ content: [expected], finish: { reason } }])
+    const response: CanonicalResponse = { choices: [{ content: [given], finish: { reason: 'tool-calls' } }] }
+    assert.equal(restoreResponse(response, restoration).choices, [{ content: [expected], finish: { reason } }])
   })
 
   test(`restores a stream: ${name}`, () => {

@@ -3,7 +3,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { bodyOf, json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer, eventFrame } from '../support/event-stream.ts'
-import { ask } from './support.ts'
+import { send } from './support.ts'
 
 const test = suite('cases: Bedrock')
 
@@ -14,7 +14,7 @@ const bedrock = {
 
 async function sentBy(client: WireFormat, body: JsonObject, headers: Record<string, string> = {}) {
   const model = 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0'
-  const request = await ask({ client, model, body, headers, answer: () => json(converseAnswer()), ...bedrock })
+  const request = await send({ client, model, body, headers, respond: () => json(converseAnswer()), ...bedrock })
   assert.is(request.response.status, 200, await request.response.clone().text())
   return request
 }
@@ -76,7 +76,7 @@ for (const stopReason of ['malformed_tool_use', 'malformed_model_output'])
           ? new Response(bodyOf(frames), { headers })
           : json({ output: { message: { role: 'assistant', content: [] } }, stopReason, usage })
       for (const client of ['openai-chat', 'anthropic-messages'] as const) {
-        const { response, world } = await ask({ client, model: 'bedrock/m', stream, answer: broken, ...bedrock })
+        const { response, world } = await send({ client, model: 'bedrock/m', stream, respond: broken, ...bedrock })
         assert.is(response.status, 502)
         assert.match(await response.text(), `malformed: ${stopReason}.`)
         assert.is(world.recorded.attempts[0]?.outcome, 'content')

@@ -3,7 +3,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './responses.ts'
-import { ask, getFormat } from './support.ts'
+import { getFormat, send } from './support.ts'
 
 const test = suite('cases: blank user turns')
 
@@ -53,13 +53,13 @@ for (const client of clients) {
     test(`a blank turn stays a turn (${client} client, ${provider} provider)`, async () => {
       for (const [index, blanks] of ['', ' \n'].entries()) {
         const [body, field] = ending[client](blanks)
-        const question = { client, model, body, answer: () => json(whole[getFormat(model)]) }
-        const { sent, warned } = await ask(question)
+        const request = { client, model, body, respond: () => json(whole[getFormat(model)]) }
+        const { sent, warned } = await send(request)
         const turns = [sent.messages, sent.input, sent.contents].find(Array.isArray)
         assert.equal(turns?.at(-1), expected[index])
         const isReplaced = JSON.stringify(expected[index]).includes('continue')
         assert.equal(warned, isReplaced ? [`replaced:${field}`] : [])
-        const strict = await ask({ ...question, headers: { 'x-signalbox-strict': 'true' } })
+        const strict = await send({ ...request, headers: { 'x-signalbox-strict': 'true' } })
         assert.is(strict.response.status, isReplaced ? 400 : 200)
       }
     })
@@ -73,11 +73,11 @@ test('a blank turn next to tool results is dropped', async () => {
     { role: 'tool', tool_call_id: 'c', content: '1' },
     createMessage('user', ' '),
   ]
-  const { sent, warned } = await ask({
+  const { sent, warned } = await send({
     client: 'openai-chat',
     model: 'messages/m',
     body: { messages },
-    answer: () => json(whole['anthropic-messages']),
+    respond: () => json(whole['anthropic-messages']),
   })
   const turns = Array.isArray(sent.messages) ? sent.messages : []
   assert.equal(turns.at(-1), {

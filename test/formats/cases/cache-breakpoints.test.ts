@@ -5,7 +5,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer } from '../support/event-stream.ts'
 import { whole } from './responses.ts'
-import { ask, openDoor, type Question } from './support.ts'
+import { openDoor, type Question, send } from './support.ts'
 
 const test = suite('cases: cache breakpoints')
 
@@ -15,7 +15,7 @@ const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl &&
 const text = (words: string, more: JsonObject = {}) => ({ type: 'text', text: words, ...more })
 const createMessage = (...content: JsonObject[]) => ({ role: 'user', content })
 
-type Asks = Pick<Question, 'client' | 'model' | 'answer'> & Partial<Question>
+type Asks = Pick<Question, 'client' | 'model' | 'respond'> & Partial<Question>
 
 const catalog: Catalog = {
   anthropic: { baseUrl: 'http://anthropic.test/v1', format: 'anthropic-messages' },
@@ -29,21 +29,21 @@ const targets: Record<string, Asks> = {
   Anthropic: {
     client: 'openai-chat',
     model: `anthropic/${CLAUDE}`,
-    answer: () => json(whole['anthropic-messages']),
+    respond: () => json(whole['anthropic-messages']),
     catalog,
   },
   'an Anthropic-compatible server': {
     ...{ client: 'openai-chat', model: `anthropic-compatible-a/${CLAUDE}`, catalog },
-    answer: () => json(whole['anthropic-messages']),
+    respond: () => json(whole['anthropic-messages']),
   },
   Bedrock: {
     ...{ client: 'anthropic-messages', model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0', catalog },
     connections: [{ provider: 'bedrock', providerSpecificData: { region: 'eu-west-1' } }],
-    answer: () => json(converseAnswer()),
+    respond: () => json(converseAnswer()),
   },
   OpenRouter: {
     ...{ client: 'anthropic-messages', model: `openrouter/anthropic/${CLAUDE}`, catalog },
-    answer: () => json(whole['openai-chat']),
+    respond: () => json(whole['openai-chat']),
   },
 }
 
@@ -103,7 +103,7 @@ const fitted: Record<string, [given: JsonObject[], sent: string[]]> = {
 for (const [name, target] of Object.entries(targets)) {
   for (const [what, [given, sent]] of Object.entries(fitted))
     test(`breakpoints have the form that ${name} accepts: ${what}`, async () => {
-      const { sent: body, warned } = await ask({ ...target, body: bodyFor(target.client, given) })
+      const { sent: body, warned } = await send({ ...target, body: bodyFor(target.client, given) })
       assert.equal(getMarks(body), sent)
       const lost = given.filter(({ cache_control }) => cache_control).length - sent.length
       assert.is(warned.filter((one) => one.startsWith('dropped:')).length, lost)
@@ -121,7 +121,7 @@ for (const [name, target] of Object.entries(targets)) {
         { role: 'assistant', content: 'b' },
         createMessage(text('c'), text(blank, five)),
       ]
-      const { sent, warned } = await ask({ ...target, body: { messages } })
+      const { sent, warned } = await send({ ...target, body: { messages } })
       assert.equal([getMarks(sent), warned], [['5m'], []])
       assert.not.match(JSON.stringify(sent), /"text":"\s*(?:\\n)?","cache_control"/)
     }
@@ -134,7 +134,7 @@ for (const [name, target] of Object.entries(targets)) {
       createMessage(text('c')),
       createMessage(text(' ', five)),
     ]
-    const { sent } = await ask({ ...target, body: { messages } })
+    const { sent } = await send({ ...target, body: { messages } })
     assert.equal(getMarks(sent), ['5m'])
   })
 }
@@ -144,7 +144,7 @@ const wholly: Record<string, Asks> = {
   Bedrock: targets.Bedrock as Asks,
   OpenRouter: targets.OpenRouter as Asks,
   Vertex: {
-    ...{ client: 'anthropic-messages', model: `vertex/${CLAUDE}`, answer: () => json(whole['anthropic-messages']) },
+    ...{ client: 'anthropic-messages', model: `vertex/${CLAUDE}`, respond: () => json(whole['anthropic-messages']) },
     catalog: defaultCatalog,
     connections: [{ provider: 'vertex', apiKey: 'ya29.token', providerSpecificData: { project: 'p' } }],
   },
@@ -156,25 +156,28 @@ for (const [name, target] of Object.entries(wholly)) {
       ...mark('1h'),
       messages: [createMessage(text('a')), { role: 'assistant', content: 'b' }, createMessage(text('c'), text(' '))],
     }
-    const { sent, warned } = await ask({ ...target, body })
+    const { sent, warned } = await send({ ...target, body })
     assert.equal([getMarks(sent), warned, sent.cache_control], [['1h'], [], undefined])
     assert.match(JSON.stringify(sent), /"text":"c"\}?,(?:"cache_control"|\{"cachePoint")/)
   })
 
   test(`a top-level breakpoint also applies to a plain string (${name})`, async () => {
-    const { sent, warned } = await ask({ ...target, body: { ...mark(), messages: [{ role: 'user', content: 'a' }] } })
+    const { sent, warned } = await send({ ...target, body: { ...mark(), messages: [{ role: 'user', content: 'a' }] } })
     assert.equal([getMarks(sent), warned], [['5m'], []])
   })
 
   test(`a top-level breakpoint never causes a fifth breakpoint, or a longer lifetime after a shorter one (${name})`, async () => {
     const four = { ...bodyFor('anthropic-messages', [five, five, five, five, NONE]), ...mark() }
-    assert.is(getMarks((await ask({ ...target, body: four })).sent).length, 4)
+    assert.is(getMarks((await send({ ...target, body: four })).sent).length, 4)
     const late = { ...bodyFor('anthropic-messages', [NONE, five, NONE]), ...mark('1h') }
-    assert.equal(getMarks((await ask({ ...target, body: late })).sent), ['5m', '5m'])
+    assert.equal(getMarks((await send({ ...target, body: late })).sent), ['5m', '5m'])
   })
 
   test(`the last block keeps its own breakpoint if the request also has a top-level one (${name})`, async () => {
-    const { sent } = await ask({ ...target, body: { ...bodyFor('anthropic-messages', [NONE, NONE, five]), ...mark() } })
+    const { sent } = await send({
+      ...target,
+      body: { ...bodyFor('anthropic-messages', [NONE, NONE, five]), ...mark() },
+    })
     assert.equal(getMarks(sent), ['5m'])
   })
 }
@@ -183,7 +186,10 @@ test('a top-level breakpoint takes one of the four slots at Anthropic', async ()
   const blocks = ['a', 'b', 'c', 'd'].map((words) =>
     text(words, { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } }),
   )
-  const { up, world } = await openDoor(() => json(whole['anthropic-messages']), { catalog, connections: ['anthropic'] })
+  const { upstream, world } = await openDoor(() => json(whole['anthropic-messages']), {
+    catalog,
+    connections: ['anthropic'],
+  })
   const body = {
     prompt: [{ role: 'user', content: [...blocks, text('e')] }],
     providerOptions: { anthropic: { cacheControl: { type: 'ephemeral', ttl: '1h' } } },
@@ -191,7 +197,7 @@ test('a top-level breakpoint takes one of the four slots at Anthropic', async ()
   const response = await world.post('/v4/ai/language-model', body, {
     headers: { 'ai-language-model-id': `anthropic/${CLAUDE}` },
   })
-  const sent = JSON.parse(up.calls[0]?.body ?? '{}')
+  const sent = JSON.parse(upstream.calls[0]?.body ?? '{}')
   assert.equal([response.status, getMarks(sent)], [200, ['5m', '5m', '5m', '5m']])
   assert.equal(sent.cache_control, { type: 'ephemeral', ttl: '5m' })
 })
@@ -200,18 +206,18 @@ test("breakpoints inside tool results move to the results if inner blocks can't 
   const use = { type: 'tool_use', id: 't1', name: 'f', input: {} }
   const result = { type: 'tool_result', tool_use_id: 't1', content: [text('x', five), text('y', five)] }
   const messages = [createMessage(text('a')), { role: 'assistant', content: [use] }, createMessage(result)]
-  const { sent } = await ask({ ...(targets.Bedrock as Asks), body: { tools: messagesTools(), messages } })
+  const { sent } = await send({ ...(targets.Bedrock as Asks), body: { tools: messagesTools(), messages } })
   assert.equal(getMarks(sent), ['5m'])
 })
 
 test('a breakpoint on a search result stays a single breakpoint, even though the result becomes several text blocks', async () => {
   const found = { type: 'search_result', source: 's', title: 't', content: [text('a', five), text('b')], ...five }
-  const { sent } = await ask({ ...(targets.OpenRouter as Asks), body: { messages: [createMessage(found)] } })
+  const { sent } = await send({ ...(targets.OpenRouter as Asks), body: { messages: [createMessage(found)] } })
   assert.equal(getMarks(sent), ['5m'])
 })
 
 test('Nova gets no breakpoints on tools', async () => {
   const nova = { ...(targets.Bedrock as Asks), model: 'bedrock/eu.amazon.nova-pro-v1:0' }
-  const { sent, warned } = await ask({ ...nova, body: bodyFor('anthropic-messages', [five, five, five]) })
+  const { sent, warned } = await send({ ...nova, body: bodyFor('anthropic-messages', [five, five, five]) })
   assert.equal([getMarks(sent), warned], [['5m', '5m'], ['dropped:tools[0].cache_control']])
 })

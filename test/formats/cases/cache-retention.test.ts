@@ -3,7 +3,7 @@ import type { Catalog, WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './responses.ts'
-import { ask, openDoor } from './support.ts'
+import { openDoor, send } from './support.ts'
 
 const test = suite('cases: how long a prompt is cached')
 
@@ -56,8 +56,8 @@ for (const [model, [sent, warning]] of Object.entries(models)) {
   for (const [client, format] of translations)
     test(`each model gets the cache fields that it supports: ${model}, ${client} to ${format}`, async () => {
       const body = { prompt_cache_retention: '24h' }
-      const question = { client, model, body, catalog: getCatalog(format), answer: () => json(whole[format]) }
-      const input = await ask(question)
+      const request = { client, model, body, catalog: getCatalog(format), respond: () => json(whole[format]) }
+      const input = await send(request)
       assert.equal(readSettings(input.sent), sent)
       assert.equal(input.warned, warning === undefined ? [] : [`${warning}:prompt_cache_retention`])
     })
@@ -65,11 +65,11 @@ for (const [model, [sent, warning]] of Object.entries(models)) {
   test(`each model gets the cache fields that it supports: ${model}, the AI SDK`, async () => {
     const catalog = getCatalog('openai-responses')
     const connections = [model.split('/')[0] ?? '']
-    const { up, world } = await openDoor(() => json(whole['openai-responses']), { catalog, connections })
+    const { upstream, world } = await openDoor(() => json(whole['openai-responses']), { catalog, connections })
     const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
     const body = { prompt, providerOptions: { openai: { promptCacheRetention: '24h' } } }
     await world.post('/v4/ai/language-model', body, { headers: { 'ai-language-model-id': model } })
-    assert.equal(readSettings(JSON.parse(up.calls[0]?.body ?? '{}')), sent)
+    assert.equal(readSettings(JSON.parse(upstream.calls[0]?.body ?? '{}')), sent)
   })
 }
 
@@ -95,9 +95,9 @@ const both: [what: string, model: string, body: JsonObject, sent: Recorded][] = 
 
 for (const [what, model, body, sent] of both)
   test(`prompt_cache_retention and prompt_cache_options are never sent together: ${what} for ${model}`, async () => {
-    const input = await ask({
+    const input = await send({
       ...{ client: 'openai-chat', model: `openai/${model}`, body, catalog: getCatalog('openai-responses') },
-      answer: () => json(whole['openai-responses']),
+      respond: () => json(whole['openai-responses']),
     })
     assert.equal(readSettings(input.sent), sent)
   })

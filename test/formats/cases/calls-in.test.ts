@@ -3,13 +3,13 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './responses.ts'
-import { ask, getFormat } from './support.ts'
+import { getFormat, send } from './support.ts'
 
 const test = suite('cases: tool calls and results sent to the provider')
 
 /** Returns the conversation that a provider gets for a client's request. */
 async function sentTo(model: string, client: WireFormat, body: JsonObject) {
-  const sentRequest = await ask({ client, model, body, answer: () => json(whole[getFormat(model)]) })
+  const sentRequest = await send({ client, model, body, respond: () => json(whole[getFormat(model)]) })
   assert.is(sentRequest.response.status, 200, await sentRequest.response.clone().text())
   return sentRequest
 }
@@ -64,8 +64,8 @@ test('every call has a result, and every result has a call', async () => {
     ['c2', undefined],
   ])
   assert.equal(messages.warned.map((text) => text.split(':')[0]).sort(), ['added', 'replaced'])
-  const strict = { client: 'openai-chat', model: 'messages/m', answer: () => json({}) } as const
-  const { response } = await ask({ ...strict, body: { messages: cut }, headers: { 'x-signalbox-strict': 'true' } })
+  const strict = { client: 'openai-chat', model: 'messages/m', respond: () => json({}) } as const
+  const { response } = await send({ ...strict, body: { messages: cut }, headers: { 'x-signalbox-strict': 'true' } })
   assert.is(response.status, 400)
 })
 
@@ -89,8 +89,8 @@ const called = [
 ]
 
 test('a call is identified by its call ID, never by its item ID', async () => {
-  const [, turn, answer] = getMessages(await sentTo('chat/m', 'openai-responses', { input: called }))
-  assert.equal([turn?.tool_calls?.[0]?.id, answer?.tool_call_id], ['call_1', 'call_1'])
+  const [, turn, reply] = getMessages(await sentTo('chat/m', 'openai-responses', { input: called }))
+  assert.equal([turn?.tool_calls?.[0]?.id, reply?.tool_call_id], ['call_1', 'call_1'])
   const items = getItems(await sentTo('responses/m', 'openai-chat', { messages: loop }))
   const calls = items.filter(({ type }) => type === 'function_call')
   assert.equal(

@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './responses.ts'
-import { ask, providerOf } from './support.ts'
+import { providerOf, send } from './support.ts'
 
 const test = suite('cases: tool calls in non-streaming responses')
 
@@ -118,11 +118,11 @@ const read: Readonly<
   },
 }
 
-for (const [name, [from, answer, [finish, ...calls]]] of Object.entries(table)) {
+for (const [name, [from, reply, [finish, ...calls]]] of Object.entries(table)) {
   test(`every client reads the same calls with ${name}`, async () => {
     for (const client of wireFormats) {
       if (client === from) continue // its client gets the provider's bytes
-      const { response } = await ask({ client, model: `${providerOf[from]}/m`, answer: () => json(answer) })
+      const { response } = await send({ client, model: `${providerOf[from]}/m`, respond: () => json(reply) })
       const result = read[client]((await response.json()) as never)
       assert.equal(
         result.calls.map((call) => [call.name, call.args]),
@@ -137,9 +137,9 @@ for (const [name, [from, answer, [finish, ...calls]]] of Object.entries(table)) 
 }
 
 test('a call that is dropped from a response is reported', async () => {
-  const answer = () => json(chat([fn('', '{}'), fn('f', '{}')], 'tool_calls'))
+  const respond = () => json(chat([fn('', '{}'), fn('f', '{}')], 'tool_calls'))
   for (const client of ['anthropic-messages', 'gemini', 'openai-responses'] as const) {
-    const { warned } = await ask({ client, model: 'chat/m', answer })
+    const { warned } = await send({ client, model: 'chat/m', respond })
     assert.ok(warned.includes('dropped:answer.tool_calls'), `${client}: ${warned}`)
   }
 })

@@ -14,7 +14,7 @@ let events: Events = []
 let from: WireFormat = 'openai-chat'
 const { world } = await openDoor(() => getStream(from, events))
 
-const ask = (client: WireFormat) => request(world, { client, model: `${providerOf[from]}/m`, stream: true })
+const send = (client: WireFormat) => request(world, { client, model: `${providerOf[from]}/m`, stream: true })
 
 for (const [name, [origin, sent, calls, finish = 'calls']] of Object.entries(callCases)) {
   test(`every client gets the same calls with ${name}`, async () => {
@@ -22,7 +22,7 @@ for (const [name, [origin, sent, calls, finish = 'calls']] of Object.entries(cal
     events = sent
     for (const client of wireFormats) {
       if (client === origin) continue // its client gets the provider's bytes
-      const result = await clients[client](await ask(client))
+      const result = await clients[client](await send(client))
       assert.equal(
         result.calls.map((each) => [each.name, each.args]),
         calls,
@@ -36,7 +36,7 @@ for (const [name, [origin, sent, calls, finish = 'calls']] of Object.entries(cal
 test('calls are numbered from 0 across the stream, with unique IDs', async () => {
   from = 'gemini'
   events = callCases['parallel Gemini calls, one part per chunk, without IDs']?.[1] ?? []
-  const heads = (await getData(await ask('openai-chat'))).flatMap(({ choices }) => {
+  const heads = (await getData(await send('openai-chat'))).flatMap(({ choices }) => {
     const [choice] = choices as { delta: { tool_calls?: { index: number; id?: string }[] } }[]
     return (choice?.delta.tool_calls ?? []).filter(({ id }) => id)
   })
@@ -45,7 +45,7 @@ test('calls are numbered from 0 across the stream, with unique IDs', async () =>
     [0, 1, 2],
   )
   assert.is(new Set(heads.map(({ id }) => id)).size, 3)
-  const items = (await getData(await ask('openai-responses'))).filter(
+  const items = (await getData(await send('openai-responses'))).filter(
     ({ type }) => type === 'response.output_item.added',
   )
   assert.equal(
@@ -57,7 +57,7 @@ test('calls are numbered from 0 across the stream, with unique IDs', async () =>
 test('blocks never overlap', async () => {
   from = 'openai-chat'
   events = callCases['interleaved pieces']?.[1] ?? []
-  const order = (await getData(await ask('anthropic-messages')))
+  const order = (await getData(await send('anthropic-messages')))
     .filter(({ type }) => /^content_block_(?:start|stop)$/.test(String(type)))
     .map(({ type, index }) => `${type} ${index}`.replace('content_block_', ''))
   assert.equal(order, ['start 0', 'stop 0', 'start 1', 'stop 1'])
@@ -72,17 +72,17 @@ const cut = [
 test('a call truncated by the output limit is sent unchanged, with the reason', async () => {
   from = 'openai-chat'
   events = cut
-  const chat = JSON.stringify(await getData(await ask('openai-chat')))
+  const chat = JSON.stringify(await getData(await send('openai-chat')))
   assert.ok(chat.includes(String.raw`{\"path\":\"/tm"`) && chat.includes('"finish_reason":"length"'), chat)
-  const messages = JSON.stringify(await getData(await ask('anthropic-messages')))
+  const messages = JSON.stringify(await getData(await send('anthropic-messages')))
   assert.ok(messages.includes(String.raw`"partial_json":"{\"path\":\"/tm"`), messages)
   assert.ok(messages.includes('"stop_reason":"max_tokens"'), messages)
-  const last = (await getData(await ask('openai-responses'))).at(-1)
+  const last = (await getData(await send('openai-responses'))).at(-1)
   assert.is(last?.type, 'response.incomplete')
   assert.match(
     JSON.stringify(last),
     /"arguments":"\{\\"path\\":\\"\/tm".*"status":"incomplete"|"status":"incomplete".*\/tm/,
   )
-  const { calls, finish } = await clients.gemini(await ask('gemini'))
+  const { calls, finish } = await clients.gemini(await send('gemini'))
   assert.equal([calls, finish], [[{ name: 'f', args: { _raw: '{"path":"/tm' } }], 'length'])
 })

@@ -5,7 +5,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer } from '../support/event-stream.ts'
 import { whole } from './responses.ts'
-import { ask, openDoor, type Question } from './support.ts'
+import { openDoor, type Question, send } from './support.ts'
 
 const test = suite("cases: Claude Code's billing line")
 
@@ -26,41 +26,41 @@ const messages = (id: string): Catalog => ({ [id]: { baseUrl: 'http://x.test/v1'
 const bedrock = {
   catalog: defaultCatalog,
   connections: [{ provider: 'bedrock', providerSpecificData: { region: 'eu-west-1' } }],
-  answer: () => json(converseAnswer()),
+  respond: () => json(converseAnswer()),
 }
 
 /** The targets that must not see it, passed through and translated. */
 const others: Record<string, Partial<Question>> = {
   'openai/gpt-5.6': {
-    answer: () => json(whole['openai-responses']),
+    respond: () => json(whole['openai-responses']),
     catalog: { openai: { baseUrl: 'http://x.test/v1', format: 'openai-responses' } },
   },
-  'chat/deepseek-flash': { answer: () => json(whole['openai-chat']) },
-  'openrouter/anthropic/claude-sonnet-4-5': { answer: () => json(whole['openai-chat']), catalog: defaultCatalog },
-  'gemini/gemini-3-pro': { answer: () => json(whole.gemini) },
+  'chat/deepseek-flash': { respond: () => json(whole['openai-chat']) },
+  'openrouter/anthropic/claude-sonnet-4-5': { respond: () => json(whole['openai-chat']), catalog: defaultCatalog },
+  'gemini/gemini-3-pro': { respond: () => json(whole.gemini) },
   'bedrock/eu.amazon.nova-pro-v1:0': bedrock,
   'anthropic-compatible-z/glm-5': {
-    answer: () => json(whole['anthropic-messages']),
+    respond: () => json(whole['anthropic-messages']),
     catalog: messages('anthropic-compatible-z'),
   },
 }
 
 /** Those that ignore it. */
 const own: Record<string, Partial<Question>> = {
-  'anthropic/claude-sonnet-4-5': { answer: () => json(whole['anthropic-messages']) },
+  'anthropic/claude-sonnet-4-5': { respond: () => json(whole['anthropic-messages']) },
   'anthropic-compatible-z/claude-sonnet-4-5': {
-    answer: () => json(whole['anthropic-messages']),
+    respond: () => json(whole['anthropic-messages']),
     catalog: messages('anthropic-compatible-z'),
   },
   'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0': bedrock,
 }
 
 for (const [what, body] of Object.entries(forms)) {
-  for (const [model, question] of Object.entries(others))
+  for (const [model, request] of Object.entries(others))
     test(`the billing line doesn't reach other providers as ${what} (${model})`, async () => {
       const calls = [1, 2].map((nonce) => {
         const input = { ...body(nonce), messages: hello }
-        return ask({ client: 'anthropic-messages', model, body: input, answer: () => json({}), ...question })
+        return send({ client: 'anthropic-messages', model, body: input, respond: () => json({}), ...request })
       })
       const [one, other] = await Promise.all(calls)
       assert.match(JSON.stringify(one?.sent), /You are Claude Code/)
@@ -68,15 +68,15 @@ for (const [what, body] of Object.entries(forms)) {
       assert.equal([one?.call?.body, one?.warned.filter((name) => name.includes('text'))], [other?.call?.body, []])
     })
 
-  for (const [model, question] of Object.entries(own))
+  for (const [model, request] of Object.entries(own))
     test(`the billing line stays for providers that ignore it, as ${what} (${model})`, async () => {
       const input = { ...body(1), messages: hello }
-      const { sent } = await ask({
+      const { sent } = await send({
         client: 'anthropic-messages',
         model,
         body: input,
-        answer: () => json({}),
-        ...question,
+        respond: () => json({}),
+        ...request,
       })
       assert.match(JSON.stringify(sent), /cch=1/)
     })
@@ -85,8 +85,8 @@ for (const [what, body] of Object.entries(forms)) {
 test('a passed-through request keeps every other character, including text that only mentions the line', async () => {
   const system = JSON.stringify([{ type: 'text', text: `${billing(1)}` }, brief])
   const rest = `"max_tokens": 9,"messages":[{"role":"user","content":"x-anthropic-billing-header: 1.0"}], "n":1.0}`
-  const question = { catalog: messages('anthropic-compatible-z'), connections: ['anthropic-compatible-z'] }
-  const { up, world } = await openDoor(() => json(whole['anthropic-messages']), question)
+  const request = { catalog: messages('anthropic-compatible-z'), connections: ['anthropic-compatible-z'] }
+  const { upstream, world } = await openDoor(() => json(whole['anthropic-messages']), request)
   await world.post('/v1/messages', `{"model":"anthropic-compatible-z/glm-5", "system": ${system}, ${rest}`)
-  assert.is(up.calls[0]?.body, `{"model":"glm-5", "system": ${JSON.stringify([brief])}, ${rest}`)
+  assert.is(upstream.calls[0]?.body, `{"model":"glm-5", "system": ${JSON.stringify([brief])}, ${rest}`)
 })

@@ -5,7 +5,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './responses.ts'
-import { ask, delta, getStream, openDoor, providerOf } from './support.ts'
+import { delta, getStream, openDoor, providerOf, send } from './support.ts'
 
 const test = suite('cases: tools that a vendor defines and clients run')
 
@@ -177,8 +177,8 @@ for (const [name, { tool, name: as, required, args, item, output, read }] of Obj
   for (const target of ['openai-chat', 'anthropic-messages', 'gemini'] as const) {
     for (const stream of [false, true]) {
       test(`the provider gets a function, and the Responses client an item: ${name} (${target}${stream ? ', streamed' : ''})`, async () => {
-        const { world, up } = await openDoor(
-          () => (up.calls.length === 1 ? calling[target](as, JSON.stringify(args), stream) : json(whole[target])),
+        const { world, upstream } = await openDoor(
+          () => (upstream.calls.length === 1 ? calling[target](as, JSON.stringify(args), stream) : json(whole[target])),
           { connections: [providerOf[target]] },
         )
         const openai = new OpenAI({
@@ -187,15 +187,15 @@ for (const [name, { tool, name: as, required, args, item, output, read }] of Obj
         })
         const tools: OpenAI.Responses.Tool[] = JSON.parse(JSON.stringify([tool]))
         const body = { model: `${providerOf[target]}/m`, input, tools, store: false }
-        const answer = stream
+        const response = stream
           ? await openai.responses.stream(body).finalResponse()
           : await openai.responses.create(body)
-        const items: JsonObject[] = JSON.parse(JSON.stringify(answer.output))
+        const items: JsonObject[] = JSON.parse(JSON.stringify(response.output))
         assert.is(items.length, 1)
         const { id, call_id, status, ...rest } = items[0] as JsonObject
         assert.equal([rest, status], [item, 'completed'])
         assert.match(String(id), /^(?:sh|lsh|apc)_./)
-        const first: JsonObject = JSON.parse(up.calls[0]?.body ?? '')
+        const first: JsonObject = JSON.parse(upstream.calls[0]?.body ?? '')
         assert.equal(declaredIn[target](first), [{ name: as, required }])
 
         const original = as === 'local_shell' ? { ...output, id: call_id } : { ...output, call_id }
@@ -203,7 +203,7 @@ for (const [name, { tool, name: as, required, args, item, output, read }] of Obj
         const second = await world.post('/v1/responses', next)
         assert.is(second.status, 200, await second.clone().text())
         assert.is(second.headers.get('x-signalbox-warning'), null)
-        const [called, given_, isPaired, result] = loopIn[target](JSON.parse(up.calls[1]?.body ?? ''))
+        const [called, given_, isPaired, result] = loopIn[target](JSON.parse(upstream.calls[1]?.body ?? ''))
         assert.equal([called, isPaired], [as, true])
         assert.match(JSON.stringify(result), new RegExp(read.source, 's'))
         const wanted = 'command' in args && as === 'shell' ? { commands: ['ls'] } : args
@@ -215,9 +215,9 @@ for (const [name, { tool, name: as, required, args, item, output, read }] of Obj
 
 test("a call whose arguments don't fit the tool stays a function call", async () => {
   for (const stream of [false, true]) {
-    const answer = () => calling['openai-chat']('apply_patch', '{"patch":"x"}', stream)
+    const respond = () => calling['openai-chat']('apply_patch', '{"patch":"x"}', stream)
     const body = { tools: [{ type: 'apply_patch' }] }
-    const { response } = await ask({ client, model: 'chat/m', stream, body, answer })
+    const { response } = await send({ client, model: 'chat/m', stream, body, respond })
     const text = await response.text()
     assert.match(text, /"type":"function_call".*"name":"apply_patch"/)
     assert.not.match(text, /apply_patch_call"/)
@@ -225,13 +225,13 @@ test("a call whose arguments don't fit the tool stays a function call", async ()
 })
 
 test('a streamed call has a start event and an end event, in order', async () => {
-  const answer = () => calling['openai-chat']('shell', '{"commands":["ls"]}', true)
-  const { response } = await ask({
+  const respond = () => calling['openai-chat']('shell', '{"commands":["ls"]}', true)
+  const { response } = await send({
     client,
     model: 'chat/m',
     stream: true,
     body: { tools: [{ type: 'shell' }] },
-    answer,
+    respond,
   })
   const events = [...(await response.text()).matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data))
   assert.equal(
@@ -254,9 +254,9 @@ test('a shell that runs at OpenAI is dropped next to other tools', async () => {
     { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } },
     { type: 'shell', environment: { type: 'container_auto' } },
   ]
-  const { sent, warned } = await ask({
+  const { sent, warned } = await send({
     ...{ client, model: 'chat/m', body: { tools } },
-    answer: () => json(whole['openai-chat']),
+    respond: () => json(whole['openai-chat']),
   })
   assert.equal([declaredIn['openai-chat'](sent).map(({ name }) => name), warned], [['f'], ['dropped:tools[1]']])
 })
@@ -264,20 +264,20 @@ test('a shell that runs at OpenAI is dropped next to other tools', async () => {
 test("the function for a local shell lists the shell's skills in its description", async () => {
   const skills = [{ name: 'pdf', description: 'Reads PDFs', path: '/skills/pdf' }]
   const tools = [{ type: 'shell', environment: { type: 'local', skills } }]
-  const { sent } = await ask({ client, model: 'chat/m', body: { tools }, answer: () => json(whole['openai-chat']) })
+  const { sent } = await send({ client, model: 'chat/m', body: { tools }, respond: () => json(whole['openai-chat']) })
   assert.match(JSON.stringify(sent.tools), /- pdf \(\/skills\/pdf\): Reads PDFs/)
 })
 
 test('forcing a tool forces its function', async () => {
   const body = { tools: [{ type: 'shell' }, { type: 'apply_patch' }], tool_choice: { type: 'apply_patch' } }
-  const { sent } = await ask({ client, model: 'chat/m', body, answer: () => json(whole['openai-chat']) })
+  const { sent } = await send({ client, model: 'chat/m', body, respond: () => json(whole['openai-chat']) })
   assert.equal(sent.tool_choice, { type: 'function', function: { name: 'apply_patch' } })
 })
 
 test("the client's own function of the same name stays a function", async () => {
   const tools = [{ type: 'function', name: 'shell', parameters: { type: 'object', properties: {} } }, { type: 'shell' }]
-  const answer = () => calling['openai-chat']('shell', '{"commands":["ls"]}', false)
-  const { response, warned } = await ask({ client, model: 'chat/m', body: { tools }, answer })
+  const respond = () => calling['openai-chat']('shell', '{"commands":["ls"]}', false)
+  const { response, warned } = await send({ client, model: 'chat/m', body: { tools }, respond })
   assert.equal(warned, ['dropped:tools[1]'])
   assert.is((await response.json()).output[0].type, 'function_call')
 })
@@ -304,9 +304,9 @@ test('OpenAI gets its own tools, calls, and outputs unchanged, and its calls are
   }
   const answered = { ...shell.item, id: 'sh_9', call_id: 'call_9', status: 'completed' }
   for (const stream of [false, true]) {
-    const { sent, warned, response } = await ask({
+    const { sent, warned, response } = await send({
       ...{ client, model: 'openai/gpt-5.6', stream, body, catalog: openaiCatalog },
-      answer: () =>
+      respond: () =>
         stream
           ? getStream(client, [responseEnd([answered])])
           : json({ ...whole['openai-responses'], output: [answered] }),
@@ -342,9 +342,9 @@ for (const [name, [tool, required, args]] of Object.entries(messageTools)) {
     for (const stream of [false, true]) {
       test(`the provider gets a function, and the Messages client a tool_use: ${name} (${target}${stream ? ', streamed' : ''})`, async () => {
         const body = { tools: [{ ...tool, cache_control: { type: 'ephemeral' } }] }
-        const { response, sent, warned } = await ask({
+        const { response, sent, warned } = await send({
           ...{ client: 'anthropic-messages', model: `${providerOf[target]}/m`, stream, body },
-          answer: () => calling[target](String(tool.name), JSON.stringify(args), stream),
+          respond: () => calling[target](String(tool.name), JSON.stringify(args), stream),
         })
         assert.is(response.status, 200, await response.clone().text())
         assert.equal(declaredIn[target](sent), [{ name: tool.name, required }])
@@ -365,9 +365,9 @@ for (const [name, [tool, required, args]] of Object.entries(messageTools)) {
 test('the function of a text editor has the commands and names of its version', async () => {
   const getSchema = async (type: string) => {
     const tools = [{ type, name: 'edit' }]
-    const { sent } = await ask({
+    const { sent } = await send({
       ...{ client: 'anthropic-messages', model: 'chat/m', body: { tools } },
-      answer: () => json(whole['openai-chat']),
+      respond: () => json(whole['openai-chat']),
     })
     const text = JSON.stringify(sent.tools)
     return ['undo_edit', 'insert_text'].map((word) => text.includes(`"${word}"`))
@@ -385,9 +385,9 @@ test('Claude gets Anthropic tools unchanged, and other models get functions', as
     tool_choice: { type: 'tool', name: 'bash' },
   }
   const sentTo = async (model: string) => {
-    const { sent, warned } = await ask({
+    const { sent, warned } = await send({
       ...{ client: 'anthropic-messages', model, body },
-      answer: () => json(whole['anthropic-messages']),
+      respond: () => json(whole['anthropic-messages']),
     })
     assert.equal(warned, [])
     return sent

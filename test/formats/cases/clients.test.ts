@@ -6,7 +6,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import type { World } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { output, whole } from './responses.ts'
-import { ask, getFormat, getStream, openDoor, providerOf, request } from './support.ts'
+import { getFormat, getStream, openDoor, providerOf, request, send } from './support.ts'
 
 const test = suite('cases: clients')
 
@@ -21,31 +21,31 @@ const getFetch = (world: World) => (input: string | URL | Request, init?: Reques
   world.gateway.fetch(new Request(input, init))
 
 test('probes get a response without a provider call', async () => {
-  const { world, up } = await open()
+  const { world, upstream } = await open()
   for (const path of ['/', '/v1/messages']) {
     for (const method of ['HEAD', 'OPTIONS']) {
       const { status } = await world.gateway.fetch(new Request(`http://gateway${path}`, { method }))
       assert.ok([200, 204].includes(status), `${method} ${path}: ${status}`)
     }
   }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test("fifty concurrent token counts are estimated locally if the provider can't count tokens", async () => {
-  const { world, up } = await open()
+  const { world, upstream } = await open()
   const body = { model: 'chat/m', messages: [{ role: 'user', content: 'Hi' }] }
   const paths = Array.from({ length: 50 }, (_, at) => `/v1/messages/count_tokens${at % 2 ? '?beta=true' : ''}`)
   const responses = await Promise.all(paths.map((path) => world.post(path, body)))
   assert.ok(responses.every(({ status }) => status === 200))
   for (const response of responses) assert.type((await response.json()).input_tokens, 'number')
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test("a chat client's token limit gets the field name that a reasoning model accepts, and sampling options are dropped", async () => {
   const body = { max_tokens: 100, temperature: 0.5, messages: [{ role: 'user', content: 'Hi' }] }
-  const { sent, warned } = await ask({
+  const { sent, warned } = await send({
     ...{ client: 'anthropic-messages', model: 'openai/gpt-5-mini', body },
-    answer: () => json(whole['openai-chat']),
+    respond: () => json(whole['openai-chat']),
   })
   assert.equal([sent.max_completion_tokens, 'max_tokens' in sent, 'temperature' in sent], [100, false, false])
   assert.equal(warned, ['dropped:temperature'])
@@ -54,11 +54,11 @@ test("a chat client's token limit gets the field name that a reasoning model acc
 test('stream options without a stream are dropped', async () => {
   for (const model of ['messages/m', 'responses/m', 'gemini/m']) {
     const body = { stream_options: { include_usage: true } }
-    const { sent, warned } = await ask({
+    const { sent, warned } = await send({
       client: 'openai-chat',
       model,
       body,
-      answer: () => json(whole[getFormat(model)]),
+      respond: () => json(whole[getFormat(model)]),
     })
     assert.equal(['stream_options' in sent, warned], [false, []], model)
   }
@@ -67,12 +67,12 @@ test('stream options without a stream are dropped', async () => {
 test('a prompt that Gemini blocks becomes a filtered response', async () => {
   const blocked = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: { promptTokenCount: 7 } }
   for (const stream of [false, true]) {
-    const answer = () => (stream ? getStream('gemini', [blocked]) : json(blocked))
-    const chat = await ask({ client: 'openai-chat', model: 'gemini/m', stream, answer })
+    const respond = () => (stream ? getStream('gemini', [blocked]) : json(blocked))
+    const chat = await send({ client: 'openai-chat', model: 'gemini/m', stream, respond })
     assert.match(await chat.response.text(), /"finish_reason":"content_filter"/)
-    const messages = await ask({ client: 'anthropic-messages', model: 'gemini/m', stream, answer })
+    const messages = await send({ client: 'anthropic-messages', model: 'gemini/m', stream, respond })
     assert.match(await messages.response.text(), /"stop_reason":"refusal"/)
-    const responses = await ask({ client: 'openai-responses', model: 'gemini/m', stream, answer })
+    const responses = await send({ client: 'openai-responses', model: 'gemini/m', stream, respond })
     assert.match(await responses.response.text(), /"incomplete_details":\{"reason":"content_filter"\}|"type":"refusal"/)
   }
 })
@@ -85,7 +85,7 @@ const generations = {
 
 for (const [generation, { path, headers }] of Object.entries(generations)) {
   test(`the ${generation} Anthropic client works with a provider of each format`, async () => {
-    const { world, up } = await open()
+    const { world, upstream } = await open()
     const body = { max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }
     for (const format of wireFormats) {
       const model = `${providerOf[format]}/m`
@@ -97,8 +97,8 @@ for (const [generation, { path, headers }] of Object.entries(generations)) {
         assert.match(sampling.headers.get('x-signalbox-warning') ?? '', /dropped:temperature/)
       assert.ok([200, 400].includes(sampling.status))
     }
-    assert.ok(up.calls.every((call) => call.headers.get('authorization') !== 'Bearer k'))
-    assert.ok(up.calls.every((call) => call.headers.get('x-api-key') !== 'k'))
+    assert.ok(upstream.calls.every((call) => call.headers.get('authorization') !== 'Bearer k'))
+    assert.ok(upstream.calls.every((call) => call.headers.get('x-api-key') !== 'k'))
   })
 }
 
@@ -145,7 +145,7 @@ test("a stream that Google's client doesn't request as events is sent as a singl
 })
 
 test('a client never sees a key other than its own', async () => {
-  const { world, up } = await open()
+  const { world, upstream } = await open()
   await request(world, { client: 'gemini', model: 'chat/m', headers: { 'x-goog-api-key': 'mine' } })
-  assert.ok([...(up.calls[0]?.headers.values() ?? [])].every((value) => !value.includes('mine')))
+  assert.ok([...(upstream.calls[0]?.headers.values() ?? [])].every((value) => !value.includes('mine')))
 })

@@ -7,12 +7,12 @@ import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { contexts } from '../support/contexts.ts'
 import { whole } from './responses.ts'
-import { ask, delta, getFormat, getStream, openDoor, request } from './support.ts'
+import { delta, getFormat, getStream, openDoor, request, send } from './support.ts'
 
 const test = suite('cases: content and fields')
 
 const createRequest = (client: WireFormat, model: string, body: JsonObject, headers: Record<string, string> = {}) =>
-  ask({ client, model, body, headers, answer: () => json(whole[getFormat(model)]) })
+  send({ client, model, body, headers, respond: () => json(whole[getFormat(model)]) })
 
 const user = (content: unknown) => ({ role: 'user', content })
 const calls = [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '' } }]
@@ -94,8 +94,11 @@ test('a tool schema reaches providers that accept JSON Schema unchanged', async 
 
 test('a tool schema is converted for providers that accept less', () => {
   const { target } = contexts(geminiTranslator, { format: 'gemini', traits: { schema: 'openapi' } })
-  const asks = { model: 'm', stream: false, streamUsage: false, turns: [], options: {} }
-  const { body } = geminiTranslator.writeRequest({ ...asks, tools: [{ type: 'function', name: 'f', schema }] }, target)
+  const requests = { model: 'm', stream: false, streamUsage: false, turns: [], options: {} }
+  const { body } = geminiTranslator.writeRequest(
+    { ...requests, tools: [{ type: 'function', name: 'f', schema }] },
+    target,
+  )
   const [
     {
       functionDeclarations: [{ parameters }],

@@ -5,7 +5,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { block, geminiChunk, messageEnd, messageStart, responseEnd, whole } from './responses.ts'
-import { ask, delta, getStream, providerOf } from './support.ts'
+import { delta, getStream, providerOf, send } from './support.ts'
 
 const test = suite('cases: 64-bit integers in tool arguments and results')
 
@@ -52,7 +52,7 @@ const history: Readonly<Record<WireFormat, JsonObject>> = {
 }
 
 /** A tool call in a provider's complete response. */
-const answers: Readonly<Record<WireFormat, JsonObject>> = {
+const responses: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': {
     ...whole['openai-chat'],
     choices: [
@@ -85,9 +85,9 @@ const streams: Readonly<Record<WireFormat, (JsonObject | '[DONE]')[]>> = {
 
 test('integers keep their digits if a Messages vendor sends all arguments in one event', async () => {
   const events = [messageStart(), ...block(0, use), ...messageEnd('tool_use')]
-  const { response } = await ask({
+  const { response } = await send({
     ...{ client: 'openai-chat', model: 'messages/m', stream: true },
-    answer: () => getStream('anthropic-messages', events),
+    respond: () => getStream('anthropic-messages', events),
   })
   assert.match(await response.text(), /9007199254740993\b/)
 })
@@ -95,8 +95,8 @@ test('integers keep their digits if a Messages vendor sends all arguments in one
 test('integers keep their digits if a Chat Completions vendor sends all arguments as an object', async () => {
   const object = { index: 0, ...fn, function: { name: 'f', arguments: args } }
   const events = [delta({ tool_calls: [object] }), delta({}, 'tool_calls')]
-  const answer = () => getStream('openai-chat', events)
-  const { response } = await ask({ client: 'gemini', model: 'chat/m', stream: true, answer })
+  const respond = () => getStream('openai-chat', events)
+  const { response } = await send({ client: 'gemini', model: 'chat/m', stream: true, respond })
   assert.match(await response.text(), /9007199254740993\b/)
 })
 
@@ -104,12 +104,12 @@ for (const client of wireFormats) {
   for (const from of wireFormats) {
     if (client === from) continue
     test(`integers keep their digits (${client} client, ${from} provider)`, async () => {
-      const question = { client, model: `${providerOf[from]}/m`, body: history[client] }
-      const once = await ask({ ...question, answer: () => json(answers[from]) })
+      const request = { client, model: `${providerOf[from]}/m`, body: history[client] }
+      const once = await send({ ...request, respond: () => json(responses[from]) })
       assert.match(once.call?.body ?? '', /9007199254740993\b/)
       assert.match(once.call?.body ?? '', /-9223372036854775807\b/)
       assert.match(await once.response.text(), /9007199254740993\b/)
-      const streamed = await ask({ ...question, stream: true, answer: () => getStream(from, streams[from]) })
+      const streamed = await send({ ...request, stream: true, respond: () => getStream(from, streams[from]) })
       assert.match(await streamed.response.text(), /9007199254740993\b/)
     })
   }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './responses.ts'
-import { ask, getFormat } from './support.ts'
+import { getFormat, send } from './support.ts'
 
 const test = suite('cases: documents for providers that only support files')
 
@@ -44,8 +44,8 @@ const expected: Record<string, { plain: JsonObject; pdf: JsonObject[]; lost: str
 for (const [model, { plain: text, pdf: file, lost }] of Object.entries(expected)) {
   test(`documents keep their text, and dropped fields are reported (${model})`, async () => {
     const body = createRequest(plain, pdf)
-    const answer = () => json(whole[getFormat(model)])
-    const { sent, warned } = await ask({ client: 'anthropic-messages', model, body, answer })
+    const respond = () => json(whole[getFormat(model)])
+    const { sent, warned } = await send({ client: 'anthropic-messages', model, body, respond })
     const [turn] = [sent.messages, sent.input, sent.contents].find(Array.isArray) ?? []
     assert.equal(turn.content ?? turn.parts, [text, ...file])
     const cited = [0, 1].map((index) => `dropped:messages[0].content[${index}].citations`)
@@ -59,11 +59,11 @@ test('a document in a tool result also becomes text', async () => {
     { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: {} }] },
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: [plain] }] },
   ]
-  const { sent } = await ask({
+  const { sent } = await send({
     client: 'anthropic-messages',
     model: 'gemini/m',
     body: { messages },
-    answer: () => json(whole.gemini),
+    respond: () => json(whole.gemini),
   })
   const { parts } = Object(sent.contents)[2]
   assert.equal(parts[0].functionResponse.response, { output: texts })

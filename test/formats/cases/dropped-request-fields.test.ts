@@ -3,7 +3,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './responses.ts'
-import { ask, getFormat } from './support.ts'
+import { getFormat, send } from './support.ts'
 
 const test = suite('cases: fields dropped from requests')
 
@@ -92,11 +92,11 @@ const lost: Record<string, [client: WireFormat, model: string, body: JsonObject,
 
 for (const [what, [client, model, body, warning]] of Object.entries(lost)) {
   test(`a header lists ${what}, and strict mode rejects the request (${client} client)`, async () => {
-    const question = { client, model, body, answer: () => json(whole[getFormat(model)]) }
-    const { response, warned } = await ask(question)
+    const request = { client, model, body, respond: () => json(whole[getFormat(model)]) }
+    const { response, warned } = await send(request)
     assert.equal([response.status, warned], [200, [warning]])
-    const strict = await ask({ ...question, headers: { 'x-signalbox-strict': 'true' } })
-    assert.equal([strict.response.status, strict.up.calls.length], [400, 0])
+    const strict = await send({ ...request, headers: { 'x-signalbox-strict': 'true' } })
+    assert.equal([strict.response.status, strict.upstream.calls.length], [400, 0])
     const { error } = await strict.response.json()
     assert.ok(error.message.includes(`"${warning.split(':')[1]}"`), error.message)
   })
@@ -104,11 +104,11 @@ for (const [what, [client, model, body, warning]] of Object.entries(lost)) {
 
 test('a warning header that is too long ends with the number of omitted entries', async () => {
   const messages = Array.from({ length: 42 }, () => ({ ...user('Hi'), name: 'Bob' }))
-  const { warned } = await ask({
+  const { warned } = await send({
     client: 'openai-chat',
     model: 'gemini/m',
     body: { messages },
-    answer: () => json(whole.gemini),
+    respond: () => json(whole.gemini),
   })
   assert.equal([warned.length, warned[0], warned.at(-1)], [31, 'dropped:messages[0].name', 'more:12'])
 })
@@ -151,8 +151,8 @@ const refused: Record<string, [client: WireFormat, model: string, body: JsonObje
 
 for (const [what, [client, model, body, field]] of Object.entries(refused)) {
   test(`the error for ${what} identifies the field (${client} client)`, async () => {
-    const { response, up } = await ask({ client, model, body, answer: () => json(whole[getFormat(model)]) })
-    assert.equal([response.status, up.calls.length], [400, 0])
+    const { response, upstream } = await send({ client, model, body, respond: () => json(whole[getFormat(model)]) })
+    assert.equal([response.status, upstream.calls.length], [400, 0])
     const { error } = await response.json()
     assert.ok(error.message.includes(`"${field}`), error.message)
   })

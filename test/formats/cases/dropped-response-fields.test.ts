@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { lost, message } from './response-field-cases.ts'
-import { ask, getStream, providerOf, type Question } from './support.ts'
+import { getStream, providerOf, type Question, send } from './support.ts'
 
 const test = suite('cases: fields dropped from responses')
 
@@ -17,7 +17,7 @@ const bodies: Readonly<Partial<Record<WireFormat, JsonObject>>> = {
   },
 }
 
-function getQuestion(client: WireFormat, from: WireFormat): Omit<Question, 'answer'> {
+function getQuestion(client: WireFormat, from: WireFormat): Omit<Question, 'respond'> {
   const body = bodies[client]
   return { client, model: `${providerOf[from]}/m`, ...(body && { body }) }
 }
@@ -25,20 +25,20 @@ function getQuestion(client: WireFormat, from: WireFormat): Omit<Question, 'answ
 /** Returns only the warnings about the response. */
 const ofTheAnswer = (warnings: readonly string[] = []) => warnings.filter((one) => one.startsWith('dropped:answer.'))
 
-for (const [what, [{ from, answer, events }, names]] of Object.entries(lost))
+for (const [what, [{ from, response: reply, events }, names]] of Object.entries(lost))
   for (const client of wireFormats.filter((format) => format !== from)) {
     const warnings = (names[client] ?? []).map((name) => `dropped:answer.${name}`)
     const outcome = warnings.length > 0 ? 'a warning names' : 'translation keeps'
 
     test(`${outcome} ${what} (${client} client)`, async () => {
-      const { response, warned, world } = await ask({ ...getQuestion(client, from), answer: () => json(answer) })
+      const { response, warned, world } = await send({ ...getQuestion(client, from), respond: () => json(reply) })
       assert.equal([response.status, ofTheAnswer(warned)], [200, warnings])
       assert.equal(ofTheAnswer(world.recorded.requests[0]?.warnings), warnings)
     })
 
     test(`${outcome} ${what} at the end of a stream (${client} client)`, async () => {
-      const question = { ...getQuestion(client, from), stream: true, answer: () => getStream(from, events) }
-      const { response, warned, world } = await ask(question)
+      const request = { ...getQuestion(client, from), stream: true, respond: () => getStream(from, events) }
+      const { response, warned, world } = await send(request)
       const lines = (await response.text()).split('\n').filter((line) => line.startsWith(':'))
       const comments = lines.map((line) => line.replace(', replaced:answer.pause_turn', '')) // see pauses.test.ts
       const result = warnings.length > 0 && client !== 'gemini' ? [`: x-signalbox-warning: ${warnings.join(', ')}`] : []
@@ -48,8 +48,8 @@ for (const [what, [{ from, answer, events }, names]] of Object.entries(lost))
   }
 
 test('a response is never rejected because of dropped fields, even if the request is strict', async () => {
-  const { answer } = message([{ type: 'mcp_tool_use', id: 'm1', name: 'f', input: {} }])
-  const question = { ...getQuestion('openai-chat', 'anthropic-messages'), body: {}, answer: () => json(answer) }
-  const { response, warned } = await ask({ ...question, headers: { 'x-signalbox-strict': 'true' } })
+  const { response: reply } = message([{ type: 'mcp_tool_use', id: 'm1', name: 'f', input: {} }])
+  const request = { ...getQuestion('openai-chat', 'anthropic-messages'), body: {}, respond: () => json(reply) }
+  const { response, warned } = await send({ ...request, headers: { 'x-signalbox-strict': 'true' } })
   assert.equal([response.status, warned], [200, ['dropped:answer.mcp_tool_use']])
 })

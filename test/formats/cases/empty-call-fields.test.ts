@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './responses.ts'
-import { ask, delta, getFormat, getStream } from './support.ts'
+import { delta, getFormat, getStream, send } from './support.ts'
 
 /* Servers written in Go write all members of a call, also those that its type has no use for, as empty objects. */
 const test = suite('cases: empty fields next to a tool call')
@@ -28,8 +28,8 @@ interface Call {
 }
 
 /** The tool calls in the response to a Responses client. */
-async function readResult(answer: () => Response, stream: boolean): Promise<unknown[]> {
-  const { response } = await ask({ client: 'openai-responses', model: 'chat/m', stream, answer, body: { tools } })
+async function readResult(respond: () => Response, stream: boolean): Promise<unknown[]> {
+  const { response } = await send({ client: 'openai-responses', model: 'chat/m', stream, respond, body: { tools } })
   const text = await response.text()
   assert.is(response.status, 200, text)
   const last = stream
@@ -45,8 +45,8 @@ const calls = [
 
 test("a call's type decides which of its fields is read in a response", async () => {
   const message = { role: 'assistant', content: '', tool_calls: [functionCall, customCall], ...noFunctionCall }
-  const answer = { ...whole['openai-chat'], choices: [{ index: 0, finish_reason: 'tool_calls', message }] }
-  assert.equal(await readResult(() => json(answer), false), calls)
+  const response = { ...whole['openai-chat'], choices: [{ index: 0, finish_reason: 'tool_calls', message }] }
+  assert.equal(await readResult(() => json(response), false), calls)
 })
 
 test("a call's type decides which of its fields is read in a stream, even if the type is empty in later chunks", async () => {
@@ -75,11 +75,11 @@ const history = {
 
 test("a call's type decides which of its fields is read in the history, without a warning", async () => {
   const sent = async (model: string) => {
-    const request = await ask({
+    const request = await send({
       client: 'openai-chat',
       model,
       body: history,
-      answer: () => json(whole[getFormat(model)]),
+      respond: () => json(whole[getFormat(model)]),
     })
     assert.equal(request.warned, [])
     return JSON.stringify(request.sent)
@@ -105,11 +105,11 @@ test('tools and forced tools are recognized by their types', async () => {
     tools: [functionTool, customTool],
     tool_choice: { type: 'custom', function: { name: '' }, custom: { name: 'g' } },
   }
-  const { sent, warned } = await ask({
+  const { sent, warned } = await send({
     client: 'openai-chat',
     model: 'responses/m',
     body,
-    answer: () => json(whole['openai-responses']),
+    respond: () => json(whole['openai-responses']),
   })
   assert.equal(
     (sent.tools as Call[]).map(({ type, name }) => [type, name]),
@@ -127,11 +127,11 @@ test('a message with an empty function_call and no calls keeps its text', async 
     { role: 'assistant', content: 'a', ...noFunctionCall },
     { role: 'user', content: 'and?' },
   ]
-  const { sent, warned } = await ask({
+  const { sent, warned } = await send({
     client: 'openai-chat',
     model: 'messages/m',
     body: { messages },
-    answer: () => json(whole['anthropic-messages']),
+    respond: () => json(whole['anthropic-messages']),
   })
   assert.not.match(JSON.stringify(sent), /tool_use/)
   assert.equal(warned, [])

@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { clients, wholeClients } from '../support/clients.ts'
 import { recordedExchanges } from '../support/recordings.ts'
 import { output } from './responses.ts'
-import { ask, getEvents, getStream, providerOf } from './support.ts'
+import { getEvents, getStream, providerOf, send } from './support.ts'
 
 const test = suite('cases: empty responses')
 
@@ -44,11 +44,11 @@ const nothing = { text: '', reasoning: '', calls: [], finish: 'stop', inputToken
 for (const provider of wireFormats)
   for (const client of wireFormats) {
     const model = `${providerOf[provider]}/m`
-    const question = { client, model }
+    const request = { client, model }
 
     test(`an empty response reaches the client (${provider} provider, ${client} client)`, async () => {
       const body = JSON.stringify(empty[provider])
-      const { response, world } = await ask({ ...question, answer: () => json(body) })
+      const { response, world } = await send({ ...request, respond: () => json(body) })
       assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, model])
       if (client === provider) assert.is(await response.clone().text(), body)
       assert.equal(await wholeClients[client](response), nothing)
@@ -57,18 +57,18 @@ for (const provider of wireFormats)
 
     test(`an empty response reaches a streaming client with a normal end (${provider} provider, ${client} client)`, async () => {
       const events = output[provider]()
-      const answer = () => getStream(provider, events)
-      const { response, world, up } = await ask({ ...question, stream: true, body: counted[client], answer })
+      const respond = () => getStream(provider, events)
+      const { response, world, upstream } = await send({ ...request, stream: true, body: counted[client], respond })
       assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, model])
       if (client === provider) assert.is(await response.clone().text(), getEvents(provider, events).join(''))
       assert.equal(await clients[client](response), nothing)
       assert.equal([world.recorded.usages[0]?.inputTokens, world.recorded.usages[0]?.outputTokens], [7, 5])
-      assert.is(up.open, 0)
+      assert.is(upstream.open, 0)
     })
 
     test(`an empty response from a provider without streams reaches a streaming client (${provider} provider, ${client} client)`, async () => {
-      const answer = () => json(empty[provider])
-      const { response } = await ask({ ...question, stream: true, body: counted[client], answer })
+      const respond = () => json(empty[provider])
+      const { response } = await send({ ...request, stream: true, body: counted[client], respond })
       assert.is(response.status, 200)
       assert.equal(await clients[client](response), nothing)
     })
@@ -84,14 +84,15 @@ for (const provider of wireFormats) {
   const { folder, url } = recorded[provider] ?? {}
   if (!folder) continue
   test(`a recorded empty response reaches each client as an empty response (${provider} provider)`, async () => {
-    const answers = recordedExchanges([folder]).filter(
-      ({ url: asked, status, answer }) => url?.test(asked) && status === 200 && isObject(answer) && isEmpty(answer),
+    const responses = recordedExchanges([folder]).filter(
+      ({ url: requestUrl, status, response }) =>
+        url?.test(requestUrl) && status === 200 && isObject(response) && isEmpty(response),
     )
-    assert.ok(answers.length > 0)
-    for (const { answer, name } of answers)
+    assert.ok(responses.length > 0)
+    for (const { response: reply, name } of responses)
       for (const client of wireFormats) {
-        const question = { client, model: `${providerOf[provider]}/m`, answer: () => json(answer) }
-        const { response } = await ask(question)
+        const request = { client, model: `${providerOf[provider]}/m`, respond: () => json(reply) }
+        const { response } = await send(request)
         const result = await wholeClients[client](response)
         assert.equal(result, { ...nothing, inputTokens: 633, outputTokens: 9 }, name)
       }

@@ -3,7 +3,7 @@ import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { ask, providerOf } from './support.ts'
+import { providerOf, send } from './support.ts'
 
 const test = suite('cases: error codes for clients of each format')
 
@@ -153,8 +153,8 @@ for (const [what, { status, sent, recorded }] of Object.entries(cases))
   for (const client of wireFormats)
     test(`${what} has the right code (${client} client)`, async () => {
       for (const from of wireFormats.filter((format) => format !== client)) {
-        const answer = () => json(sent[getVendor(from)], status)
-        const { response } = await ask({ client, model: `${providerOf[from]}/m`, answer })
+        const respond = () => json(sent[getVendor(from)], status)
+        const { response } = await send({ client, model: `${providerOf[from]}/m`, respond })
         assert.equal(toldBy(client, response.status, await response.json()), recorded[getVendor(client)], from)
       }
     })
@@ -172,8 +172,8 @@ for (const what of ['a model that does not exist', 'a prompt that is too long', 
   for (const client of wireFormats)
     test(`${what} in the first event of a stream has the right code (${client} client)`, async () => {
       for (const from of wireFormats.filter((format) => getVendor(format) !== getVendor(client))) {
-        const answer = () => sse([first[from](what)])
-        const { response } = await ask({ client, model: `${providerOf[from]}/m`, stream: true, answer })
+        const respond = () => sse([first[from](what)])
+        const { response } = await send({ client, model: `${providerOf[from]}/m`, stream: true, respond })
         const expected = cases[what]?.recorded[getVendor(client)]
         assert.equal(toldBy(client, response.status, await response.json()), expected, from)
       }

@@ -3,14 +3,14 @@ import type { WireFormat } from '../../../src/types.ts'
 import { anthropic, openai } from '../../pipeline/support/rejections.ts'
 import { json, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { ask, providerOf } from './support.ts'
+import { providerOf, send } from './support.ts'
 
 const test = suite('cases: errors that routing and translation classify the same way')
 
 interface Case {
   from: WireFormat
   client: WireFormat
-  answer: () => Response
+  respond: () => Response
   /** Whether the next target is tried. */
   walks: boolean
   /** The client's status and fields of its error if there is no other target. */
@@ -29,7 +29,7 @@ const cases: Record<string, Case> = {
   'an exhausted spending limit with status 400': {
     from: 'anthropic-messages',
     client: 'openai-chat',
-    answer: refused(400, {
+    respond: refused(400, {
       type: 'error',
       error: { type: 'invalid_request_error', message: 'Limit', details: { error_code: 'spend_limit_reached' } },
     }),
@@ -40,7 +40,7 @@ const cases: Record<string, Case> = {
   'an exhausted spending limit with status 403': {
     from: 'openai-chat',
     client: 'anthropic-messages',
-    answer: refused(403, openai('You have reached your spending limit.')),
+    respond: refused(403, openai('You have reached your spending limit.')),
     walks: true,
     status: 502,
     message: /out of credit/,
@@ -48,7 +48,7 @@ const cases: Record<string, Case> = {
   'a rejected key with status 400': {
     from: 'anthropic-messages',
     client: 'openai-chat',
-    answer: refused(400, anthropic('authentication_error', 'invalid x-api-key')),
+    respond: refused(400, anthropic('authentication_error', 'invalid x-api-key')),
     walks: true,
     status: 502,
     message: /rejected the connection's credentials/,
@@ -56,7 +56,7 @@ const cases: Record<string, Case> = {
   'text about money that may be from the request': {
     from: 'openai-chat',
     client: 'anthropic-messages',
-    answer: refused(400, openai('Bad input: Your credit balance is too low')),
+    respond: refused(400, openai('Bad input: Your credit balance is too low')),
     walks: false,
     status: 400,
     error: { type: 'invalid_request_error' },
@@ -64,7 +64,7 @@ const cases: Record<string, Case> = {
   'text about an overflow that quotes the request': {
     from: 'openai-chat',
     client: 'openai-responses',
-    answer: refused(400, openai("Invalid value: 'maximum context length'.")),
+    respond: refused(400, openai("Invalid value: 'maximum context length'.")),
     walks: false,
     status: 400,
     error: { code: null },
@@ -72,7 +72,7 @@ const cases: Record<string, Case> = {
   'an overflow with status 500': {
     from: 'openai-chat',
     client: 'openai-responses',
-    answer: refused(500, openai('the request exceeds the available context size')),
+    respond: refused(500, openai('the request exceeds the available context size')),
     walks: false, // as the next target is not known to have a larger context window
     status: 400,
     error: { code: 'context_length_exceeded' },
@@ -80,7 +80,7 @@ const cases: Record<string, Case> = {
   'a token limit with status 413': {
     from: 'openai-chat',
     client: 'anthropic-messages',
-    answer: refused(413, openai('Request too large', { code: 'rate_limit_exceeded' })),
+    respond: refused(413, openai('Request too large', { code: 'rate_limit_exceeded' })),
     walks: true,
     status: 429,
     error: { type: 'rate_limit_error' },
@@ -88,7 +88,7 @@ const cases: Record<string, Case> = {
   'a capacity error with status 498': {
     from: 'openai-chat',
     client: 'anthropic-messages',
-    answer: refused(498, openai('Flex tier capacity exceeded')),
+    respond: refused(498, openai('Flex tier capacity exceeded')),
     walks: true,
     status: 502,
     error: { type: 'api_error' },
@@ -96,7 +96,7 @@ const cases: Record<string, Case> = {
   'a budget in use with status 402': {
     from: 'openai-chat',
     client: 'anthropic-messages',
-    answer: refused(402, { error: { code: 402, message: 'no', metadata: { reason: 'openrouter_in_flight_budget' } } }),
+    respond: refused(402, { error: { code: 402, message: 'no', metadata: { reason: 'openrouter_in_flight_budget' } } }),
     walks: true,
     status: 429,
     error: { type: 'rate_limit_error' },
@@ -104,7 +104,7 @@ const cases: Record<string, Case> = {
   'an unreadable image in a stream': {
     from: 'openai-responses',
     client: 'openai-chat',
-    answer: failedResponse({ code: 'invalid_base64_image', message: 'bad image' }),
+    respond: failedResponse({ code: 'invalid_base64_image', message: 'bad image' }),
     walks: false,
     status: 400,
     error: { message: 'bad image' },
@@ -112,32 +112,32 @@ const cases: Record<string, Case> = {
   'an exhausted quota in a stream': {
     from: 'openai-responses',
     client: 'openai-chat',
-    answer: failedResponse({ code: 'insufficient_quota', message: 'no' }),
+    respond: failedResponse({ code: 'insufficient_quota', message: 'no' }),
     walks: true,
     status: 502,
     message: /out of credit/,
   },
 }
 
-for (const [name, { from, client, answer, walks, status, error = {}, message = /./ }] of Object.entries(cases)) {
+for (const [name, { from, client, respond, walks, status, error = {}, message = /./ }] of Object.entries(cases)) {
   const stream = from === 'openai-responses'
   const first = providerOf[from]
   const second = from === 'gemini' ? 'chat' : 'gemini'
 
   test(`${walks ? 'the next target is tried' : 'no other target is tried'} after ${name}`, async () => {
-    const { up } = await ask({
+    const { upstream } = await send({
       client,
       stream,
       model: 'chain',
       connections: [first, second],
       combos: { chain: [`${first}/m`, `${second}/m`] },
-      answer: ({ provider }) => (provider === first ? answer() : json({ error: { message: 'down' } }, 503)),
+      respond: ({ provider }) => (provider === first ? respond() : json({ error: { message: 'down' } }, 503)),
     })
-    assert.is(up.providers.includes(second), walks)
+    assert.is(upstream.providers.includes(second), walks)
   })
 
   test(`a client gets the error kind that routing uses for ${name}`, async () => {
-    const { response } = await ask({ client, stream, model: `${first}/m`, answer })
+    const { response } = await send({ client, stream, model: `${first}/m`, respond })
     const body = await response.json()
     assert.is(response.status, status)
     for (const [field, value] of Object.entries(error)) assert.equal(body.error[field], value, field)

@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { messageStart } from './responses.ts'
-import { ask, catalog, getStream, providerOf } from './support.ts'
+import { catalog, getStream, providerOf, send } from './support.ts'
 
 const test = suite('cases: errors in the form that clients recognize')
 
@@ -78,7 +78,7 @@ for (const [vendor, [from, status, body]] of Object.entries(overflows)) {
   test(`a prompt that is too long for ${vendor} becomes an error that every client recognizes`, async () => {
     for (const client of wireFormats) {
       if (client === from) continue
-      const { response } = await ask({ client, model: `${providerOf[from]}/m`, answer: () => json(body, status) })
+      const { response } = await send({ client, model: `${providerOf[from]}/m`, respond: () => json(body, status) })
       assert.is(response.status, 400, client)
       result[client]((await response.json()).error)
     }
@@ -91,23 +91,23 @@ const failed = { type: 'response.failed', response: { id: 'r', status: 'failed',
 for (const client of wireFormats) {
   test(`a prompt that a stream reports as too long returns 400 (${client} client)`, async () => {
     const begun = { type: 'response.created', response: { id: 'r', status: 'in_progress' } }
-    const answer = () => getStream('openai-responses', [begun, failed])
-    const { response } = await ask({ client, model: 'responses/m', stream: true, answer })
+    const respond = () => getStream('openai-responses', [begun, failed])
+    const { response } = await send({ client, model: 'responses/m', stream: true, respond })
     assert.is(response.status, 400)
     result[client]((await response.json()).error)
   })
 
   test(`a prompt that is too long for one target is reported as too long if the others fail (${client} client)`, async () => {
     const overflow = { error: { message: 'prompt is too long: 9 tokens > 8 maximum', type: 'invalid_request_error' } }
-    const { response, up } = await ask({
+    const { response, upstream } = await send({
       client,
       model: 'chain',
       connections: ['messages', 'chat'],
       catalog: { ...catalog, messages: { ...catalog.messages, models: [{ id: 'm', contextWindow: 8 }] } },
       combos: { chain: ['messages/m', 'chat/n'] },
-      answer: ({ provider }) => (provider === 'messages' ? json(overflow, 400) : json({ error: 'down' }, 500)),
+      respond: ({ provider }) => (provider === 'messages' ? json(overflow, 400) : json({ error: 'down' }, 500)),
     })
-    assert.equal([response.status, up.providers], [400, ['messages', 'chat']])
+    assert.equal([response.status, upstream.providers], [400, ['messages', 'chat']])
     if (client !== 'anthropic-messages') result[client]((await response.json()).error)
   })
 }
@@ -115,14 +115,14 @@ for (const client of wireFormats) {
 test("a stream that reports an overlong prompt after some content ends with an error in the client's format", async () => {
   const error = { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' }
   const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } }
-  const answer = () => getStream('anthropic-messages', [messageStart(), text, { type: 'error', error }])
-  const { response } = await ask({ client: 'openai-chat', model: 'messages/m', stream: true, answer })
+  const respond = () => getStream('anthropic-messages', [messageStart(), text, { type: 'error', error }])
+  const { response } = await send({ client: 'openai-chat', model: 'messages/m', stream: true, respond })
   assert.match(await response.text(), /"code":"context_length_exceeded"/)
-  const back = await ask({
+  const back = await send({
     client: 'anthropic-messages',
     model: 'responses/m',
     stream: true,
-    answer: () =>
+    respond: () =>
       getStream('openai-responses', [
         { type: 'response.output_text.delta', output_index: 0, item_id: 'm', content_index: 0, delta: 'a' },
         failed,
@@ -178,12 +178,12 @@ const limits: Record<
   ],
 }
 
-for (const [name, [from, answer, expected, headers]] of Object.entries(limits)) {
+for (const [name, [from, respond, expected, headers]] of Object.entries(limits)) {
   test(`${name} keeps its meaning for every client`, async () => {
     for (const client of wireFormats) {
       const status = expected[client]
       if (status === undefined) continue
-      const { response } = await ask({ client, model: `${providerOf[from]}/m`, answer })
+      const { response } = await send({ client, model: `${providerOf[from]}/m`, respond })
       assert.is(response.status, status, client)
       for (const [header, value] of Object.entries(headers)) assert.is(response.headers.get(header), value, client)
     }
@@ -214,11 +214,11 @@ const oddBodies: Record<string, [status: number, answer: () => Response, message
   ],
 }
 
-for (const [name, [status, answer, message]] of Object.entries(oddBodies)) {
+for (const [name, [status, respond, message]] of Object.entries(oddBodies)) {
   test(`an error from ${name} keeps its status, in the client's envelope`, async () => {
     for (const client of wireFormats) {
       for (const stream of [false, true]) {
-        const { response } = await ask({ client, model: 'chat/m', stream, answer })
+        const { response } = await send({ client, model: 'chat/m', stream, respond })
         assert.is(response.status, status, client)
         const text = await response.text()
         assert.match(JSON.parse(text).error.message, message)

@@ -3,7 +3,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { answerOf } from './collect-response.ts'
 import { whole } from './responses.ts'
-import { ask, getStream } from './support.ts'
+import { getStream, send } from './support.ts'
 
 const test = suite('cases: failed searches')
 
@@ -30,11 +30,11 @@ const anthropic = [
 ]
 
 test('a failed search has the status "failed" for Responses clients', async () => {
-  const question = { client: 'openai-responses', model: 'messages/m' } as const
+  const request = { client: 'openai-responses', model: 'messages/m' } as const
   const content = [search, failed('max_uses_exceeded')]
-  const { response } = await ask({ ...question, answer: () => json({ ...whole['anthropic-messages'], content }) })
+  const { response } = await send({ ...request, respond: () => json({ ...whole['anthropic-messages'], content }) })
   assert.is((await response.json()).output[0].status, 'failed')
-  const streamed = await ask({ ...question, stream: true, answer: () => getStream('anthropic-messages', anthropic) })
+  const streamed = await send({ ...request, stream: true, respond: () => getStream('anthropic-messages', anthropic) })
   const { output } = await answerOf['openai-responses'](streamed.response)
   const [item] = output as JsonObject[]
   assert.equal([item?.type, item?.status], ['web_search_call', 'failed'])
@@ -42,18 +42,18 @@ test('a failed search has the status "failed" for Responses clients', async () =
 
 test('a failed search has an error for Messages clients', async () => {
   const output = [call('failed'), call('completed')]
-  const answer = () => json({ ...whole['openai-responses'], output })
-  const { response } = await ask({ client: 'anthropic-messages', model: 'responses/m', answer })
+  const respond = () => json({ ...whole['openai-responses'], output })
+  const { response } = await send({ client: 'anthropic-messages', model: 'responses/m', respond })
   const [, error, , found] = (await response.json()).content
   assert.equal(error.content, { type: 'web_search_tool_result_error', error_code: 'unavailable' })
   assert.equal(found.content, [])
 })
 
 test('a failed search becomes text in the history', async () => {
-  const { sent } = await ask({
+  const { sent } = await send({
     client: 'anthropic-messages',
     model: 'chat/m',
-    answer: () => json(whole['openai-chat']),
+    respond: () => json(whole['openai-chat']),
     body: {
       messages: [
         { role: 'user', content: 'Rain?' },

@@ -38,9 +38,9 @@ for (const client of wireFormats) {
   test(`Unicode line separators are escaped for clients that split lines at them (${client} client)`, async () => {
     const from = client === 'openai-chat' ? 'gemini' : 'openai-chat'
     const text = 'one\u2028two\u2029three'
-    const answers = [() => bytesAnswer([toBytes(from, text)]), () => json(getWhole(from, text))]
-    for (const answer of answers) {
-      const { world } = await openDoor(answer)
+    const responses = [() => bytesAnswer([toBytes(from, text)]), () => json(getWhole(from, text))]
+    for (const respond of responses) {
+      const { world } = await openDoor(respond)
       const response = await request(world, { client, model: `${providerOf[from]}/m`, stream: true })
       assert.not.match(await response.clone().text(), /[\u2028\u2029]/)
       assert.is((await clients[client](response)).text, text)

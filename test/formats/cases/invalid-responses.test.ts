@@ -4,7 +4,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { geminiChunk, output, whole } from './responses.ts'
-import { ask, getData, getStream } from './support.ts'
+import { getData, getStream, send } from './support.ts'
 
 const test = suite('cases: responses that the model made invalid')
 
@@ -27,14 +27,14 @@ for (const client of wireFormats) {
   for (const [what, chunk] of Object.entries(empty))
     test(`${what} is a failure, streamed or not (${client} client)`, async () => {
       for (const stream of [true, false]) {
-        const { response, up } = await ask({
+        const { response, upstream } = await send({
           ...{ client, stream, ...chain },
-          answer({ provider }) {
+          respond({ provider }) {
             if (provider === 'gemini') return stream ? getStream('gemini', [chunk]) : json(chunk)
             return stream ? getStream('openai-chat', output['openai-chat']('spare')) : json(whole['openai-chat'])
           },
         })
-        assert.equal([response.status, up.providers], [200, ['gemini', 'chat']])
+        assert.equal([response.status, upstream.providers], [200, ['gemini', 'chat']])
         if (stream) assert.is((await clients[client](response)).text, 'spare')
       }
     })
@@ -42,8 +42,8 @@ for (const client of wireFormats) {
   test(`an invalid response from the only target is an error (${client} client)`, async () => {
     for (const stream of [true, false]) {
       const chunk = empty['a malformed call'] ?? {}
-      const answer = () => (stream ? getStream('gemini', [chunk]) : json(chunk))
-      const { response, world } = await ask({ client, model: 'gemini/m', stream, answer })
+      const respond = () => (stream ? getStream('gemini', [chunk]) : json(chunk))
+      const { response, world } = await send({ client, model: 'gemini/m', stream, respond })
       assert.is(response.status, 502)
       assert.match(await response.text(), /Malformed function call/)
       assert.is(world.recorded.attempts[0]?.outcome, 'content')
@@ -51,23 +51,23 @@ for (const client of wireFormats) {
   })
 
   test(`a stream that breaks after its first content fails without a normal end (${client} client)`, async () => {
-    const { response, up, world } = await ask({
+    const { response, upstream, world } = await send({
       ...{ client, stream: true, ...chain },
-      answer: () => getStream('gemini', [geminiChunk([{ text: 'a' }]), broken('MALFORMED_FUNCTION_CALL')]),
+      respond: () => getStream('gemini', [geminiChunk([{ text: 'a' }]), broken('MALFORMED_FUNCTION_CALL')]),
     })
     const events = await getData(response)
     const last = JSON.stringify(events.at(-1))
     assert.match(last, client === 'gemini' ? /MALFORMED_FUNCTION_CALL/ : /"error":\{/)
-    assert.equal(up.providers, ['gemini'])
+    assert.equal(upstream.providers, ['gemini'])
     assert.is(world.recorded.requests[0]?.status, 502)
   })
 }
 
 for (const reason of ['OTHER', 'NO_IMAGE']) {
   test(`content before the end ${reason} is treated as a response`, async () => {
-    const answer = () => getStream('gemini', [geminiChunk([{ text: 'a' }]), broken(reason)])
+    const respond = () => getStream('gemini', [geminiChunk([{ text: 'a' }]), broken(reason)])
     for (const client of ['openai-chat', 'gemini'] as const) {
-      const { response, world } = await ask({ client, model: 'gemini/m', stream: true, answer })
+      const { response, world } = await send({ client, model: 'gemini/m', stream: true, respond })
       assert.is((await clients[client](response.clone())).text, 'a')
       await response.text()
       assert.is(world.recorded.requests[0]?.status, 200)

@@ -18,17 +18,17 @@ const sign: Readonly<Record<WireFormat, RegExp>> = {
 }
 
 /** A stream of a client while the provider of a format responds only after 70 s. */
-async function late(client: WireFormat, from: WireFormat, answer: () => Response) {
+async function late(client: WireFormat, from: WireFormat, respond: () => Response) {
   const clock = fakeClock()
-  const door = await openDoor(({ signal }) => clock.sleep(70_000, signal).then(answer), { clock })
-  const input = request(door.world, { client, model: `${providerOf[from]}/m`, stream: true })
-  while (door.up.calls.length === 0) await clock.advance(0)
+  const gateway = await openDoor(({ signal }) => clock.sleep(70_000, signal).then(respond), { clock })
+  const input = request(gateway.world, { client, model: `${providerOf[from]}/m`, stream: true })
+  while (gateway.upstream.calls.length === 0) await clock.advance(0)
   await clock.advance(15_000)
   const response = await input
   assert.is(response.status, 200)
   const reader = response.body?.getReader()
   if (!reader) throw new Error('there is no body')
-  return { ...door, clock, reader, headers: response.headers }
+  return { ...gateway, clock, reader, headers: response.headers }
 }
 
 const decoder = new TextDecoder()
@@ -76,20 +76,20 @@ for (const client of wireFormats) {
   })
 
   test(`the call to a silent provider ends as soon as the client disconnects (${client} client)`, async () => {
-    const { reader, world, up, clock } = await late(client, others[0] ?? 'openai-chat', () => sse([]))
+    const { reader, world, upstream, clock } = await late(client, others[0] ?? 'openai-chat', () => sse([]))
     await reader.read()
     await reader.cancel()
     await clock.advance(100)
-    assert.equal([up.open, world.recorded.requests[0]?.status], [0, 499])
+    assert.equal([upstream.open, world.recorded.requests[0]?.status], [0, 499])
   })
 }
 
 test('if formats match, the gateway waits for a silent provider, because it passes on the status and headers', async () => {
   const clock = fakeClock()
   const busy = () => json({ error: { message: 'Too busy', type: 'server_error' } }, 503)
-  const { world, up } = await openDoor(({ signal }) => clock.sleep(70_000, signal).then(busy), { clock })
+  const { world, upstream } = await openDoor(({ signal }) => clock.sleep(70_000, signal).then(busy), { clock })
   const input = request(world, { client: 'openai-chat', model: 'chat/m', stream: true })
-  while (up.calls.length === 0) await clock.advance(0)
+  while (upstream.calls.length === 0) await clock.advance(0)
   await clock.advance(70_000)
   const { status, headers } = await input
   assert.equal([status, headers.get('x-signalbox-attempts')], [503, 'chat/m=503:server'])
@@ -97,11 +97,11 @@ test('if formats match, the gateway waits for a silent provider, because it pass
 
 test('dropped fields are also reported in the stream of a silent provider', async () => {
   const clock = fakeClock()
-  const answer = () =>
+  const respond = () =>
     clock.sleep(20_000).then(() => sse(getEvents('anthropic-messages', output['anthropic-messages']('a'))))
-  const { world, up } = await openDoor(answer, { clock })
+  const { world, upstream } = await openDoor(respond, { clock })
   const input = request(world, { client: 'openai-chat', model: 'messages/m', stream: true, body: { seed: 7 } })
-  while (up.calls.length === 0) await clock.advance(0)
+  while (upstream.calls.length === 0) await clock.advance(0)
   await clock.advance(15_000)
   const { headers, body } = await input
   assert.is(headers.get('x-signalbox-warning'), 'dropped:seed')
@@ -110,16 +110,16 @@ test('dropped fields are also reported in the stream of a silent provider', asyn
 
 test('keep-alives are also sent in a JSON array', async () => {
   const clock = fakeClock()
-  const answers = [
+  const responses = [
     () => sse(getEvents('openai-chat', output['openai-chat']('Hello'))),
     () => json({ error: 'down' }, 500),
   ]
   const bodies: string[] = []
-  for (const answer of answers) {
-    const { world, up } = await openDoor(() => clock.sleep(20_000).then(answer), { clock })
+  for (const respond of responses) {
+    const { world, upstream } = await openDoor(() => clock.sleep(20_000).then(respond), { clock })
     const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
     const input = world.post('/v1beta/models/chat/m:streamGenerateContent', body)
-    while (up.calls.length === 0) await clock.advance(0)
+    while (upstream.calls.length === 0) await clock.advance(0)
     await clock.advance(20_000)
     bodies.push(await (await input).text())
   }

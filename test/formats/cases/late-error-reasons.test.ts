@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { output } from './responses.ts'
-import { ask, getEvents, providerOf } from './support.ts'
+import { getEvents, providerOf, send } from './support.ts'
 
 const test = suite('cases: reasons that follow a failure')
 
@@ -53,11 +53,11 @@ for (const client of wireFormats)
           [...before, failure, reason],
           [...before, failure + reason],
         ])) {
-          const { response, world } = await ask({
+          const { response, world } = await send({
             client,
             model: 'responses/m',
             stream: true,
-            answer: () => sse(events),
+            respond: () => sse(events),
           })
           const text = await response.text()
           assert.ok(text.includes(FILTERED), text)
@@ -68,7 +68,7 @@ for (const client of wireFormats)
       })
 
     test(`the gateway reads a failure's reason from the next event, ${how}, in an unrequested stream (${client} client)`, async () => {
-      const { response } = await ask({ client, model: 'responses/m', answer: () => sse([failed, reason]) })
+      const { response } = await send({ client, model: 'responses/m', respond: () => sse([failed, reason]) })
       assert.equal([response.status, (await response.text()).includes(FILTERED)], [400, true])
     })
   }
@@ -120,11 +120,11 @@ for (const provider of wireFormats)
             [...before, blank, ...quiet, reason],
             [...before, [blank, ...quiet, reason].join('')],
           ]) {
-            const { response, world } = await ask({
+            const { response, world } = await send({
               client,
               model: `${providerOf[provider]}/m`,
               stream: true,
-              answer: () => sse(events),
+              respond: () => sse(events),
             })
             const text = await response.text()
             assert.ok(text.includes(FILTERED), `${events.join('')} => ${text}`)
@@ -139,8 +139,8 @@ for (const client of wireFormats)
       const [quiet = ''] = (between[provider] ?? []).slice(-1)
       for (const before of [[], getEvents(provider, output[provider]('a ')).slice(0, 4)]) {
         const events = [...before.filter((event) => !/finish|STOP|DONE/.test(event)), blank, ...Array(50).fill(quiet)]
-        const answer = () => hangingAfter(events)
-        const { response, world } = await ask({ client, model: `${providerOf[provider]}/m`, stream: true, answer })
+        const respond = () => hangingAfter(events)
+        const { response, world } = await send({ client, model: `${providerOf[provider]}/m`, stream: true, respond })
         assert.match(await response.text(), /error/)
         assert.ok((world.recorded.requests[0]?.status ?? 0) >= 500, provider)
       }
@@ -151,8 +151,8 @@ for (const client of wireFormats)
   test(`a failure without a reason is an error (${client} client)`, async () => {
     for (const before of [[], begun])
       for (const after of [[], [named({ type: 'response.in_progress', response: { id: 'resp_1' } })]]) {
-        const answer = () => sse([...before, failed, ...after])
-        const { response, world } = await ask({ client, model: 'responses/m', stream: true, answer })
+        const respond = () => sse([...before, failed, ...after])
+        const { response, world } = await send({ client, model: 'responses/m', stream: true, respond })
         assert.match(await response.text(), /error/)
         assert.is(world.recorded.requests[0]?.status, 502)
       }

@@ -3,7 +3,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { answerOf } from './collect-response.ts'
 import { output, whole } from './responses.ts'
-import { ask, getStream } from './support.ts'
+import { getStream, send } from './support.ts'
 
 const test = suite('cases: list responses')
 
@@ -19,7 +19,7 @@ const wrapped = {
 const body = {
   generationConfig: { responseMimeType: 'application/json', responseJsonSchema: { ...list, $defs } },
 }
-const question = { client: 'gemini', model: 'openai/gpt-4.1', body } as const
+const request = { client: 'gemini', model: 'openai/gpt-4.1', body } as const
 
 const saying = (content: string) => ({
   ...whole['openai-chat'],
@@ -31,14 +31,14 @@ const getText = ({ candidates }: JsonObject): string => {
 }
 
 test('a list is requested inside an object, and the client gets the list', async () => {
-  const { sent, response, warned } = await ask({ ...question, answer: () => json(saying('{"answer": ["Bern"]}')) })
+  const { sent, response, warned } = await send({ ...request, respond: () => json(saying('{"answer": ["Bern"]}')) })
   assert.equal((sent.response_format as { json_schema: JsonObject }).json_schema.schema, wrapped)
   assert.equal([getText(await response.json()), warned], ['["Bern"]', []])
 })
 
 test('a list is also unwrapped in a stream', async () => {
-  const answer = () => getStream('openai-chat', output['openai-chat']('{"ans', 'wer": [12', ',"Bern"]', '}'))
-  const { response } = await ask({ ...question, stream: true, answer })
+  const respond = () => getStream('openai-chat', output['openai-chat']('{"ans', 'wer": [12', ',"Bern"]', '}'))
+  const { response } = await send({ ...request, stream: true, respond })
   assert.is(getText(await answerOf.gemini(response)), '[12,"Bern"]')
 })
 
@@ -48,17 +48,17 @@ test('a truncated list arrives up to the cutoff, and other text stays unchanged'
     ['I cannot.', 'I cannot.'],
     ['{"answer":[],"more":1}', '{"answer":[],"more":1}'],
   ] as const) {
-    const { response } = await ask({ ...question, answer: () => json(saying(text)) })
+    const { response } = await send({ ...request, respond: () => json(saying(text)) })
     assert.is(getText(await response.json()), expected)
   }
 })
 
 test("a list is requested by a tool if the target doesn't support schemas", async () => {
   const use = { type: 'tool_use', id: 't1', name: 'answer', input: { answer: ['Bern'] } }
-  const { sent, response } = await ask({
-    ...question,
+  const { sent, response } = await send({
+    ...request,
     model: 'messages/claude-3-5-haiku',
-    answer: () => json({ ...whole['anthropic-messages'], content: [use], stop_reason: 'tool_use' }),
+    respond: () => json({ ...whole['anthropic-messages'], content: [use], stop_reason: 'tool_use' }),
   })
   const [tool] = sent.tools as JsonObject[]
   assert.equal(tool?.input_schema, wrapped)
@@ -67,11 +67,11 @@ test("a list is requested by a tool if the target doesn't support schemas", asyn
 
 test('a list is requested unchanged from targets that accept its schema', async () => {
   const output_config = { format: { type: 'json_schema', schema: { ...list, $defs } } }
-  const { sent } = await ask({
+  const { sent } = await send({
     client: 'anthropic-messages',
     model: 'gemini/m',
     body: { output_config },
-    answer: () => json(whole.gemini),
+    respond: () => json(whole.gemini),
   })
   assert.equal((sent.generationConfig as JsonObject).responseJsonSchema, { ...list, $defs })
 })

@@ -5,7 +5,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { output as sayings } from './responses.ts'
-import { ask, getData, getEvents, providerOf } from './support.ts'
+import { getData, getEvents, providerOf, send } from './support.ts'
 
 const test = suite('cases: errors that routers quote')
 
@@ -165,8 +165,8 @@ for (const [what, [error, reason]] of Object.entries(nested))
 
       test(`recognizes a nested error with any status: ${what} (${from} provider, ${client} client)`, async () => {
         for (const status of [200, 400, 500, 502]) {
-          const answer = () => json(envelope[from](error), status)
-          const { response, world } = await ask({ client, model, answer })
+          const respond = () => json(envelope[from](error), status)
+          const { response, world } = await send({ client, model, respond })
           assert.is(response.status, 400, `${status}`)
           check(client, (await response.json()).error, reason)
           const record = world.recorded.requests[0]
@@ -177,7 +177,7 @@ for (const [what, [error, reason]] of Object.entries(nested))
       test(`recognizes a nested error in a stream: ${what} (${from} provider, ${client} client)`, async () => {
         const begin = getEvents(from, sayings[from]('a ', 'b ')).slice(0, 4)
         for (const events of [[inStream[from](error)], [...begin, inStream[from](error)]]) {
-          const { response } = await ask({ client, model, stream: true, answer: () => sse(events) })
+          const { response } = await send({ client, model, stream: true, respond: () => sse(events) })
           const result = response.status === 200 ? getError(await getData(response)) : (await response.json()).error
           const { type = 'invalid_request_error', status = 'INVALID_ARGUMENT' } = result
           check(client, { ...result, type, status }, reason)
@@ -194,17 +194,17 @@ for (const [what, body, output] of [
   for (const client of wireFormats)
     test(`recognizes an error ${what} in a body that isn't a response (${client} client)`, async () => {
       for (const status of [200, 400]) {
-        const { response } = await ask({ client, model: 'chat/m', answer: () => json(body, status) })
+        const { response } = await send({ client, model: 'chat/m', respond: () => json(body, status) })
         assert.is(response.status, 400, `${status}`)
         check(client, (await response.json()).error, output)
       }
       if (what === 'next to `error`') return
-      const answer = () =>
+      const respond = () =>
         sse([
           ...getEvents('openai-chat', sayings['openai-chat']('a ')).slice(0, 2),
           `data: ${JSON.stringify(body)}\n\n`,
         ])
-      const { response } = await ask({ client, model: 'chat/m', stream: true, answer })
+      const { response } = await send({ client, model: 'chat/m', stream: true, respond })
       assert.ok(String(getError(await getData(response)).message).includes(output))
     })
 
@@ -217,7 +217,11 @@ test("the client's own text isn't treated as a reason", async () => {
     details: [{ loc: ['messages', 0], msg: 'Field required', input: LONG }],
   }
   for (const status of [400, 502]) {
-    const { world } = await ask({ client: 'openai-responses', model: 'chat/m', answer: () => json({ error }, status) })
+    const { world } = await send({
+      client: 'openai-responses',
+      model: 'chat/m',
+      respond: () => json({ error }, status),
+    })
     assert.not.match(JSON.stringify(world.recorded.requests[0]), /context-overflow/)
   }
 })
@@ -229,9 +233,9 @@ test('a credential quoted in an error is removed', async () => {
   }
   for (const client of wireFormats)
     for (const stream of [false, true]) {
-      const answer = () =>
+      const respond = () =>
         stream ? sse([inStream['anthropic-messages'](error)]) : json(envelope['anthropic-messages'](error), 502)
-      const { response } = await ask({ client, model: 'messages/m', stream, answer })
+      const { response } = await send({ client, model: 'messages/m', stream, respond })
       const text = await response.text()
       assert.match(text, /213423 tokens/)
       assert.not.match(text, /abcdefghij/)

@@ -5,23 +5,23 @@ import { bodyOf, json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer, eventFrame } from '../support/event-stream.ts'
 import { candidate, chat, message, type Recorded } from './response-field-cases.ts'
-import { ask, delta, getData, getStream, openDoor, providerOf, type Question } from './support.ts'
+import { delta, getData, getStream, openDoor, providerOf, type Question, send } from './support.ts'
 
 const test = suite('cases: responses that pause')
 
 const paused = (result: Recorded): Pick<Question, 'model'> & { whole: () => Response; streamed: () => Response } => ({
   model: `${providerOf[result.from]}/m`,
-  whole: () => json(result.answer),
+  whole: () => json(result.response),
   streamed: () => getStream(result.from, result.events),
 })
 
 const chatWith = (finish_reason: string): Recorded => {
-  const { answer, events } = chat({})
-  const [choice] = answer.choices as JsonObject[] // `chat` makes one
+  const { response, events } = chat({})
+  const [choice] = response.choices as JsonObject[] // `chat` makes one
   const [first = {}] = events
   return {
     from: 'openai-chat',
-    answer: { ...answer, choices: [{ ...choice, finish_reason }] },
+    response: { ...response, choices: [{ ...choice, finish_reason }] },
     events: [first, delta({}, finish_reason), '[DONE]'],
   }
 }
@@ -92,13 +92,13 @@ for (const [vendor, [word, { model, whole, streamed }, more]] of Object.entries(
     const warnings = client === 'openai-chat' || client === 'openai-responses' ? [`replaced:answer.${word}`] : []
 
     test(`a pause is never a normal end (${vendor}, ${client} client)`, async () => {
-      const { response, warned } = await ask({ client, model, answer: whole, ...more })
+      const { response, warned } = await send({ client, model, respond: whole, ...more })
       const result = warned.filter((one) => one.includes('answer.'))
       assert.equal([endOf[client](await response.json()), result], [ends[client], warnings])
     })
 
     test(`a pause is never a normal end of a stream (${vendor}, ${client} client)`, async () => {
-      const { response, world } = await ask({ client, model, answer: streamed, stream: true, ...more })
+      const { response, world } = await send({ client, model, respond: streamed, stream: true, ...more })
       assert.equal(endIn[client](await getData(response)), ends[client])
       const result = world.recorded.requests[0]?.warnings?.filter((one) => one.includes('answer.')) ?? []
       assert.equal(result, warnings)
@@ -106,8 +106,8 @@ for (const [vendor, [word, { model, whole, streamed }, more]] of Object.entries(
   }
 
 test("a pause isn't a normal end for the AI SDK, which gets the provider's reason", async () => {
-  const { answer } = message([{ type: 'text', text: 'a' }], { stop_reason: 'pause_turn' })
-  const { world } = await openDoor(() => json(answer))
+  const { response: reply } = message([{ type: 'text', text: 'a' }], { stop_reason: 'pause_turn' })
+  const { world } = await openDoor(() => json(reply))
   const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
   const headers = { 'ai-language-model-id': 'messages/m' }
   const response = await world.post('/v4/ai/language-model', { prompt }, { headers })

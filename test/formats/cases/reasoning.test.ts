@@ -7,12 +7,12 @@ import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 import { begin, goOn, thinking } from './conversations.ts'
 import { block, messageEnd, messageStart, whole } from './responses.ts'
-import { ask, getData, getFormat, getStream, openDoor, request } from './support.ts'
+import { getData, getFormat, getStream, openDoor, request, send } from './support.ts'
 
 const test = suite('cases: reasoning')
 
 const createRequest = (client: WireFormat, model: string, body: JsonObject) =>
-  ask({ client, model, body, answer: () => json(whole[getFormat(model)]) })
+  send({ client, model, body, respond: () => json(whole[getFormat(model)]) })
 
 /** A chat client that keeps only fields of OpenAI's own format, and continues at the same gateway or at one without the conversation. */
 async function forgetful(model: string, at: 'the same' | 'another') {
@@ -23,10 +23,10 @@ async function forgetful(model: string, at: 'the same' | 'another') {
   const results = tool_calls.map(({ id }: { id: string }) => ({ role: 'tool', tool_call_id: id, content: 'seen' }))
   const messages = [{ role: 'user', content: 'go' }, { role, content, tool_calls }, ...results]
   const body = { ...begin['openai-chat'], messages }
-  const { world, up } = at === 'the same' ? one : await open()
+  const { world, upstream } = at === 'the same' ? one : await open()
   const response = await request(world, { client: 'openai-chat', model, body })
   assert.is(response.status, 200)
-  return JSON.parse(up.calls.at(-1)?.body ?? '{}')
+  return JSON.parse(upstream.calls.at(-1)?.body ?? '{}')
 }
 
 const getSignatures = ({ contents }: { contents: { parts: JsonObject[] }[] }) =>
@@ -55,11 +55,11 @@ test('a missing signature is replaced by the placeholder, on the first call', as
 
 test('a vendor that expects its reasoning in each turn gets the reasoning of the previous turn', async () => {
   const model = 'deepseek/deepseek-v4-pro'
-  const { world, up } = await openDoor(() => json(thinking['openai-chat']), { connections: ['deepseek'] })
+  const { world, upstream } = await openDoor(() => json(thinking['openai-chat']), { connections: ['deepseek'] })
   const client = 'anthropic-messages'
   const first = await (await request(world, { client, model, body: begin[client] })).json()
   await request(world, { client, model, body: goOn[client](first) })
-  assert.is(JSON.parse(up.calls.at(-1)?.body ?? '').messages[1].reasoning_content, 'Let me look. SIGNATURE-1')
+  assert.is(JSON.parse(upstream.calls.at(-1)?.body ?? '').messages[1].reasoning_content, 'Let me look. SIGNATURE-1')
 })
 
 const signed = { type: 'thinking', thinking: '', signature: 'x' }
@@ -67,8 +67,12 @@ const signed = { type: 'thinking', thinking: '', signature: 'x' }
 test('reasoning with only a signature is kept, and reasoning without text or signature is dropped', async () => {
   const empty = { type: 'thinking', thinking: '', signature: '' }
   const content = [signed, empty, { type: 'text', text: 'a' }]
-  const answer = { ...whole['anthropic-messages'], content }
-  const { response, world, up } = await ask({ client: 'openai-chat', model: 'messages/m', answer: () => json(answer) })
+  const reply = { ...whole['anthropic-messages'], content }
+  const { response, world, upstream } = await send({
+    client: 'openai-chat',
+    model: 'messages/m',
+    respond: () => json(reply),
+  })
   const { message } = (await response.json()).choices[0]
   assert.is(message.reasoning_details.length, 1)
   const stream = () =>
@@ -79,7 +83,7 @@ test('reasoning with only a signature is kept, and reasoning without text or sig
       ...block(2, { type: 'text', text: '' }, { type: 'text_delta', text: 'a' }),
       ...messageEnd('end_turn'),
     ])
-  const streamed = await ask({ client: 'openai-chat', model: 'messages/m', stream: true, answer: stream })
+  const streamed = await send({ client: 'openai-chat', model: 'messages/m', stream: true, respond: stream })
   const details = (await getData(streamed.response)).flatMap(({ choices }) => {
     const [choice] = choices as { delta: { reasoning_details?: unknown[] } }[]
     return choice?.delta.reasoning_details ?? []
@@ -87,7 +91,7 @@ test('reasoning with only a signature is kept, and reasoning without text or sig
   assert.is(details.length, 1)
   const messages = [{ role: 'user', content: 'a' }, message, { role: 'user', content: 'b' }]
   await request(world, { client: 'openai-chat', model: 'messages/m', body: { messages } })
-  const [, turn] = JSON.parse(up.calls.at(-1)?.body ?? '').messages
+  const [, turn] = JSON.parse(upstream.calls.at(-1)?.body ?? '').messages
   assert.equal(turn.content, [signed, { type: 'text', text: 'a' }])
 })
 
@@ -185,10 +189,10 @@ test("reasoning that an Anthropic client didn't request isn't requested", async 
 async function getThinking(model: string, thinking: JsonObject): Promise<unknown> {
   const [provider = '', id = ''] = model.split('/')
   const format = provider === 'google' ? 'gemini' : 'openai-responses'
-  const { sent } = await ask({
+  const { sent } = await send({
     ...{ client: 'anthropic-messages', model, body: { thinking, max_tokens: 8_000 } },
     catalog: { [provider]: { baseUrl: `http://${provider}.test/v1`, format, models: [{ id }] } },
-    answer: () => json(whole[format]),
+    respond: () => json(whole[format]),
   })
   const { generationConfig: config } = sent
   return format === 'gemini' ? config : sent.reasoning

@@ -6,14 +6,14 @@ import { delta } from './support.ts'
 /** A response, complete and streamed. */
 export interface Recorded {
   from: WireFormat
-  answer: JsonObject
+  response: JsonObject
   events: (JsonObject | '[DONE]')[]
 }
 
 /** A message of Anthropic's; `stop`: how it ended. */
 export const message = (content: JsonObject[], stop: JsonObject = { stop_reason: 'end_turn' }): Recorded => ({
   from: 'anthropic-messages',
-  answer: { ...whole['anthropic-messages'], ...stop, content },
+  response: { ...whole['anthropic-messages'], ...stop, content },
   events: [
     messageStart(),
     ...content.flatMap((one, index) => block(index, one)),
@@ -24,7 +24,7 @@ export const message = (content: JsonObject[], stop: JsonObject = { stop_reason:
 
 export const chat = (fields: JsonObject): Recorded => ({
   from: 'openai-chat',
-  answer: {
+  response: {
     ...whole['openai-chat'],
     choices: [{ index: 0, message: { role: 'assistant', content: 'a', ...fields }, finish_reason: 'stop' }],
   },
@@ -33,7 +33,7 @@ export const chat = (fields: JsonObject): Recorded => ({
 
 export const response = (...items: JsonObject[]): Recorded => ({
   from: 'openai-responses',
-  answer: { ...whole['openai-responses'], output: items },
+  response: { ...whole['openai-responses'], output: items },
   events: [
     { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', output: [] } },
     ...items.map((item, output_index) => ({ type: 'response.output_item.done', output_index, item })),
@@ -44,7 +44,7 @@ export const response = (...items: JsonObject[]): Recorded => ({
 export const candidate = (parts: JsonObject[], fields: JsonObject = {}): Recorded => {
   const chunk = geminiChunk(parts, 'STOP')
   const candidates = [{ ...(chunk.candidates as JsonObject[])[0], ...fields }] // `geminiChunk` makes one
-  return { from: 'gemini', answer: { ...whole.gemini, candidates }, events: [{ candidates }] }
+  return { from: 'gemini', response: { ...whole.gemini, candidates }, events: [{ candidates }] }
 }
 
 const text = (more: JsonObject = {}) => ({ type: 'text', text: 'a', ...more })

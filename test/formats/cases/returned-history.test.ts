@@ -6,7 +6,7 @@ import { assert, suite } from '../../support/suite.ts'
 import { PNG } from '../fields/field.ts'
 import { answerOf } from './collect-response.ts'
 import { geminiChunk, whole } from './responses.ts'
-import { ask, catalog, getStream, openDoor, providerOf, request } from './support.ts'
+import { catalog, getStream, openDoor, providerOf, request, send } from './support.ts'
 
 const test = suite('cases: history that a client sends back')
 
@@ -42,22 +42,22 @@ test('an Anthropic fallback block in the history is dropped with a warning for p
   const body = goOn['anthropic-messages']({ content })
   for (const format of ['openai-chat', 'openai-responses', 'gemini'] as const) {
     const model = `${providerOf[format]}/m`
-    const firstCall = await ask({ client: 'anthropic-messages', model, body, answer: () => json(whole[format]) })
+    const firstCall = await send({ client: 'anthropic-messages', model, body, respond: () => json(whole[format]) })
     assert.equal([firstCall.response.status, firstCall.warned], [200, ['dropped:messages[1].content[1]']], format)
     assert.match(JSON.stringify(firstCall.sent), /I will .*not\./)
     assert.not.match(JSON.stringify(firstCall.sent), /fallback|claude-/)
   }
-  const own = await ask({
+  const own = await send({
     ...{ client: 'anthropic-messages', model: 'messages/m', body },
-    answer: () => json(whole['anthropic-messages']),
+    respond: () => json(whole['anthropic-messages']),
   })
   assert.equal([own.sent.messages, own.warned], [body.messages, []])
 })
 
 /** The provider's own turn, as it gets it again from a client of another format. */
-async function turnAgain(client: WireFormat, model: string, answer: JsonObject, chunks?: JsonObject[]) {
-  const { world, up } = await openDoor(
-    () => (chunks && up.calls.length === 1 ? getStream('gemini', chunks) : json(answer)),
+async function turnAgain(client: WireFormat, model: string, response: JsonObject, chunks?: JsonObject[]) {
+  const { world, upstream } = await openDoor(
+    () => (chunks && upstream.calls.length === 1 ? getStream('gemini', chunks) : json(response)),
     {
       connections: [model.split('/')[0] ?? ''],
       catalog: { ...catalog, openrouter: { baseUrl: 'http://openrouter.test/v1', models: [{ id: 'm' }] } },
@@ -67,7 +67,7 @@ async function turnAgain(client: WireFormat, model: string, answer: JsonObject, 
   const result = chunks ? await answerOf[client](first) : await first.json()
   const second = await request(world, { client, model, body: goOn[client](result) })
   assert.is(second.status, 200, await second.text())
-  const { messages, contents } = JSON.parse(up.calls.at(-1)?.body ?? '')
+  const { messages, contents } = JSON.parse(upstream.calls.at(-1)?.body ?? '')
   return (messages ?? contents)[1]
 }
 
@@ -80,8 +80,8 @@ const details = [
 for (const client of wireFormats.filter((format) => format !== 'openai-chat'))
   test(`reasoning details keep their fields (${client} client)`, async () => {
     const message = { role: 'assistant', content: 'a', reasoning_details: details }
-    const answer = { ...whole['openai-chat'], choices: [{ index: 0, message, finish_reason: 'stop' }] }
-    assert.equal((await turnAgain(client, 'openrouter/m', answer)).reasoning_details, details)
+    const response = { ...whole['openai-chat'], choices: [{ index: 0, message, finish_reason: 'stop' }] }
+    assert.equal((await turnAgain(client, 'openrouter/m', response)).reasoning_details, details)
   })
 
 for (const client of ['openai-chat', 'gemini'] as const)
@@ -112,8 +112,8 @@ for (const client of ['openai-chat', 'openai-responses'] as const)
     for (const isStream of client === 'openai-responses' ? [false, true] : [false])
       test(`images keep their signatures ${name} (${client} client${isStream ? ', streamed' : ''})`, async () => {
         const chunks = [...parts.map((part) => geminiChunk([part])), geminiChunk([], 'STOP')]
-        const answer = geminiChunk(parts, 'STOP')
-        const again = await turnAgain(client, 'gemini/m', answer, isStream ? chunks : undefined)
+        const response = geminiChunk(parts, 'STOP')
+        const again = await turnAgain(client, 'gemini/m', response, isStream ? chunks : undefined)
         const byText = ([a]: unknown[], [b]: unknown[]) => Number(a === 'picture') - Number(b === 'picture')
         const wanted = signatures(parts)
         // A message of Chat Completions has its words in front of its pictures.
@@ -127,11 +127,11 @@ test('an image model gets text and images from other models with the placeholder
     ['gemini/gemini-2.5-flash-image', undefined, undefined],
     ['gemini/gemini-3-pro-preview', undefined, undefined],
   ] as const) {
-    const { world, up } = await openDoor(() => json(whole.gemini), { connections: ['gemini'] })
+    const { world, upstream } = await openDoor(() => json(whole.gemini), { connections: ['gemini'] })
     const images = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } }]
     const message = { role: 'assistant', content: 'Here', images }
     await request(world, { client: 'openai-chat', model, body: goOn['openai-chat']({ choices: [{ message }] }) })
-    assert.equal(signatures(JSON.parse(up.calls[0]?.body ?? '').contents[1].parts), [
+    assert.equal(signatures(JSON.parse(upstream.calls[0]?.body ?? '').contents[1].parts), [
       ['Here', first],
       ['picture', other],
     ])
@@ -145,7 +145,7 @@ for (const [client, elsewhere] of [
   for (const stream of [false, true])
     test(`unsigned reasoning never reaches a vendor that requires signatures (${client} client${stream ? ', streamed' : ''})`, async () => {
       const thoughts = geminiChunk([{ text: 'Hm.', thought: true }, { text: 'Yes.' }], 'STOP')
-      const { world, up } = await openDoor(({ provider }) => {
+      const { world, upstream } = await openDoor(({ provider }) => {
         if (provider !== 'gemini') return json(whole[client])
         return stream ? getStream('gemini', [thoughts]) : json(thoughts)
       })
@@ -154,8 +154,8 @@ for (const [client, elsewhere] of [
       assert.match(JSON.stringify(result), 'Hm.')
       const second = await request(world, { client, model: elsewhere, body: goOn[client](result) })
       assert.is(second.status, 200, await second.text())
-      assert.match(up.calls[1]?.body ?? '', 'Yes.')
-      assert.not.match(up.calls[1]?.body ?? '', /Hm\.|signalbox|"rs_/)
+      assert.match(upstream.calls[1]?.body ?? '', 'Yes.')
+      assert.not.match(upstream.calls[1]?.body ?? '', /Hm\.|signalbox|"rs_/)
     })
 
 const comment = {
@@ -169,14 +169,14 @@ for (const client of wireFormats.filter((format) => format !== 'openai-responses
   for (const stream of [false, true])
     test(`commentary before a call keeps its phase (${client} client${stream ? ', streamed' : ''})`, async () => {
       const end = { type: 'response.completed', response: commented }
-      const { world, up } = await openDoor(
-        () => (stream && up.calls.length === 1 ? getStream('openai-responses', [end]) : json(commented)),
+      const { world, upstream } = await openDoor(
+        () => (stream && upstream.calls.length === 1 ? getStream('openai-responses', [end]) : json(commented)),
         { connections: ['responses'] },
       )
       const model = 'responses/m'
       const first = await request(world, { client, model, stream })
       const result = stream ? await answerOf[client](first) : await first.json()
       await request(world, { client, model, body: goOn[client](result) })
-      const { input } = JSON.parse(up.calls[1]?.body ?? '')
+      const { input } = JSON.parse(upstream.calls[1]?.body ?? '')
       assert.equal(input[1], { type: 'message', role: 'assistant', content: 'I look.', phase: 'commentary' })
     })

@@ -26,14 +26,14 @@ async function firstTurn(world: World, client: WireFormat, from: WireFormat, str
 
 /** Returns the request to a provider with which the client continues. */
 async function nextTurn(
-  { world, up }: Awaited<ReturnType<typeof open>>,
+  { world, upstream }: Awaited<ReturnType<typeof open>>,
   client: WireFormat,
   to: WireFormat,
-  answer: JsonObject,
+  reply: JsonObject,
 ) {
-  const response = await request(world, { client, model: `${providerOf[to]}/m`, body: goOn[client](answer) })
+  const response = await request(world, { client, model: `${providerOf[to]}/m`, body: goOn[client](reply) })
   assert.is(response.status, 200, await response.clone().text())
-  return up.calls.at(-1)?.body ?? ''
+  return upstream.calls.at(-1)?.body ?? ''
 }
 
 /** The form in which a provider expects its own state back. */
@@ -88,29 +88,29 @@ for (const from of wireFormats) {
     if (client === from) continue
     for (const stream of [false, true])
       test(`the state returns even if the client only keeps calls (${from} provider, ${client} client${stream ? ', streamed' : ''})`, async () => {
-        const door = await open()
-        const answer = await firstTurn(door.world, client, from, stream)
-        returned[from](await nextTurn(door, client, from, callsAlone[client](answer)))
+        const gateway = await open()
+        const response = await firstTurn(gateway.world, client, from, stream)
+        returned[from](await nextTurn(gateway, client, from, callsAlone[client](response)))
       })
 
     test(`the state returns unchanged to its provider (${from} provider, ${client} client)`, async () => {
-      const door = await open()
-      const answer = await firstTurn(door.world, client, from)
-      returned[from](await nextTurn(door, client, from, answer))
+      const gateway = await open()
+      const response = await firstTurn(gateway.world, client, from)
+      returned[from](await nextTurn(gateway, client, from, response))
     })
 
     test(`the state of a stream returns to its provider (${from} provider, ${client} client)`, async () => {
-      const door = await open()
-      const answer = await firstTurn(door.world, client, from, true)
-      returned[from](await nextTurn(door, client, from, answer))
+      const gateway = await open()
+      const response = await firstTurn(gateway.world, client, from, true)
+      returned[from](await nextTurn(gateway, client, from, response))
     })
 
     test(`no other provider gets the state (${from} provider, ${client} client)`, async () => {
-      const door = await open()
-      const answer = await firstTurn(door.world, client, from)
-      const elsewhere = wireFormats.filter((to) => to !== from).map((to) => ({ door, to }))
-      for (const { door: there, to } of [...elsewhere, { door: await open(), to: from }]) {
-        const sent = await nextTurn(there, client, to, answer)
+      const gateway = await open()
+      const response = await firstTurn(gateway.world, client, from)
+      const elsewhere = wireFormats.filter((to) => to !== from).map((to) => ({ gateway, to }))
+      for (const { gateway: there, to } of [...elsewhere, { gateway: await open(), to: from }]) {
+        const sent = await nextTurn(there, client, to, response)
         for (const secret of [...SECRETS, 'signalbox-1', ...SECRETS.map(btoa), 'c2lnbmFsYm94'])
           assert.not.ok(sent.includes(secret), `${secret} in ${sent}`)
       }

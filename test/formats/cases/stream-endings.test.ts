@@ -5,7 +5,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { clients } from '../support/clients.ts'
 import { messageStart, output } from './responses.ts'
-import { ask, delta, getData, getStream, providerOf } from './support.ts'
+import { delta, getData, getStream, providerOf, send } from './support.ts'
 
 const test = suite('cases: how streams end')
 
@@ -31,8 +31,8 @@ for (const from of wireFormats) {
   for (const client of wireFormats) {
     test(`a truncated stream is an error, never a normal end (${from} provider, ${client} client)`, async () => {
       const cut = output[from](...'a b c d e f g h'.split(/(?<= )/)).slice(0, 6)
-      const answer = () => getStream(from, cut)
-      const { response, world } = await ask({ client, model: `${providerOf[from]}/m`, stream: true, answer })
+      const respond = () => getStream(from, cut)
+      const { response, world } = await send({ client, model: `${providerOf[from]}/m`, stream: true, respond })
       const text = await response.clone().text()
       assert.not.match(text, ends[client])
       assert.match(JSON.stringify(errorIn[client](await getData(response))), /before the response was complete/)
@@ -43,23 +43,23 @@ for (const from of wireFormats) {
 
 for (const client of wireFormats) {
   test(`a stream with a finish reason but no end marker ends normally (${client} client)`, async () => {
-    const answer = () => getStream('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({}, 'stop')])
-    const { response } = await ask({ client, model: 'chat/m', stream: true, answer })
+    const respond = () => getStream('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({}, 'stop')])
+    const { response } = await send({ client, model: 'chat/m', stream: true, respond })
     const { text, finish } = await clients[client](response)
     assert.equal([text, finish], ['a', 'stop'])
   })
 }
 
 test('an end marker without a finish reason closes all open parts, and completes the response', async () => {
-  const answer = () =>
+  const respond = () =>
     getStream('openai-chat', [delta({ role: 'assistant', content: 'a' }), delta({ content: 'b' }), '[DONE]'])
-  const { response } = await ask({ client: 'openai-responses', model: 'chat/m', stream: true, answer })
+  const { response } = await send({ client: 'openai-responses', model: 'chat/m', stream: true, respond })
   const events = await getData(response)
   const types = events.map(({ type }) => String(type).replace('response.', ''))
   assert.equal(types.slice(-4), ['output_text.done', 'content_part.done', 'output_item.done', 'completed'])
   assert.match(JSON.stringify(events.at(-1)), /"output":\[\{"type":"message".*"text":"ab"/)
   for (const client of ['anthropic-messages', 'gemini'] as const) {
-    const other = await ask({ client, model: 'chat/m', stream: true, answer })
+    const other = await send({ client, model: 'chat/m', stream: true, respond })
     assert.is((await clients[client](other.response)).finish, 'stop', client)
   }
 })
@@ -78,8 +78,8 @@ const counted: Record<string, (JsonObject | '[DONE]')[]> = {
 
 for (const [where, events] of Object.entries(counted)) {
   test(`tokens reported ${where} are reported once, at the end`, async () => {
-    const answer = () => getStream('openai-chat', events)
-    const messages = await ask({ client: 'anthropic-messages', model: 'chat/m', stream: true, answer })
+    const respond = () => getStream('openai-chat', events)
+    const messages = await send({ client: 'anthropic-messages', model: 'chat/m', stream: true, respond })
     const deltas = (await getData(messages.response)).filter(({ type }) => type === 'message_delta')
     const [{ delta: end, usage: result } = {}] = deltas as { delta?: JsonObject; usage?: JsonObject }[]
     assert.equal([deltas.length, end?.stop_reason, result?.input_tokens, result?.output_tokens], [1, 'end_turn', 7, 5])
@@ -93,15 +93,15 @@ for (const [where, events] of Object.entries(counted)) {
 
 test('a chat client gets token counts only on request, in one chunk without choices', async () => {
   for (const from of ['anthropic-messages', 'openai-responses', 'gemini'] as const) {
-    const question = { client: 'openai-chat', model: `${providerOf[from]}/m`, stream: true } as const
-    const answer = () => getStream(from, output[from]('a'))
-    const silent = await ask({ ...question, answer })
+    const input = { client: 'openai-chat', model: `${providerOf[from]}/m`, stream: true } as const
+    const respond = () => getStream(from, output[from]('a'))
+    const silent = await send({ ...input, respond })
     assert.ok(
       (await getData(silent.response)).every((chunk) => !('usage' in chunk)),
       from,
     )
     assert.is(silent.world.recorded.usages[0]?.outputTokens, 5, from)
-    const request = await ask({ ...question, answer, body: { stream_options: { include_usage: true } } })
+    const request = await send({ ...input, respond, body: { stream_options: { include_usage: true } } })
     const result = (await getData(request.response)).filter((chunk) => chunk.usage)
     assert.equal(
       result.map(({ choices }) => choices),
@@ -114,22 +114,22 @@ test('a chat client gets token counts only on request, in one chunk without choi
 const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
 
 test("an error in the first event fails the attempt, and the client gets the next target's response or the error's status", async () => {
-  const answer = () => getStream('anthropic-messages', [overloaded])
+  const respond = () => getStream('anthropic-messages', [overloaded])
   for (const client of wireFormats) {
-    const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
+    const { response } = await send({ client, model: 'messages/m', stream: true, respond })
     assert.ok([503, 529].includes(response.status), `${client} ${response.status}`)
     assert.match(await response.text(), /Overloaded/)
   }
-  const { response, up } = await ask({
+  const { response, upstream } = await send({
     client: 'openai-chat',
     model: 'chain',
     stream: true,
     connections: ['messages', 'gemini'],
     combos: { chain: ['messages/m', 'gemini/m'] },
-    answer: ({ provider }) => (provider === 'gemini' ? getStream('gemini', output.gemini('a')) : answer()),
+    respond: ({ provider }) => (provider === 'gemini' ? getStream('gemini', output.gemini('a')) : respond()),
   })
   assert.is((await clients['openai-chat'](response)).text, 'a')
-  assert.equal(up.providers, ['messages', 'gemini'])
+  assert.equal(upstream.providers, ['messages', 'gemini'])
 })
 
 const words = [first, delta({ content: 'b' }), delta({ content: 'c' })]
@@ -137,52 +137,52 @@ const failed = { error: { code: 400, message: 'Provider returned error' } }
 
 for (const client of wireFormats) {
   test(`an error within a stream keeps its message, and no other target is tried (${client} client)`, async () => {
-    const { response, up } = await ask({
+    const { response, upstream } = await send({
       client,
       model: 'chain',
       stream: true,
       connections: ['chat', 'messages'],
       combos: { chain: ['chat/m', 'messages/m'] },
-      answer: () => getStream('openai-chat', [...words, failed, '[DONE]']),
+      respond: () => getStream('openai-chat', [...words, failed, '[DONE]']),
     })
     const text = await response.clone().text()
     if (client !== 'openai-chat') assert.not.match(text, ends[client])
     assert.match(text, /Provider returned error/)
     if (client !== 'openai-chat') assert.ok(errorIn[client](await getData(response)), text)
-    assert.equal(up.providers, ['chat'])
+    assert.equal(upstream.providers, ['chat'])
   })
 
   test(`an error in place of a response is returned as an error (${client} client)`, async () => {
-    const { response, up } = await ask({
+    const { response, upstream } = await send({
       client,
       model: 'chain',
       connections: ['chat', 'messages'],
       combos: { chain: ['chat/m', 'messages/m'] },
-      answer: () => json({ error: { message: 'no luck', code: 502 } }),
+      respond: () => json({ error: { message: 'no luck', code: 502 } }),
     })
-    assert.equal([response.status, up.providers], [502, ['chat', 'messages']])
+    assert.equal([response.status, upstream.providers], [502, ['chat', 'messages']])
     assert.match(await response.text(), /no luck/)
   })
 
   test(`a provider that fails within a stream isn't replaced by another (${client} client)`, async () => {
-    const { response, up } = await ask({
+    const { response, upstream } = await send({
       client,
       model: 'chain',
       stream: true,
       connections: ['chat', 'messages'],
       combos: { chain: ['chat/m', 'messages/m'] },
-      answer: () => getStream('openai-chat', words),
+      respond: () => getStream('openai-chat', words),
     })
     assert.ok(errorIn[client](await getData(response)))
-    assert.equal(up.providers, ['chat'])
+    assert.equal(upstream.providers, ['chat'])
   })
 }
 
 test('a message whose start is repeated immediately is translated as one', async () => {
   const events = output['anthropic-messages']('a')
-  const answer = () => getStream('anthropic-messages', [...events.slice(0, 1), ...events])
+  const respond = () => getStream('anthropic-messages', [...events.slice(0, 1), ...events])
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
-    const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
+    const { response } = await send({ client, model: 'messages/m', stream: true, respond })
     const { text, finish } = await clients[client](response)
     assert.equal([text, finish], ['a', 'stop'], client)
   }
@@ -190,9 +190,9 @@ test('a message whose start is repeated immediately is translated as one', async
 
 test('a message that restarts after its first block is translated as truncated', async () => {
   const events = output['anthropic-messages']('a')
-  const answer = () => getStream('anthropic-messages', [...events.slice(0, 4), messageStart(), ...events.slice(4)])
+  const respond = () => getStream('anthropic-messages', [...events.slice(0, 4), messageStart(), ...events.slice(4)])
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
-    const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
+    const { response } = await send({ client, model: 'messages/m', stream: true, respond })
     assert.ok(errorIn[client](await getData(response)), client)
   }
 })

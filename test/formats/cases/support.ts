@@ -57,7 +57,7 @@ export interface Asked {
   sent: JsonObject
   warned: string[]
   call: Call | undefined
-  up: FakeUpstream
+  upstream: FakeUpstream
   world: World
 }
 
@@ -65,36 +65,39 @@ export interface Question extends WorldOptions {
   client: WireFormat
   /** `provider/model`. */
   model: string
-  answer: Answering
+  respond: Answering
   body?: JsonObject
   stream?: boolean
   headers?: Record<string, string>
 }
 
 /** One request of a client through a gateway whose providers all respond as given. */
-export async function ask(question: Question): Promise<Asked> {
-  const { client, model, answer, body, stream, headers, ...options } = question
+export async function send(input: Question): Promise<Asked> {
+  const { client, model, respond, body, stream, headers, ...options } = input
   const [provider = ''] = model.split('/')
-  const { up, world } = await openDoor(answer, { connections: [provider], ...options })
-  const response = await request(world, question)
-  const [call] = up.calls
+  const { upstream, world } = await openDoor(respond, { connections: [provider], ...options })
+  const response = await request(world, input)
+  const [call] = upstream.calls
   const warned = response.headers.get('x-signalbox-warning')?.split(', ') ?? []
-  return { response, sent: JSON.parse(call?.body || '{}'), warned, call, up, world }
+  return { response, sent: JSON.parse(call?.body || '{}'), warned, call, upstream, world }
 }
 
 /** A gateway whose providers all respond as given. */
 export async function openDoor(
-  answer: Answering,
+  respond: Answering,
   options: WorldOptions = {},
-): Promise<{ up: FakeUpstream; world: World }> {
-  const up = fakeUpstream(answer)
-  return { up, world: await openWorld({ fetch: up, catalog, connections: Object.values(providerOf), ...options }) }
+): Promise<{ upstream: FakeUpstream; world: World }> {
+  const upstream = fakeUpstream(respond)
+  return {
+    upstream,
+    world: await openWorld({ fetch: upstream, catalog, connections: Object.values(providerOf), ...options }),
+  }
 }
 
 /** One request of a client. */
 export function request(
   world: World,
-  { client, model, body, stream, headers }: Omit<Question, 'answer'>,
+  { client, model, body, stream, headers }: Omit<Question, 'respond'>,
 ): Promise<Response> {
   const [path, least] = asking[client](model, stream ?? false)
   return world.post(path, { ...least, ...body }, { headers: headers ?? {} })

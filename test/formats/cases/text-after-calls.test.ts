@@ -5,7 +5,7 @@ import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { converseAnswer } from '../support/event-stream.ts'
 import { whole } from './responses.ts'
-import { ask, providerOf } from './support.ts'
+import { providerOf, send } from './support.ts'
 
 const test = suite('cases: assistant text after its last call')
 
@@ -71,11 +71,11 @@ const targets: readonly ProviderFormat[] = [...wireFormats, 'bedrock-converse']
 async function sentTo(target: ProviderFormat, client: WireFormat, body: JsonObject): Promise<JsonObject> {
   const sentRequest =
     target === 'bedrock-converse'
-      ? await ask({
-          ...{ client, body, answer: () => json(converseAnswer()), ...bedrock },
+      ? await send({
+          ...{ client, body, respond: () => json(converseAnswer()), ...bedrock },
           model: 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
         })
-      : await ask({ client, body, model: `${providerOf[target]}/m`, answer: () => json(whole[target]) })
+      : await send({ client, body, model: `${providerOf[target]}/m`, respond: () => json(whole[target]) })
   assert.is(sentRequest.response.status, 200, await sentRequest.response.clone().text())
   return sentRequest.sent
 }

@@ -3,7 +3,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { bodyOf, never, sse } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { output, whole } from './responses.ts'
-import { ask, getEvents, openDoor, providerOf, request } from './support.ts'
+import { getEvents, openDoor, providerOf, request, send } from './support.ts'
 
 const test = suite('cases: connections')
 
@@ -18,18 +18,18 @@ for (const from of wireFormats) {
       const text = JSON.stringify(whole[from])
       const events = getEvents(from, output[from]('a'))
       const error = '{"error":{"message":"no such model","type":"not_found_error"}}'
-      const answers = [
-        await ask({ client, model, answer: () => compressed(text, 'application/json') }),
-        await ask({ client, model, stream: true, answer: () => compressed(bodyOf(events), 'text/event-stream') }),
-        await ask({ client, model, answer: () => compressed(error, 'application/json', 404) }),
+      const responses = [
+        await send({ client, model, respond: () => compressed(text, 'application/json') }),
+        await send({ client, model, stream: true, respond: () => compressed(bodyOf(events), 'text/event-stream') }),
+        await send({ client, model, respond: () => compressed(error, 'application/json', 404) }),
       ]
-      for (const { response } of answers) {
+      for (const { response } of responses) {
         assert.is(response.headers.get('content-encoding'), null)
         assert.ok(
           [null, String((await response.clone().text()).length)].includes(response.headers.get('content-length')),
         )
       }
-      assert.match((await answers[2]?.response.text()) ?? '', /no such model/)
+      assert.match((await responses[2]?.response.text()) ?? '', /no such model/)
     }
   })
 }
@@ -63,22 +63,22 @@ for (const client of wireFormats) {
 
 /** The phases of a call in which its client may leave. */
 const phases = {
-  'before the headers': { answer: never, stream: true },
-  'before the first token': { answer: () => sse([': hm\n\n'], 'hang'), stream: true },
+  'before the headers': { respond: never, stream: true },
+  'before the first token': { respond: () => sse([': hm\n\n'], 'hang'), stream: true },
   'during the stream': {
-    answer: () => sse(getEvents('anthropic-messages', output['anthropic-messages']('a')).slice(0, 3), 'hang'),
+    respond: () => sse(getEvents('anthropic-messages', output['anthropic-messages']('a')).slice(0, 3), 'hang'),
     stream: true,
   },
   'during a non-streaming response': {
-    answer: () => new Response(bodyOf(['{'], 'hang'), { headers: { 'content-type': 'application/json' } }),
+    respond: () => new Response(bodyOf(['{'], 'hang'), { headers: { 'content-type': 'application/json' } }),
     stream: false,
   },
 }
 
-for (const [phase, { answer, stream }] of Object.entries(phases)) {
+for (const [phase, { respond, stream }] of Object.entries(phases)) {
   for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
     test(`the call ends when the client disconnects ${phase}, and no other call is made (${client} client)`, async () => {
-      const { world, up } = await openDoor(answer, { combos: { chain: ['messages/m', 'chat/m'] } })
+      const { world, upstream } = await openDoor(respond, { combos: { chain: ['messages/m', 'chat/m'] } })
       const leaving = new AbortController()
       const path =
         client === 'gemini'
@@ -94,13 +94,13 @@ for (const [phase, { answer, stream }] of Object.entries(phases)) {
         contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
       }
       const sentRequest = world.post(path, body, { signal: leaving.signal })
-      while (up.calls.length === 0) await world.clock.advance(1)
+      while (upstream.calls.length === 0) await world.clock.advance(1)
       await world.clock.advance(1)
       leaving.abort()
       await sentRequest.then((response) => response.text()).catch(() => {})
       await world.clock.advance(100)
-      assert.is(up.open, 0)
-      assert.equal(up.providers, ['messages'])
+      assert.is(upstream.open, 0)
+      assert.equal(upstream.providers, ['messages'])
       assert.is(world.recorded.requests[0]?.status, 499)
       assert.ok(world.recorded.attempts.every(({ outcome }) => outcome === 'cancelled' || outcome === 'answered'))
     })
@@ -110,11 +110,11 @@ for (const [phase, { answer, stream }] of Object.entries(phases)) {
 test('provider pings reach clients of the same format', async () => {
   const events = getEvents('anthropic-messages', output['anthropic-messages']('a'))
   events.splice(3, 0, 'event: ping\ndata: {"type": "ping"}\n\n')
-  const { response } = await ask({
+  const { response } = await send({
     client: 'anthropic-messages',
     model: 'messages/m',
     stream: true,
-    answer: () => sse(events),
+    respond: () => sse(events),
   })
   assert.is((await response.text()).match(/event: ping/g)?.length, 1)
 })

@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { whole } from './responses.ts'
-import { ask, providerOf } from './support.ts'
+import { providerOf, send } from './support.ts'
 
 const test = suite('cases: tools whose input is one of several objects')
 
@@ -41,34 +41,34 @@ const pairs = wireFormats.flatMap((client) => wireFormats.map((target) => [clien
 
 for (const [client, target] of pairs) {
   const [bring, path] = bringing[client]
-  const asks = (schema: JsonObject, headers: Record<string, string> = {}) =>
-    ask({ client, model: `${providerOf[target]}/m`, body: bring(schema), headers, answer: () => json(whole[target]) })
+  const sendAll = (schema: JsonObject, headers: Record<string, string> = {}) =>
+    send({ client, model: `${providerOf[target]}/m`, body: bring(schema), headers, respond: () => json(whole[target]) })
 
   if (client === target || target === 'gemini')
     test(`the schema is unchanged from ${client} to ${target}`, async () => {
-      const { sent, warned } = await asks(union)
+      const { sent, warned } = await sendAll(union)
       assert.equal([getSchema(sent), warned], [union, []])
     })
   else
     test(`the schema becomes one object, with a warning, from ${client} to ${target}`, async () => {
-      const { sent, warned } = await asks(union)
+      const { sent, warned } = await sendAll(union)
       const properties = { ...byId.properties, ...byPath.properties }
       assert.equal(getSchema(sent), { type: 'object', properties })
       assert.equal(warned, [`replaced:${path}`])
-      const together = await asks(parts)
+      const together = await sendAll(parts)
       assert.equal(getSchema(together.sent), { type: 'object', properties, required: ['id', 'path'] })
       assert.equal(together.warned, [], 'nothing is lost of what holds at once')
-      const strict = await asks(union, { 'x-signalbox-strict': 'true' })
-      assert.equal([strict.response.status, strict.up.calls.length], [400, 0])
+      const strict = await sendAll(union, { 'x-signalbox-strict': 'true' })
+      assert.equal([strict.response.status, strict.upstream.calls.length], [400, 0])
     })
 }
 
 test("a joined schema isn't strict, because OpenAI would reject it", async () => {
-  const { call, warned } = await ask({
+  const { call, warned } = await send({
     client: 'anthropic-messages',
     model: 'responses/m',
     body: { tools: [{ name: 'open', input_schema: union, strict: true }] },
-    answer: () => json(whole['openai-responses']),
+    respond: () => json(whole['openai-responses']),
   })
   assert.is(JSON.parse(call?.body ?? '').tools[0].strict, false)
   assert.equal(warned, ['replaced:tools[0].input_schema', 'dropped:tools[0].strict'])

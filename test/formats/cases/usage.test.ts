@@ -4,7 +4,7 @@ import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { geminiChunk, messageStart, output, responseEnd, whole } from './responses.ts'
-import { ask, delta, getData, getStream, providerOf } from './support.ts'
+import { delta, getData, getStream, providerOf, send } from './support.ts'
 
 const test = suite('cases: usage')
 
@@ -31,7 +31,7 @@ const counts: Readonly<Record<WireFormat, JsonObject>> = {
   },
 }
 
-const answers: Readonly<Record<WireFormat, JsonObject>> = {
+const responses: Readonly<Record<WireFormat, JsonObject>> = {
   'openai-chat': { ...whole['openai-chat'], usage: counts['openai-chat'] },
   'openai-responses': { ...whole['openai-responses'], usage: counts['openai-responses'] },
   'anthropic-messages': { ...whole['anthropic-messages'], usage: counts['anthropic-messages'] },
@@ -104,12 +104,12 @@ for (const from of wireFormats) {
     test(`tokens are counted once, including cached ones, streamed or not (${from} provider, ${client} client)`, async () => {
       const written = from === 'gemini' || client === 'gemini' ? 0 : 100 // Gemini does not say what it writes
       const expected = [1_110, 1_000, written, 50]
-      const question = { client, model: `${providerOf[from]}/m` }
-      const once = await ask({ ...question, answer: () => json(answers[from]) })
+      const request = { client, model: `${providerOf[from]}/m` }
+      const once = await send({ ...request, respond: () => json(responses[from]) })
       const body = await once.response.json()
       assert.equal(result[client](body.usage ?? body.usageMetadata), expected)
-      const streamed = await ask({
-        ...{ ...question, stream: true, answer: () => getStream(from, streams[from]) },
+      const streamed = await send({
+        ...{ ...request, stream: true, respond: () => getStream(from, streams[from]) },
         body: client === 'openai-chat' ? { stream_options: { include_usage: true } } : {},
       })
       assert.equal(result[client](getUsage(await getData(streamed.response)) as never), expected)
@@ -126,17 +126,17 @@ test("cached tokens of a response aren't input tokens for a Messages client", as
     output_tokens: 1,
     total_tokens: 12_001,
   }
-  const answer = () => json({ ...whole['openai-responses'], usage })
-  const { response } = await ask({ client: 'anthropic-messages', model: 'responses/m', answer })
+  const respond = () => json({ ...whole['openai-responses'], usage })
+  const { response } = await send({ client: 'anthropic-messages', model: 'responses/m', respond })
   const { usage: result } = await response.json()
   assert.equal([result.input_tokens, result.cache_read_input_tokens], [992, 11_008])
 })
 
 test('tokens reported before a stream broke off are counted', async () => {
   const usageMetadata = { promptTokenCount: 7, candidatesTokenCount: 1, totalTokenCount: 8 }
-  const answer = () => getStream('gemini', [{ ...geminiChunk([{ text: 'a' }]), usageMetadata }])
+  const respond = () => getStream('gemini', [{ ...geminiChunk([{ text: 'a' }]), usageMetadata }])
   for (const client of wireFormats) {
-    const { response, world } = await ask({ client, model: 'gemini/m', stream: true, answer })
+    const { response, world } = await send({ client, model: 'gemini/m', stream: true, respond })
     await response.text()
     const [result] = world.recorded.usages
     assert.equal([result?.inputTokens, result?.outputTokens, world.recorded.requests[0]?.status], [7, 1, 502], client)
@@ -152,8 +152,8 @@ const endings: Record<string, JsonObject> = {
 for (const [vendor, ending] of Object.entries(endings)) {
   test(`tokens are read from ${vendor}'s usage fields, even in a passed-through stream`, async () => {
     for (const client of ['openai-chat', 'anthropic-messages'] as const) {
-      const answer = () => getStream('openai-chat', [delta({ content: 'a' }), ending, '[DONE]'])
-      const { response, world } = await ask({ client, model: 'chat/m', stream: true, answer })
+      const respond = () => getStream('openai-chat', [delta({ content: 'a' }), ending, '[DONE]'])
+      const { response, world } = await send({ client, model: 'chat/m', stream: true, respond })
       await response.text()
       const [result] = world.recorded.usages
       assert.equal([result?.inputTokens, result?.outputTokens], [7, 5], client)

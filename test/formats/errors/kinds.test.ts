@@ -22,9 +22,9 @@ test.before(() => loadErrorReaders())
 
 /** Asserts that routing and every translation classify the error as this kind. */
 async function assertKind(status: number, body: unknown, kind: ProviderErrorKind, note = ''): Promise<void> {
-  const answer = { status, body, header: () => undefined, now: 0 }
+  const response = { status, body, header: () => undefined, now: 0 }
   const meaning = getErrorMeaning(kind)
-  assert.is(readErrorResponse(answer).kind, kind, note)
+  assert.is(readErrorResponse(response).kind, kind, note)
   assert.is((await recorded(status, body)).class, meaning.class, `routing: ${note}`)
   for (const translator of [
     chatTranslator,
@@ -33,7 +33,7 @@ async function assertKind(status: number, body: unknown, kind: ProviderErrorKind
     geminiTranslator,
     converseTranslator,
   ])
-    assert.is(translator.parseError(answer).kind, meaning.error, `translation: ${note}`)
+    assert.is(translator.parseError(response).kind, meaning.error, `translation: ${note}`)
 }
 
 /** Error responses of OpenAI, Anthropic, and Google by their meaning for the gateway. */
@@ -199,12 +199,12 @@ const kindByStatus: Readonly<Record<number, ProviderErrorKind>> = {
 
 test('routing and translation agree on every recorded error', async () => {
   const kinds = new Map<ProviderErrorKind, number>()
-  for (const { name, status, answer } of recordedExchanges([...folders, ...openaiFolders])) {
-    if (status < 300 || answer === undefined) continue
+  for (const { name, status, response } of recordedExchanges([...folders, ...openaiFolders])) {
+    if (status < 300 || response === undefined) continue
     const named = kindByName.find(([pattern]) => pattern.test(name))?.[1]
     const kind = (status === 400 ? named : undefined) ?? kindByStatus[status]
     if (kind === undefined) throw new Error(`The kind of ${name} (status ${status}) is not known here.`)
-    await assertKind(status, answer, kind, name)
+    await assertKind(status, response, kind, name)
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
   }
   for (const kind of ['context-overflow', 'invalid-model', ...Object.values(kindByStatus)] as const)

@@ -60,10 +60,10 @@ watching('an error is detected, bare or in an array', () => {
 
 const whole = suite('non-streaming passed-through Gemini responses')
 
-const answer = { ...finish, usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 } }
+const response = { ...finish, usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 } }
 
 whole('usage is read from a complete response, even in an array', () => {
-  for (const body of [answer, [parts({ text: 'a' }), answer], [answer, { usageMetadata: {} }]]) {
+  for (const body of [response, [parts({ text: 'a' }), response], [response, { usageMetadata: {} }]]) {
     const { inputTokens, outputTokens } = reader.getUsage(body) ?? {}
     assert.equal([inputTokens, outputTokens], [3, 4])
   }
@@ -82,7 +82,7 @@ whole('a complete response may be an error', () => {
     status: 429,
     error,
   })
-  assert.is(reader.getError(answer), undefined)
+  assert.is(reader.getError(response), undefined)
   assert.equal(geminiErrors.read([{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
 })
 
@@ -96,12 +96,12 @@ const contents = [{ role: 'user', parts: [{ text: 'q' }] }]
 const system_instruction = { parts: [{ text: 's' }] }
 
 counting('a token count request contains contents or a complete request', () => {
-  const ask = (body: object) => {
+  const send = (body: object) => {
     const { warnings, target } = contexts(geminiTranslator)
     return writeCountRequest(parseCountRequest({ ...body }, { warnings, route: { model: 'm', stream: false } }), target)
   }
-  assert.equal(ask({ contents }), { path: '/models/m:countTokens', headers: {}, body: { contents } })
-  assert.equal(ask({ generate_content_request: { model: 'models/x', contents, system_instruction } }), {
+  assert.equal(send({ contents }), { path: '/models/m:countTokens', headers: {}, body: { contents } })
+  assert.equal(send({ generate_content_request: { model: 'models/x', contents, system_instruction } }), {
     path: '/models/m:countTokens',
     headers: {},
     body: { generateContentRequest: { model: 'models/m', contents, systemInstruction: system_instruction } },

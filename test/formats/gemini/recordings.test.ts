@@ -102,11 +102,11 @@ const isGeneration = (url: string) => /:(?:generateContent|streamGenerateContent
 
 test('recorded responses keep their meaning when parsed and written again', () => {
   let understood = 0
-  for (const { name, url, status, answer } of recordedExchanges(['gemini'])) {
-    if (!isGeneration(url) || status !== 200 || !isObject(answer)) continue
+  for (const { name, url, status, response } of recordedExchanges(['gemini'])) {
+    if (!isGeneration(url) || status !== 200 || !isObject(response)) continue
     const { read, write } = contexts(geminiTranslator)
-    const again = geminiTranslator.writeResponse(geminiTranslator.parseResponse(answer, read), write())
-    const [output, received] = [readResult([again]), readResult([answer])]
+    const again = geminiTranslator.writeResponse(geminiTranslator.parseResponse(response, read), write())
+    const [output, received] = [readResult([again]), readResult([response])]
     assert.equal(
       [output.text, output.reasoning, output.calls],
       [received.text, received.reasoning, received.calls],
@@ -120,9 +120,10 @@ test('recorded responses keep their meaning when parsed and written again', () =
 
 test('parses recorded errors', () => {
   const kinds = recordedExchanges(['gemini'])
-    .filter(({ status, url, answer }) => status >= 400 && isGeneration(url) && isObject(answer))
+    .filter(({ status, url, response }) => status >= 400 && isGeneration(url) && isObject(response))
     .map(
-      ({ status, answer: body }) => geminiTranslator.parseError({ status, body, header: () => undefined, now: 0 }).kind,
+      ({ status, response: body }) =>
+        geminiTranslator.parseError({ status, body, header: () => undefined, now: 0 }).kind,
     )
   assert.equal([...new Set(kinds)].sort(), [
     'authentication',

@@ -41,12 +41,12 @@ const choice = fc
     calls: fc.oneof(fc.constant([]), calls(0)),
     finish: fc.constantFrom('stop', 'length', 'content-filter', 'pause'),
   })
-  .map(({ said, cited: text, calls: made, finish }) => ({
-    content: [...said, ...(text ? [text] : []), ...made],
-    finish: { reason: finish === 'stop' && made.length > 0 ? 'tool-calls' : finish },
+  .map(({ said, cited: text, calls: created, finish }) => ({
+    content: [...said, ...(text ? [text] : []), ...created],
+    finish: { reason: finish === 'stop' && created.length > 0 ? 'tool-calls' : finish },
   }))
 
-const answer = fc.record({ choices: fc.array(choice, { minLength: 1, maxLength: 2 }), usage: optional(usage) }).map(
+const response = fc.record({ choices: fc.array(choice, { minLength: 1, maxLength: 2 }), usage: optional(usage) }).map(
   (fields) => plain(fields) as CanonicalResponse, // its literals are those of the type
 )
 
@@ -66,7 +66,7 @@ const numbered = (value: CanonicalResponse): CanonicalResponse => ({
 test('writing and reparsing a response preserves its meaning', () => {
   const { read, write } = contexts(geminiTranslator)
   fc.assert(
-    fc.property(answer.map(numbered), (given) => {
+    fc.property(response.map(numbered), (given) => {
       const { choices, usage: tokens } = geminiTranslator.parseResponse(
         plain(geminiTranslator.writeResponse(given, write())),
         read,
@@ -79,7 +79,7 @@ test('writing and reparsing a response preserves its meaning', () => {
 
 test('a stream means the same as the complete response, no matter where it is split', () => {
   fc.assert(
-    fc.property(answer.map(numbered), fc.integer({ min: 1, max: 60 }), (given, size) => {
+    fc.property(response.map(numbered), fc.integer({ min: 1, max: 60 }), (given, size) => {
       const { read, write } = contexts(geminiTranslator)
       const { candidates, ...rest } = Object(geminiTranslator.writeResponse(given, write()))
       const sse = [{ candidates, ...rest }].map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join('')

@@ -29,7 +29,7 @@ const userPart: fc.Arbitrary<UserPart> = fc.oneof(
 /** A user turn, the model's reply, and the results of its calls. */
 const rounds = fc.array(
   fc.record({
-    asked: fc.array(userPart, { minLength: 1 }),
+    requested: fc.array(userPart, { minLength: 1 }),
     said: fc.array(saidPart, { minLength: 1 }),
     calls: calls(0),
     output: fc.array(fc.oneof(words, json)),
@@ -47,8 +47,8 @@ const conversation = fc.record({ system: fc.array(words), rounds }).map(({ syste
         },
       ]
     : []),
-  ...list.flatMap(({ asked, said, calls: made, output }, round): Turn[] => {
-    const own = made.map(
+  ...list.flatMap(({ requested, said, calls: created, output }, round): Turn[] => {
+    const own = created.map(
       (call, index): ToolCallPart => ({
         ...call,
         id: `c${round}_${index}`,
@@ -56,7 +56,7 @@ const conversation = fc.record({ system: fc.array(words), rounds }).map(({ syste
       }),
     )
     return [
-      { role: 'user', content: asked },
+      { role: 'user', content: requested },
       { role: 'assistant', content: [...said, ...own] },
       {
         role: 'tool',
@@ -139,8 +139,8 @@ test('writing and reparsing a request preserves its meaning', () => {
   const { target, warnings } = contexts(geminiTranslator, { traits: { lacks: [], inputs } })
   const own = { ...target, origin }
   fc.assert(
-    fc.property(request, (asked) => {
-      const { request: prepared } = prepareRequest(asked, {
+    fc.property(request, (requested) => {
+      const { request: prepared } = prepareRequest(requested, {
         ...own,
         supportedOptions: geminiTranslator.supportedOptions,
       })

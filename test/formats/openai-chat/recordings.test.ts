@@ -108,17 +108,17 @@ test('a recorded request is unchanged after parsing, writing, and reparsing', ()
 
 test('the parser reads all recorded responses', () => {
   let understood = 0
-  for (const { name, url, status, answer } of recordedExchanges(folders)) {
-    if (!url.includes('/chat/completions') || status !== 200 || !isObject(answer) || !Array.isArray(answer.choices))
+  for (const { name, url, status, response } of recordedExchanges(folders)) {
+    if (!url.includes('/chat/completions') || status !== 200 || !isObject(response) || !Array.isArray(response.choices))
       continue
     const { read } = contexts(chatTranslator)
-    const { choices, usage } = chatTranslator.parseResponse(answer, read)
-    const [message] = answer.choices.map((choice) => choice.message ?? choice.delta)
+    const { choices, usage } = chatTranslator.parseResponse(response, read)
+    const [message] = response.choices.map((choice) => choice.message ?? choice.delta)
     const text = choices[0]?.content.map((part) => (part.type === 'text' ? part.text : '')).join('')
     if (typeof message?.content === 'string') assert.is(text, message.content, name)
     const calls = choices[0]?.content.filter((part) => part.type === 'tool-call').length
     assert.is(calls, message?.tool_calls?.length ?? (message?.function_call?.name ? 1 : 0), name)
-    if (isObject(answer.usage)) assert.is(usage?.inputTokens, answer.usage.prompt_tokens, name)
+    if (isObject(response.usage)) assert.is(usage?.inputTokens, response.usage.prompt_tokens, name)
     understood++
   }
   assert.ok(understood > 700, String(understood))

@@ -84,14 +84,14 @@ test('every recorded stream ends normally and has usage', () => {
 
 test('the format distinguishes recorded responses from errors', () => {
   const kinds = new Set<string>()
-  for (const { name, url, status, answer } of recordedExchanges(['openai-responses'])) {
-    if (!/\/responses$/.test(url) || answer === undefined) continue
+  for (const { name, url, status, response } of recordedExchanges(['openai-responses'])) {
+    if (!/\/responses$/.test(url) || response === undefined) continue
     if (status === 200) {
-      assert.is(reader.getError(answer), undefined, name)
-      if (isObject(answer) && answer.usage) assert.ok(reader.getUsage(answer), name)
+      assert.is(reader.getError(response), undefined, name)
+      if (isObject(response) && response.usage) assert.ok(reader.getUsage(response), name)
       continue
     }
-    const error = responsesTranslator.parseError({ status, body: answer, header: () => undefined, now: 0 })
+    const error = responsesTranslator.parseError({ status, body: response, header: () => undefined, now: 0 })
     assert.ok(error.message.length > 10, name)
     kinds.add(error.kind)
   }

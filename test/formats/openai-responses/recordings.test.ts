@@ -73,12 +73,13 @@ const exchanges = () => recordedExchanges(['openai-responses']).filter(({ url })
 
 test('the parser reads all recorded responses', () => {
   let understood = 0
-  for (const { name, status, answer } of exchanges()) {
-    if (status !== 200 || !isObject(answer) || answer.status === 'queued' || !Array.isArray(answer.output)) continue
+  for (const { name, status, response } of exchanges()) {
+    if (status !== 200 || !isObject(response) || response.status === 'queued' || !Array.isArray(response.output))
+      continue
     const { read } = contexts(responsesTranslator, ours)
-    const { choices, usage } = responsesTranslator.parseResponse(answer, read)
+    const { choices, usage } = responsesTranslator.parseResponse(response, read)
     const content = choices[0]?.content ?? []
-    const items = answer.output.filter(isObject)
+    const items = response.output.filter(isObject)
     const output = items.flatMap((item) => (item.type === 'message' && Array.isArray(item.content) ? item.content : []))
     assert.is(
       content.map((part) => (part.type === 'text' ? part.text : '')).join(''),
@@ -94,7 +95,7 @@ test('the parser reads all recorded responses', () => {
     )
     const thoughts = items.filter((item) => item.type === 'reasoning' && thinks(item))
     assert.is(content.filter(({ type }) => type === 'reasoning').length, thoughts.length, name)
-    assert.is(usage?.inputTokens, isObject(answer.usage) ? answer.usage.input_tokens : undefined, name)
+    assert.is(usage?.inputTokens, isObject(response.usage) ? response.usage.input_tokens : undefined, name)
     understood++
   }
   assert.ok(understood > 300, String(understood))

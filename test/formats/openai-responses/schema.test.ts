@@ -42,8 +42,8 @@ test('a non-streaming response matches the schema', () => {
   for (const reason of ['stop', 'length', 'malformed-call'] as const)
     for (const body of [callOptions, { input: 'a' }]) {
       const choices = [{ content, finish: { reason } }]
-      const answer = responsesTranslator.writeResponse({ choices, usage }, write(request(body)))
-      assert.equal(problems('ResponseResource', answer), [])
+      const response = responsesTranslator.writeResponse({ choices, usage }, write(request(body)))
+      assert.equal(problems('ResponseResource', response), [])
     }
 })
 

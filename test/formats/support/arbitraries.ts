@@ -39,7 +39,7 @@ const usage = fc
   }))
 
 /** A response that ends according to its content, or is truncated. */
-export const answer: fc.Arbitrary<CanonicalResponse> = fc
+export const response: fc.Arbitrary<CanonicalResponse> = fc
   .record({
     thought: maybe(words),
     said: content('a'),
@@ -67,15 +67,15 @@ const shown = fc.constantFrom<UserPart[]>(
 const exchange = (round: number): fc.Arbitrary<Turn[]> =>
   fc
     .record({
-      asked: words,
+      requested: words,
       seen: fc.array(shown, { maxLength: 2 }),
       said: content(round),
       results: fc.array(words, { minLength: 3, maxLength: 3 }),
     })
-    .map(({ asked, seen, said, results }): Turn[] => {
+    .map(({ requested, seen, said, results }): Turn[] => {
       const calls = said.flatMap((part) => (part.type === 'tool-call' ? [part] : []))
       return [
-        { role: 'user', content: [...seen, text(asked)] },
+        { role: 'user', content: [...seen, text(requested)] },
         { role: 'assistant', content: said },
         ...(calls.length > 0
           ? [

@@ -14,7 +14,7 @@ export interface Exchange {
   request: unknown
   status: number
   /** JSON, or the raw body of an event stream. */
-  answer: unknown
+  response: unknown
   sse: string | undefined
   /** The body, if it was recorded as bytes. */
   bytes: Uint8Array | undefined
@@ -57,7 +57,7 @@ function getExchanges(path: string): Exchange[] {
     url: request.url,
     request: request.body.json,
     status: response.status,
-    answer: response.body.json ?? response.body.text,
+    response: response.body.json ?? response.body.text,
     sse: typeof response.body.sse === 'string' ? response.body.sse : undefined,
     bytes: toBytes(response.body),
   }))

@@ -84,7 +84,7 @@ export class History {
   }
 
   /** Responds to a call like a provider. */
-  answer(call: Call, title: string): Response | Promise<Response> {
+  respond(call: Call, title: string): Response | Promise<Response> {
     const random = this.#random
     this.#minute = Math.max(this.#minute, toMinute(this.#on.clock.now()))
     const account: CallAccount = { title, minute: this.#minute, tokens: 0, usd: 0 }
@@ -94,9 +94,9 @@ export class History {
     if (kind < 2) return json({ error: { message: 'Broken' } }, 500)
     if (kind === 2) return json({ error: { message: 'Busy' } }, 429, { 'retry-after': '1' })
     if (kind === 3) return Response.error()
-    const answering = () => (call.signal.aborted ? Response.error() : this.#answered(call, account))
-    if (kind > 9) return answering()
-    return new Promise((resolve) => this.#waiting.push(() => resolve(answering())))
+    const respond = () => (call.signal.aborted ? Response.error() : this.#answered(call, account))
+    if (kind > 9) return respond()
+    return new Promise((resolve) => this.#waiting.push(() => resolve(respond())))
   }
 
   /** Creates a response with the maximum number of tokens or fewer, complete or cut off. */
@@ -124,8 +124,8 @@ export class History {
         account.usd = price ? (input * price.input + (tokens - input) * price.output) / 1e6 : 0
       },
     }
-    const answer = metered({ input, output, words }, report)(call, 0)
-    return random.below(6) === 0 ? cutAt(answer, random.below(8), random.below(2) === 0) : answer
+    const response = metered({ input, output, words }, report)(call, 0)
+    return random.below(6) === 0 ? cutAt(response, random.below(8), random.below(2) === 0) : response
   }
 
   async #step(): Promise<void> {
@@ -180,7 +180,7 @@ export class History {
     if (isAlone) await this.#settled() // an abandoned request may still be making its reservation
     const states = isAlone ? await this.#states() : []
     const before = isAlone && states.every(({ reserved }) => reserved === 0) ? states : undefined
-    this.#on.ask(title, this)
+    this.#on.send(title, this)
     const limits = this.#limits
     const leaving = new AbortController()
     const headers = { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', 'x-title': title }

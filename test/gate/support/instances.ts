@@ -72,7 +72,7 @@ export class Instances {
     this.#histories.set(history.keyId, history)
   }
 
-  ask(title: string, history: History): void {
+  send(title: string, history: History): void {
     this.#byTitle.set(title, history)
   }
 
@@ -94,6 +94,6 @@ export class Instances {
     const title = call.headers.get('x-title') ?? ''
     const history = this.#byTitle.get(title)
     if (!history) throw new Error(`a call of no request: ${title}`)
-    return history.answer(call, title)
+    return history.respond(call, title)
   }
 }

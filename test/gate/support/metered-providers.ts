@@ -29,13 +29,14 @@ export const metered =
     if (/count_tokens|countTokens|input_tokens/.test(pathname)) return json(countOf(pathname, input))
     const isStream = body.stream === true || pathname.includes('streamGenerateContent')
     const terms = { input, output, words, count }
-    const answer = Object.entries(answers).find(([path]) => pathname.includes(path))?.[1] ?? answers['chat/completions']
-    return isStream ? sse(answer.events(terms)) : json(answer.whole(terms))
+    const response =
+      Object.entries(responses).find(([path]) => pathname.includes(path))?.[1] ?? responses['chat/completions']
+    return isStream ? sse(response.events(terms)) : json(response.whole(terms))
   }
 
 /** Returns the tokens that a response in OpenAI's format reports. */
-function tokensIn(answer: object): number {
-  const { usage } = answer as { usage?: { total_tokens?: number } }
+function tokensIn(response: object): number {
+  const { usage } = response as { usage?: { total_tokens?: number } }
   return usage?.total_tokens ?? 0
 }
 
@@ -93,7 +94,7 @@ const candidate = (text: string, finishReason?: string) => [
   { index: 0, content: { role: 'model', parts: [{ text }] }, ...(finishReason && { finishReason }) },
 ]
 
-const answers: Record<string, Answers> & { 'chat/completions': Answers } = {
+const responses: Record<string, Answers> & { 'chat/completions': Answers } = {
   'chat/completions': {
     whole(terms) {
       terms.count()

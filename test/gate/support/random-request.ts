@@ -35,9 +35,9 @@ export async function cutAt(
   chunks: number,
   isBroken: boolean,
 ): Promise<Response> {
-  const answer = await answering
-  if (!/event-stream/.test(answer.headers.get('content-type') ?? '')) return answer
-  const reader = answer.body?.getReader()
+  const response = await answering
+  if (!/event-stream/.test(response.headers.get('content-type') ?? '')) return response
+  const reader = response.body?.getReader()
   let left = chunks
   const body = new ReadableStream<Uint8Array>(
     {
@@ -52,5 +52,5 @@ export async function cutAt(
     },
     { highWaterMark: 0 },
   )
-  return new Response(body, { headers: answer.headers })
+  return new Response(body, { headers: response.headers })
 }

@@ -53,7 +53,7 @@ export interface GateOptions {
   groupLimits?: UsageLimits
   settings?: SettingsChange
   /** Default: all providers in the catalog respond and report their usage (`metered`). */
-  answer?: Answering
+  respond?: Answering
   storage?: Storage
   clock?: FakeClock
   combos?: Record<string, string[]>
@@ -66,7 +66,7 @@ export interface GateOptions {
 /** A gateway with one key that has limits. */
 export interface GateWorld {
   gateway: Gateway
-  up: FakeUpstream
+  upstream: FakeUpstream
   clock: FakeClock
   storage: Storage
   key: string
@@ -97,12 +97,12 @@ export async function openGate(options: GateOptions = {}): Promise<GateWorld> {
   const { clock = fakeClock(), combos = {}, aliases = {}, limits, models, groupLimits, settings } = options
   const storage = options.storage ?? memoryStorage({ clock })
   const reported = { tokens: 0 }
-  const up = fakeUpstream(options.answer ?? metered({}, reported))
+  const upstream = fakeUpstream(options.respond ?? metered({}, reported))
   const errors: unknown[] = []
   const gateway = createGateway({
     storage,
     clock,
-    fetch: up,
+    fetch: upstream,
     catalog,
     logger: false,
     ...(options.usage !== undefined && { usage: options.usage }),
@@ -148,7 +148,7 @@ export async function openGate(options: GateOptions = {}): Promise<GateWorld> {
   }
   return {
     gateway,
-    up,
+    upstream,
     clock,
     storage,
     key,

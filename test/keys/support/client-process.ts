@@ -39,7 +39,7 @@ const now = () => performance.timeOrigin + performance.now()
 /** When the last accepted request began, and when the first rejection arrived. A later acceptance would be an error. */
 const seen = { accepted: 0, refused: 0, lastAccepted: 0, firstRefused: Number.POSITIVE_INFINITY, back: 0, others: '' }
 
-if (key) await ask()
+if (key) await send()
 say('ready')
 for await (const order of createInterface({ input: process.stdin })) {
   if (order === 'ask') void Promise.all([load(), load()]).then(() => say(`saw ${JSON.stringify(seen)}`))
@@ -61,13 +61,13 @@ async function add(): Promise<void> {
 
 async function load(): Promise<void> {
   while (seen.refused < AFTER) {
-    await ask()
+    await send()
     await setImmediate()
     if (seen.accepted === BEFORE) say('under load')
   }
 }
 
-async function ask(): Promise<void> {
+async function send(): Promise<void> {
   const startedAt = now()
   const response = await gateway.fetch('http://gateway/v1/chat/completions', {
     method: 'POST',

@@ -17,7 +17,7 @@ const catalog = {
 
 /** Each provider always responds in its own format. */
 async function open({ vector = floats as unknown, status = 200 } = {}) {
-  const up = fakeUpstream(({ url, body }) => {
+  const upstream = fakeUpstream(({ url, body }) => {
     const sent = JSON.parse(body)
     if (url.pathname.endsWith('/v2/embed'))
       return json({
@@ -31,22 +31,22 @@ async function open({ vector = floats as unknown, status = 200 } = {}) {
     const data = inputs.map((_: unknown, index: number) => ({ object: 'embedding', index, embedding: vector }))
     return json({ object: 'list', data, model: 'small', usage: { prompt_tokens: 2, total_tokens: 2 } })
   })
-  const world = await openWorld({ fetch: up, catalog, connections: ['openai', 'cohere'] })
-  const ask = async (body: object, path = '/v1/embeddings', headers = {}) => {
+  const world = await openWorld({ fetch: upstream, catalog, connections: ['openai', 'cohere'] })
+  const send = async (body: object, path = '/v1/embeddings', headers = {}) => {
     const response = await world.post(path, body, { headers })
     const text = await response.text()
     return { response, text, body: JSON.parse(text) }
   }
-  return { ...world, up, ask }
+  return { ...world, upstream, send }
 }
 
 test("a request in the provider's own format and its response pass through byte for byte", async () => {
-  const { ask, up, recorded } = await open()
-  const { response, text } = await ask({ model: 'openai/small', input: 'Hi', strange: [1.5] })
+  const { send, upstream, recorded } = await open()
+  const { response, text } = await send({ model: 'openai/small', input: 'Hi', strange: [1.5] })
   assert.is(response.status, 200)
-  assert.is(up.calls[0]?.url.href, 'http://openai.test/v1/embeddings')
-  assert.is(up.calls[0]?.body, '{"model":"small","input":"Hi","strange":[1.5]}')
-  assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer secret-of-openai')
+  assert.is(upstream.calls[0]?.url.href, 'http://openai.test/v1/embeddings')
+  assert.is(upstream.calls[0]?.body, '{"model":"small","input":"Hi","strange":[1.5]}')
+  assert.is(upstream.calls[0]?.headers.get('authorization'), 'Bearer secret-of-openai')
   assert.is(
     text,
     '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.25,-0.5,1]}],"model":"small","usage":{"prompt_tokens":2,"total_tokens":2}}',
@@ -65,8 +65,8 @@ test('vectors have the encoding that the client requests, even if the provider s
     [base64, 'float', floats],
     [base64, undefined, floats],
   ] as const) {
-    const { ask } = await open({ vector })
-    const { body } = await ask({ model: 'openai/small', input: ['Hi', 'you'], encoding_format })
+    const { send } = await open({ vector })
+    const { body } = await send({ model: 'openai/small', input: ['Hi', 'you'], encoding_format })
     assert.equal(
       body.data.map((one: { embedding: unknown }) => one.embedding),
       [wanted, wanted],
@@ -75,10 +75,10 @@ test('vectors have the encoding that the client requests, even if the provider s
 })
 
 test("a request in another format than the provider's is translated", async () => {
-  const { ask, up } = await open()
-  const { body, response } = await ask({ model: 'cohere/embed-v4.0', input: ['Hi', 'you'], dimensions: 256 })
-  assert.is(up.calls[0]?.url.href, 'http://cohere.test/v2/embed')
-  assert.equal(JSON.parse(up.calls[0]?.body ?? ''), {
+  const { send, upstream } = await open()
+  const { body, response } = await send({ model: 'cohere/embed-v4.0', input: ['Hi', 'you'], dimensions: 256 })
+  assert.is(upstream.calls[0]?.url.href, 'http://cohere.test/v2/embed')
+  assert.equal(JSON.parse(upstream.calls[0]?.body ?? ''), {
     model: 'embed-v4.0',
     texts: ['Hi', 'you'],
     input_type: 'search_document',
@@ -93,22 +93,24 @@ test("a request in another format than the provider's is translated", async () =
     model: 'embed-v4.0',
     usage: { prompt_tokens: 2, total_tokens: 2 },
   })
-  const strict = await ask({ model: 'cohere/embed-v4.0', input: 'Hi' }, '/v1/embeddings', { 'x-signalbox-strict': '1' })
+  const strict = await send({ model: 'cohere/embed-v4.0', input: 'Hi' }, '/v1/embeddings', {
+    'x-signalbox-strict': '1',
+  })
   assert.is(strict.response.status, 400)
   assert.match(strict.body.error.message, /^"input_type": /)
 })
 
 test('a request with more inputs than the provider accepts is split, and the results are joined in order', async () => {
-  const { ask, up } = await open()
+  const { send, upstream } = await open()
   const input = Array.from({ length: 200 }, (_, at) => `text ${at}`)
-  const { body, response } = await ask({ model: 'cohere/embed-v4.0', input, input_type: 'search_query' })
+  const { body, response } = await send({ model: 'cohere/embed-v4.0', input, input_type: 'search_query' })
   assert.is(response.status, 200)
   assert.equal(
-    up.calls.map((call) => JSON.parse(call.body).texts.length),
+    upstream.calls.map((call) => JSON.parse(call.body).texts.length),
     [96, 96, 8],
   )
   assert.equal(
-    up.calls.flatMap((call) => JSON.parse(call.body).texts),
+    upstream.calls.flatMap((call) => JSON.parse(call.body).texts),
     input,
   )
   assert.equal(
@@ -119,30 +121,30 @@ test('a request with more inputs than the provider accepts is split, and the res
 })
 
 test('a combo falls back to the next provider when one fails', async () => {
-  const { ask, api, up } = await open({ status: 500 })
+  const { send, api, upstream } = await open({ status: 500 })
   const models = ['openai/small', 'cohere/embed-v4.0']
   await api.combos.create({ name: 'vectors', kind: 'embedding', models, sameVectors: true })
-  const { response } = await ask({ model: 'vectors', input: 'Hi', input_type: 'query' })
+  const { response } = await send({ model: 'vectors', input: 'Hi', input_type: 'query' })
   assert.is(response.status, 200)
   assert.is(response.headers.get('x-signalbox-target'), 'cohere/embed-v4.0')
-  assert.equal(up.providers, ['openai', 'cohere'])
+  assert.equal(upstream.providers, ['openai', 'cohere'])
 })
 
 test('clients of each format can read gateway and provider errors', async () => {
-  const { ask } = await open({ status: 400 })
+  const { send } = await open({ status: 400 })
   for (const body of [
     { model: 'nobody/m' },
     { model: 'openai/small', input: 7, texts: 7 },
     { model: 'openai/small' },
   ]) {
     const sent = { input: 'Hi', texts: ['Hi'], ...body }
-    const openai = await ask(sent)
+    const openai = await send(sent)
     assert.is(typeof openai.body.error.message, 'string')
-    const cohere = await ask(sent, '/v2/embed')
+    const cohere = await send(sent, '/v2/embed')
     assert.ok(cohere.response.status >= 400)
     assert.type(cohere.body.message, 'string')
     const { model, ...rest } = sent
-    const google = await ask({ ...rest, content: { parts: [{ text: 'Hi' }] } }, `/v1beta/models/${model}:embedContent`)
+    const google = await send({ ...rest, content: { parts: [{ text: 'Hi' }] } }, `/v1beta/models/${model}:embedContent`)
     assert.is(google.body.error.code, google.response.status)
   }
 })
@@ -158,10 +160,10 @@ test("a dollar limit counts embeddings at their input price, and an unknown pric
     },
   }
   const data = [{ object: 'embedding', index: 0, embedding: floats }]
-  const up = fakeUpstream(() =>
+  const upstream = fakeUpstream(() =>
     json({ object: 'list', data, model: 'm', usage: { prompt_tokens: 100, total_tokens: 100 } }),
   )
-  const { api, post, recorded } = await openWorld({ fetch: up, catalog: priced, connections: ['openai'] })
+  const { api, post, recorded } = await openWorld({ fetch: upstream, catalog: priced, connections: ['openai'] })
   const { key } = await api.keys.create({ name: 'k', limits: { usd: { day: 5 } } })
   const headers = { authorization: `Bearer ${key}` }
   const unpriced = await post('/v1/embeddings', { model: 'openai/unpriced', input: 'Hi' }, { headers })

@@ -8,7 +8,7 @@ import { defaultCatalog } from '../../../src/protocols/providers/catalog.ts'
 import { fakeUpstream } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { answering, type FakeVendor, type Seen, vectorOf, vendors } from './vendors.ts'
+import { type FakeVendor, respond, type Seen, vectorOf, vendors } from './vendors.ts'
 
 const test = suite('embedding requests from the official clients')
 
@@ -22,10 +22,10 @@ const requested = ['OpenAI', 'Ollama', 'Cohere', 'Google', 'Voyage', 'Titan on B
 
 async function open(vendor: FakeVendor) {
   const seen: Seen[] = []
-  const up = fakeUpstream(answering(vendor, (one) => seen.push(one)))
-  const { gateway } = await openWorld({ fetch: up, catalog: defaultCatalog, connections: [vendor.connection] })
+  const upstream = fakeUpstream(respond(vendor, (one) => seen.push(one)))
+  const { gateway } = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: [vendor.connection] })
   const fetch = (input: string | URL | Request, init?: RequestInit) => gateway.fetch(new Request(input, init))
-  return { up, seen, fetch, model: `${vendor.connection.provider}/${vendor.model}` }
+  return { up: upstream, seen, fetch, model: `${vendor.connection.provider}/${vendor.model}` }
 }
 
 for (const [name, vendor] of requested) {

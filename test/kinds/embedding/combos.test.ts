@@ -7,17 +7,17 @@ import { embedding } from './sample.ts'
 const test = suite('embedding model combos')
 
 async function open(options: Parameters<typeof openWorld>[0] = {}) {
-  const up = fakeUpstream(() => json(embedding.answer))
-  const world = await openWorld({ fetch: up, catalog: {}, connections: [], ...options })
+  const upstream = fakeUpstream(() => json(embedding.response))
+  const world = await openWorld({ fetch: upstream, catalog: {}, connections: [], ...options })
   for (const provider of ['a', 'b'])
     await world.api.connections.create({ provider, baseUrl: `http://${provider}.test/v1` }).catch(() => {})
   const make = (name: string, models: string[], more: object = {}) =>
     world.api.combos.create({ name, kind: 'embedding', models, ...more })
-  const ask = async (model: string) => {
+  const send = async (model: string) => {
     const response = await world.post('/v1/embeddings', { model, input: 'Hi' })
     return `${response.status} ${response.status === 200 ? '' : ((await response.json()) as Failed).error.message}`
   }
-  return { ...world, up, make, ask }
+  return { ...world, upstream, make, send }
 }
 
 /** The change is refused in these words. */
@@ -36,19 +36,19 @@ interface Failed {
 const MIXED = /"models" must all be the same embedding model/
 
 test('one model at several providers is accepted, with any prefix in its ID', async () => {
-  const { make, ask } = await open()
+  const { make, send } = await open()
   await make('small', ['a/text-embedding-3-small', 'b/openai/text-embedding-3-small', 'azure/Text-Embedding-3-Small'])
   await make('titan', ['bedrock/amazon.titan-embed-text-v2:0', 'bedrock/us.amazon.titan-embed-text-v2:0'])
   await make('local', ['ollama/nomic-embed-text', 'ollama/nomic-embed-text:latest'])
-  assert.is(await ask('small'), '200 ')
+  assert.is(await send('small'), '200 ')
 })
 
 test('two models are rejected when the combo is created, unless they are declared to have the same vectors', async () => {
-  const { make, ask, api } = await open()
+  const { make, send, api } = await open()
   await refused(make('two', ['a/small', 'a/large']), /vectors of "a\/small" and "a\/large" cannot be compared/)
   await refused(make('two', ['a/small', 'a/large'], { sameVectors: false }), MIXED)
   await make('two', ['a/small', 'a/large'], { sameVectors: true })
-  assert.is(await ask('two'), '200 ')
+  assert.is(await send('two'), '200 ')
   await api.combos.create({ name: 'chat', models: ['a/small', 'a/large'] }) // of another kind
 })
 
@@ -81,15 +81,15 @@ test('a combo stored earlier or changed by an alias is rejected on use', async (
   await first.make('two', ['a/small', 'a/large'], { sameVectors: true })
   for (const { key, value } of await storage.list(''))
     if (value.includes('"sameVectors":true')) await storage.set(key, value.replace(/,?"sameVectors":true/, ''))
-  const { ask, up, api, make } = await open({ storage })
+  const { send, upstream, api, make } = await open({ storage })
   assert.match(
-    await ask('two'),
+    await send('two'),
     /^400 The combo "two" mixes embedding models: the vectors of "a\/small" and "a\/large" cannot be compared/,
   )
   await api.aliases.set({ alias: 'vectors', model: 'b/small' })
   await make('aliased', ['a/small', 'vectors'])
-  assert.is(await ask('aliased'), '200 ')
+  assert.is(await send('aliased'), '200 ')
   await api.aliases.set({ alias: 'vectors', model: 'b/large' })
-  assert.match(await ask('aliased'), /^400 The combo "aliased" mixes embedding models/)
-  assert.is(up.calls.length, 1)
+  assert.match(await send('aliased'), /^400 The combo "aliased" mixes embedding models/)
+  assert.is(upstream.calls.length, 1)
 })

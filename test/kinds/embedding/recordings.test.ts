@@ -65,7 +65,7 @@ const modelOf = (url: string, body: Record<string, unknown>) =>
 
 test("recorded vendor responses reach every client in the client's format", async () => {
   if (!existsSync(folder)) skip('recordings: ../shared/recordings is not here')
-  let answers = 0
+  let responses = 0
   for (const { file, vendor, request, response } of recordings()) {
     const connection = connections[vendor]
     const { json: sent } = request.body
@@ -73,9 +73,9 @@ test("recorded vendor responses reach every client in the client's format", asyn
     if (!connection || !sent || !given || response.status !== 200) continue
     const texts = textsOf(sent)
     if (!texts.every((text) => typeof text === 'string')) continue // images
-    const up = fakeUpstream(() => json(given))
+    const upstream = fakeUpstream(() => json(given))
     const { post, recorded } = await openWorld({
-      fetch: up,
+      fetch: upstream,
       catalog: defaultCatalog,
       connections: [connection as never],
     })
@@ -87,12 +87,12 @@ test("recorded vendor responses reach every client in the client's format", asyn
     ] as const) {
       const requested = await post(path, body)
       assert.is(requested.status, 200, `${file} ${path} ${await requested.clone().text()}`)
-      const answer = (await requested.json()) as Record<string, unknown>
-      const vectors = path === '/v2/embed' ? Object(answer.embeddings).float : (answer.data as unknown[])
+      const response = (await requested.json()) as Record<string, unknown>
+      const vectors = path === '/v2/embed' ? Object(response.embeddings).float : (response.data as unknown[])
       assert.is(vectors.length, texts.length, file)
-      answers++
+      responses++
     }
     assert.equal(recorded.errors, [], file)
   }
-  assert.ok(answers > 100, `only ${answers} answers`)
+  assert.ok(responses > 100, `only ${responses} answers`)
 })

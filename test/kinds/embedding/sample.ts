@@ -10,7 +10,7 @@ export const embedding: KindSample = {
     'gemini-batch': { requests: [{ model: 'models/m', content: { parts: [{ text: 'Hi' }] } }] },
   },
   path: '/embeddings',
-  answer: {
+  response: {
     object: 'list',
     data: [{ object: 'embedding', index: 0, embedding: [0.25, -0.5, 1] }],
     model: 'm',

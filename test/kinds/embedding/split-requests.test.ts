@@ -12,15 +12,15 @@ interface Sent {
   requests: object[]
 }
 
-async function open(provider: string, answer: (sent: Sent, nth: number) => object) {
-  const answering: Answering = ({ body }, nth) => json(answer(JSON.parse(body), nth))
-  const up = fakeUpstream(answering)
+async function open(provider: string, respond: (sent: Sent, nth: number) => object) {
+  const createResponse: Answering = ({ body }, nth) => json(respond(JSON.parse(body), nth))
+  const upstream = fakeUpstream(createResponse)
   const { post } = await openWorld({
-    fetch: up,
+    fetch: upstream,
     catalog: defaultCatalog,
     connections: [{ provider, ...(provider === 'bedrock' && { providerSpecificData: { region: 'us-east-1' } }) }],
   })
-  return { post, sent: () => up.calls.map(({ body }): Sent => JSON.parse(body)) }
+  return { post, sent: () => upstream.calls.map(({ body }): Sent => JSON.parse(body)) }
 }
 
 const texts = Array.from({ length: 300 }, (_, at) => `${at}`)
@@ -99,14 +99,14 @@ for (const [at, [model, most]] of TOKENS.entries())
   for (const path of at < 2 ? PATHS : PATHS.slice(0, 1))
     test(`requests are split by tokens for ${model} at ${path}`, async () => {
       const inputs = Array.from({ length: 1_000 }, (_, at) => `${at} ${words(540)}`)
-      const answer = (sent: Sent) => {
+      const respond = (sent: Sent) => {
         const vectors = textsIn(sent).map((text) => [Number.parseInt(text, 10), 1])
         return {
           data: vectors.map((embedding, index) => ({ index, embedding })),
           embeddings: sent.requests ? vectors.map((values) => ({ values })) : { float: vectors },
         }
       }
-      const { post, sent } = await open(model.slice(0, model.indexOf('/')), answer)
+      const { post, sent } = await open(model.slice(0, model.indexOf('/')), respond)
       const body = {
         '/v1/embeddings': { model, input: inputs },
         '/v2/embed': { model, texts: inputs, input_type: 'search_document' },

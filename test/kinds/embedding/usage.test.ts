@@ -9,8 +9,8 @@ const MODEL = 'google/gemini-embedding-001'
 const input = 'a text of some words '.repeat(200)
 
 const open = async () => {
-  const up = fakeUpstream(() => json({ embedding: { values: [0.5, 1] } }))
-  return { up, world: await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['google'] }) }
+  const upstream = fakeUpstream(() => json({ embedding: { values: [0.5, 1] } }))
+  return { upstream, world: await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: ['google'] }) }
 }
 
 test('missing usage is estimated and marked as an estimate', async () => {
@@ -24,23 +24,23 @@ test('missing usage is estimated and marked as an estimate', async () => {
 })
 
 test('estimated usage counts toward a dollar limit', async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const { key } = await world.api.keys.create({ name: 'alice', limits: { usd: { total: 0.001 } } })
-  const ask = () =>
+  const send = () =>
     world.post('/v1/embeddings', { model: MODEL, input }, { headers: { authorization: `Bearer ${key}` } })
   const statuses: number[] = []
-  for (let time = 0; time < 30; time++) statuses.push((await ask()).status)
+  for (let time = 0; time < 30; time++) statuses.push((await send()).status)
   assert.is(statuses[0], 200)
   assert.is(statuses.at(-1), 402)
-  assert.ok(up.calls.length < 10, String(up.calls.length))
+  assert.ok(upstream.calls.length < 10, String(upstream.calls.length))
 })
 
 test('usage is estimated if the count is 0 or negative, and is the largest number if it is infinite', async () => {
   for (const tokens of ['0', '-1000000', '1e999']) {
-    const answer = `{"object":"list","data":[{"index":0,"embedding":[0.5,1]}],"usage":{"prompt_tokens":${tokens}}}`
+    const response = `{"object":"list","data":[{"index":0,"embedding":[0.5,1]}],"usage":{"prompt_tokens":${tokens}}}`
     const headers = { 'content-type': 'application/json' }
-    const up = fakeUpstream(() => new Response(answer, { headers }))
-    const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['openai'] })
+    const upstream = fakeUpstream(() => new Response(response, { headers }))
+    const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: ['openai'] })
     await world.post('/v1/embeddings', { model: 'openai/text-embedding-3-small', input })
     const { inputTokens = 0, costSource } = world.recorded.usages[0] ?? {}
     if (tokens === '1e999') assert.equal([inputTokens, costSource], [Number.MAX_SAFE_INTEGER, 'counted'])

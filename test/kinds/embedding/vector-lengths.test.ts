@@ -35,9 +35,9 @@ for (const [client, request] of Object.entries(requests))
     'voyage/voyage-3.5',
   ])
     test(`an unsupported vector length fails before ${model} is called (${client})`, async () => {
-      const up = fakeUpstream(() => json({}, 400))
+      const upstream = fakeUpstream(() => json({}, 400))
       const connections = ['openai', 'google', 'cohere', 'voyage']
-      const { gateway } = await openWorld({ fetch: up, catalog: defaultCatalog, connections })
+      const { gateway } = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections })
       for (const width of ['-1', '0', '1.5', '1e400', '"8"', 'true', '{"toString":1}', '[8]']) {
         const [at, body, field] = request(model, 'WIDTH')
         const headers = {
@@ -52,5 +52,5 @@ for (const [client, request] of Object.entries(requests))
         assert.is(response.status, 400, error)
         assert.match(error, field)
       }
-      assert.is(up.calls.length, 0)
+      assert.is(upstream.calls.length, 0)
     })

@@ -30,8 +30,8 @@ async function answeredWith(embeddings: unknown, more: object = {}) {
   const data = Array.isArray(embeddings)
     ? embeddings.map((embedding, index) => ({ object: 'embedding', index, embedding }))
     : embeddings
-  const up = fakeUpstream(() => json({ object: 'list', data, model: 'm', ...more }))
-  const { post } = await openWorld({ fetch: up, connections: ['one'] })
+  const upstream = fakeUpstream(() => json({ object: 'list', data, model: 'm', ...more }))
+  const { post } = await openWorld({ fetch: upstream, connections: ['one'] })
   return async (body: object) => {
     const response = await post('/v1/embeddings', { model: 'one/e', input: ['a', 'b'], ...body })
     return { status: response.status, text: await response.text() }
@@ -52,9 +52,9 @@ for (const [what, embeddings] of Object.entries({
   'an object in place of a vector': [{}, {}],
 }))
   test(`a response is the provider's failure, not the client's, if it has ${what}`, async () => {
-    const ask = await answeredWith(embeddings)
+    const send = await answeredWith(embeddings)
     for (const encoding_format of ['float', undefined]) {
-      const { status, text } = await ask({ encoding_format })
+      const { status, text } = await send({ encoding_format })
       assert.is(status, 502, text)
       assert.match(text, /an embedding for each input|embeddings of equal length/)
     }
@@ -80,14 +80,14 @@ test('a split request gets the same response as an unsplit one, with at most fou
   for (const size of [1, 95, 96, 97, 192, 500]) {
     const texts = Array.from({ length: size }, (_, at) => `${'x'.repeat(Math.floor(random() * 40))} ${at}`)
     let most = 0
-    const up = fakeUpstream(async ({ body }) => {
-      most = Math.max(most, up.open)
+    const upstream = fakeUpstream(async ({ body }) => {
+      most = Math.max(most, upstream.open)
       await Promise.resolve()
       const sent: { texts: string[] } = JSON.parse(body)
       return json({ embeddings: { float: sent.texts.map((text) => vectorOf(text)) } })
     })
     const { post, recorded } = await openWorld({
-      fetch: up,
+      fetch: upstream,
       catalog: { cohere: { baseUrl: 'http://cohere.test' } },
       connections: ['cohere'],
     })
@@ -103,7 +103,7 @@ test('a split request gets the same response as an unsplit one, with at most fou
 })
 
 test('a failing part fails the attempt and ends the other calls, and the next target gets the full request', async () => {
-  const up = fakeUpstream(({ body, provider, signal }, nth) => {
+  const upstream = fakeUpstream(({ body, provider, signal }, nth) => {
     const sent: { texts?: string[]; input?: string[] } = JSON.parse(body)
     if (provider === 'one')
       return json({
@@ -114,7 +114,7 @@ test('a failing part fails the attempt and ends the other calls, and the next ta
     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   })
   const { post, recorded } = await openWorld({
-    fetch: up,
+    fetch: upstream,
     catalog: { cohere: { baseUrl: 'http://cohere.test' }, one: { baseUrl: 'http://one.test/v1' } },
     connections: ['cohere', 'one'],
     combos: { vectors: { kind: 'embedding', models: ['cohere/e', 'one/e'] } },
@@ -123,7 +123,7 @@ test('a failing part fails the attempt and ends the other calls, and the next ta
   const response = await post('/v1/embeddings', { model: 'vectors', input })
   assert.is(response.status, 200)
   assert.is(((await response.json()) as { data: unknown[] }).data.length, 300)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
   assert.equal(
     recorded.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
     ['cohere server', 'one answered'],

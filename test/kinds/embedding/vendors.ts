@@ -33,7 +33,7 @@ export interface FakeVendor {
   lacks?: ReadonlyArray<'width' | 'task' | 'usage'>
   /** The tokens that it reports for each text; default 3. */
   read(sent: Record<string, unknown>, call: Call): Seen
-  answer(seen: Seen, call: Call): object
+  respond(seen: Seen, call: Call): object
   headers?(seen: Seen): Record<string, string>
 }
 
@@ -97,9 +97,9 @@ function shaped(
         ...(cut && { truncation: sent[cut] }),
       }
     },
-    answer(seen, { body }) {
+    respond(received, { body }) {
       const packs = base64 !== undefined && JSON.parse(body)[base64] === 'base64'
-      const data = vectors(seen).map((vector, index) => ({
+      const data = vectors(received).map((vector, index) => ({
         object: 'embedding',
         index,
         embedding: packs ? base64Of(vector) : vector,
@@ -108,7 +108,7 @@ function shaped(
         object: 'list',
         data,
         model,
-        usage: { prompt_tokens: 3 * seen.texts.length, total_tokens: 3 * seen.texts.length },
+        usage: { prompt_tokens: 3 * received.texts.length, total_tokens: 3 * received.texts.length },
       }
     },
   }
@@ -123,7 +123,7 @@ const google = (sent: Sent): { text: string; task: unknown; width: unknown } => 
 const KEY = 'ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl'
 const bedrock = (
   model: string,
-  rest: Pick<FakeVendor, 'read' | 'answer' | 'query'> & Partial<FakeVendor>,
+  rest: Pick<FakeVendor, 'read' | 'respond' | 'query'> & Partial<FakeVendor>,
 ): FakeVendor => ({
   connection: { provider: 'bedrock', apiKey: KEY, providerSpecificData: { region: 'eu-west-1' } },
   model,
@@ -237,11 +237,11 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
     url: /^https:\/\/api\.cohere\.com\/v2\/embed$/,
     query: 'search_query',
     read: cohereRead,
-    answer: (seen) => ({
+    respond: (received) => ({
       id: 'e1',
-      texts: seen.texts,
-      embeddings: { float: vectors(seen) },
-      meta: { api_version: { version: '2' }, billed_units: { input_tokens: 3 * seen.texts.length } },
+      texts: received.texts,
+      embeddings: { float: vectors(received) },
+      meta: { api_version: { version: '2' }, billed_units: { input_tokens: 3 * received.texts.length } },
       response_type: 'embeddings_by_type',
     }),
   },
@@ -260,8 +260,8 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
       const read = requests.map(google)
       return { texts: read.map(({ text }) => text), task: read[0]?.task, width: read[0]?.width }
     },
-    answer(seen, { url }) {
-      const embeddings = vectors(seen).map((values) => ({ values }))
+    respond(received, { url }) {
+      const embeddings = vectors(received).map((values) => ({ values }))
       return url.pathname.endsWith(':batchEmbedContents') ? { embeddings } : { embedding: embeddings[0] }
     },
   },
@@ -282,8 +282,8 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
         truncation: parameters.autoTruncate,
       }
     },
-    answer: (seen) => ({
-      predictions: vectors(seen).map((values) => ({
+    respond: (received) => ({
+      predictions: vectors(received).map((values) => ({
         embeddings: { values, statistics: { token_count: 3, truncated: false } },
       })),
     }),
@@ -303,7 +303,7 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
         width: config.outputDimensionality,
       }
     },
-    answer: (seen) => ({ embedding: { values: vectors(seen)[0] }, usageMetadata: { promptTokenCount: 3 } }),
+    respond: (received) => ({ embedding: { values: vectors(received)[0] }, usageMetadata: { promptTokenCount: 3 } }),
   },
   'Titan on Bedrock': bedrock('amazon.titan-embed-text-v2:0', {
     query: undefined,
@@ -312,7 +312,7 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
       only(sent, ['inputText', 'dimensions', 'normalize'])
       return { texts: textsIn(sent.inputText), width: sent.dimensions }
     },
-    answer: (seen) => ({ embedding: vectors(seen)[0], inputTextTokenCount: 3 }),
+    respond: (received) => ({ embedding: vectors(received)[0], inputTextTokenCount: 3 }),
   }),
   'Cohere on Bedrock': bedrock('us.cohere.embed-v4:0', {
     query: 'search_query',
@@ -320,12 +320,12 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
       if ('model' in sent) throw new TypeError('The model is in the path')
       return cohereRead(sent)
     },
-    answer: (seen) => ({ id: 'e1', texts: seen.texts, embeddings: { float: vectors(seen) } }),
+    respond: (received) => ({ id: 'e1', texts: received.texts, embeddings: { float: vectors(received) } }),
   }),
   'Cohere 3 on Bedrock': bedrock('cohere.embed-english-v3', {
     query: 'search_query',
     read: cohereRead,
-    answer: (seen) => ({ id: 'e1', texts: seen.texts, embeddings: vectors(seen) }),
+    respond: (received) => ({ id: 'e1', texts: received.texts, embeddings: vectors(received) }),
   }),
   'Nova on Bedrock': bedrock('amazon.nova-2-multimodal-embeddings-v1:0', {
     query: 'TEXT_RETRIEVAL',
@@ -336,18 +336,21 @@ export const vendors: Readonly<Record<string, FakeVendor>> = {
       const { value, truncationMode } = text as Sent
       return { texts: textsIn(value), task: embeddingPurpose, width: embeddingDimension, truncation: truncationMode }
     },
-    answer: (seen) => ({ embeddings: [{ embeddingType: 'TEXT', embedding: vectors(seen)[0] }], inputTokenCount: 3 }),
+    respond: (received) => ({
+      embeddings: [{ embeddingType: 'TEXT', embedding: vectors(received)[0] }],
+      inputTokenCount: 3,
+    }),
   }),
 }
 
 /** Answers as the vendor, or with a 422 that says what is wrong. */
-export function answering({ read, answer, headers, url }: FakeVendor, onSeen: (seen: Seen) => void) {
+export function respond({ read, respond: createResponse, headers, url }: FakeVendor, onSeen: (seen: Seen) => void) {
   return (call: Call): Response => {
     if (!url.test(call.url.href)) return json({ message: `There is nothing at ${call.url.href}` }, 404)
     try {
-      const seen = read(JSON.parse(call.body), call)
-      onSeen(seen)
-      return json(answer(seen, call), 200, headers?.(seen) ?? {})
+      const received = read(JSON.parse(call.body), call)
+      onSeen(received)
+      return json(createResponse(received, call), 200, headers?.(received) ?? {})
     } catch (error) {
       return json({ message: String(error) }, 422)
     }

@@ -38,55 +38,55 @@ const certain: Record<string, Answering> = {
   'a response without images': () => json({ created: 1, data: [] }),
 }
 
-async function ask(first: Answering, combo: object, body: object = {}) {
-  const up = fakeUpstream((call, nth) => (call.provider === 'one' ? first(call, nth) : good()))
+async function send(first: Answering, combo: object, body: object = {}) {
+  const upstream = fakeUpstream((call, nth) => (call.provider === 'one' ? first(call, nth) : good()))
   const { post, clock } = await openWorld({
-    fetch: up,
+    fetch: upstream,
     connections: ['one', 'two'],
     combos: { pool: { models: ['one/a', 'two/b'], kind: 'image', ...combo } },
   })
-  const answering = post('/v1/images/generations', { model: 'pool', prompt: 'a walk', ...body })
+  const pending = post('/v1/images/generations', { model: 'pool', prompt: 'a walk', ...body })
   let isOver = false
-  const over = answering.finally(() => {
+  const over = pending.finally(() => {
     isOver = true
   })
   for (let times = 0; !isOver && times < 60; times++) await clock.advance(times < 20 ? 0 : 10_000)
   const response = await over
-  return { status: response.status, providers: up.providers, text: await response.text() }
+  return { status: response.status, providers: upstream.providers, text: await response.text() }
 }
 
 for (const stream of [false, true]) {
   const how = stream ? ', streamed' : ''
   for (const [what, first] of Object.entries(ambiguous)) {
     test(`no other target is tried after ${what}${how}`, async () => {
-      const { providers, text } = await ask(first, {}, { stream })
+      const { providers, text } = await send(first, {}, { stream })
       assert.equal(providers, ['one'], text)
       assert.match(text, /"error"/)
     })
 
     test(`another target is tried after ${what} if the combo allows it${how}`, async () => {
-      const { status, providers, text } = await ask(first, { retryAmbiguous: true }, { stream })
+      const { status, providers, text } = await send(first, { retryAmbiguous: true }, { stream })
       assert.equal([status, providers], [200, ['one', 'two']], text)
     })
   }
 
   for (const [what, first] of Object.entries(certain))
     test(`the next target is tried after ${what}${how}`, async () => {
-      const { status, providers, text } = await ask(first, {}, { stream })
+      const { status, providers, text } = await send(first, {}, { stream })
       assert.equal([status, providers], [200, ['one', 'two']], text)
     })
 }
 
 test('a 400 ends the request in any combo', async () => {
   const filtered = () => json({ error: { message: 'safety', code: 'moderation_blocked' } }, 400)
-  const { status, providers } = await ask(filtered, { retryAmbiguous: true })
+  const { status, providers } = await send(filtered, { retryAmbiguous: true })
   assert.equal([status, providers], [400, ['one']])
 })
 
 test("a slow attempt isn't hedged", async () => {
-  const up = fakeUpstream(async () => good())
+  const upstream = fakeUpstream(async () => good())
   const { post, clock } = await openWorld({
-    fetch: up,
+    fetch: upstream,
     connections: ['one', 'two'],
     combos: { pool: { models: ['one/a', 'two/b'], kind: 'image', hedge: true } },
   })
@@ -94,5 +94,5 @@ test("a slow attempt isn't hedged", async () => {
   const slow = fakeUpstream(never)
   assert.is(slow.calls.length, 0)
   await clock.advance(60_000)
-  assert.equal(new Set(up.providers), new Set(['one']))
+  assert.equal(new Set(upstream.providers), new Set(['one']))
 })

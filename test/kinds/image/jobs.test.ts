@@ -14,10 +14,10 @@ const isPoll = ({ url }: Call) => url.pathname === '/v1/get_result'
 const isSample = ({ url }: Call) => url.href === SAMPLE
 
 test('the job is polled at the URL in its response, with the key', async () => {
-  const { ask, up } = await openImages()
-  const response = await ask(model, {})
+  const { send, upstream } = await openImages()
+  const response = await send(model, {})
   assert.is(response.status, 200)
-  const polls = up.calls.filter(isPoll)
+  const polls = upstream.calls.filter(isPoll)
   assert.equal(
     polls.map(({ url, init, headers }) => [url.href, init.method, headers.get('x-key')]),
     [
@@ -28,37 +28,37 @@ test('the job is polled at the URL in its response, with the key', async () => {
 })
 
 test("the image is downloaded without the key, and isn't downloaded if the client requests its URL", async () => {
-  const { ask, up } = await openImages()
-  await ask(model, {})
-  const [sample] = up.calls.filter(isSample)
+  const { send, upstream } = await openImages()
+  await send(model, {})
+  const [sample] = upstream.calls.filter(isSample)
   assert.not.match(JSON.stringify([...(sample?.headers ?? [])]), /secret/)
-  const response = await ask(model, { response_format: 'url' })
+  const response = await send(model, { response_format: 'url' })
   assert.equal(((await response.json()) as { data: unknown[] }).data, [{ url: SAMPLE }])
-  assert.is(up.calls.filter(isSample).length, 1)
+  assert.is(upstream.calls.filter(isSample).length, 1)
 })
 
 test('an image costs the amount that the vendor reports', async () => {
-  const { ask, api } = await openImages({ usage: true })
-  await ask(model, {})
+  const { send, api } = await openImages({ usage: true })
+  await send(model, {})
   const { requests } = await api.usage.requests({})
   assert.equal([requests[0]?.costUsd, requests[0]?.costSource, requests[0]?.units], [0.03, 'reported', { image: 1 }])
 })
 
-const ends: Record<string, { status: string; code: number; asked: string[] }> = {
-  'is rejected by a content filter': { status: 'Request Moderated', code: 400, asked: ['bfl'] },
-  'returns a rejected image': { status: 'Content Moderated', code: 400, asked: ['bfl'] },
-  fails: { status: 'Error', code: 502, asked: ['bfl'] },
-  'is not found': { status: 'Task not found', code: 502, asked: ['bfl'] },
+const ends: Record<string, { status: string; code: number; requests: string[] }> = {
+  'is rejected by a content filter': { status: 'Request Moderated', code: 400, requests: ['bfl'] },
+  'returns a rejected image': { status: 'Content Moderated', code: 400, requests: ['bfl'] },
+  fails: { status: 'Error', code: 502, requests: ['bfl'] },
+  'is not found': { status: 'Task not found', code: 502, requests: ['bfl'] },
 }
 for (const [what, { status, code }] of Object.entries(ends))
   test(`a job that ${what} isn't started again, and returns ${code}`, async () => {
-    const { ask, up } = await openImages({
+    const { send, upstream } = await openImages({
       combos: { pool: { models: [model, 'openai/gpt-image-2'], kind: 'image' } },
-      answer: (call) => (isPoll(call) ? json({ id: 'j', status, result: null }) : undefined),
+      respond: (call) => (isPoll(call) ? json({ id: 'j', status, result: null }) : undefined),
     })
-    const response = await ask('pool', {})
+    const response = await send('pool', {})
     assert.is(response.status, code, await response.text())
-    assert.equal(up.calls.filter(({ init }) => init.method === 'POST').length, 1)
+    assert.equal(upstream.calls.filter(({ init }) => init.method === 'POST').length, 1)
   })
 
 test('unknown states and unreadable responses mean that the job is still running', async () => {
@@ -71,21 +71,21 @@ test('unknown states and unreadable responses mean that the job is still running
     () => ready(),
   ]
   let nth = 0
-  const { ask } = await openImages({
-    answer: (call) => (isPoll(call) ? (polls[nth++] ?? (() => ready()))(call, nth) : undefined),
+  const { send } = await openImages({
+    respond: (call) => (isPoll(call) ? (polls[nth++] ?? (() => ready()))(call, nth) : undefined),
   })
-  assert.is((await ask(model, {})).status, 200)
+  assert.is((await send(model, {})).status, 200)
   assert.is(nth, 6)
 })
 
 test('a job that never ends is abandoned after five minutes', async () => {
-  const { ask, up, clock } = await openImages({
-    answer: (call) => (isPoll(call) ? json({ status: 'Pending' }) : undefined),
+  const { send, upstream, clock } = await openImages({
+    respond: (call) => (isPoll(call) ? json({ status: 'Pending' }) : undefined),
   })
-  const answering = ask(model, {})
+  const pending = send(model, {})
   for (let times = 0; times < 400; times++) await clock.advance(1_000)
-  assert.is((await answering).status, 504)
-  assert.ok(up.calls.length < 130)
+  assert.is((await pending).status, 504)
+  assert.ok(upstream.calls.length < 130)
 })
 
 const ADDRESSES = [
@@ -102,13 +102,13 @@ const ADDRESSES = [
 ]
 for (const address of ADDRESSES)
   test(`a job at ${address} isn't polled`, async () => {
-    const { ask, up } = await openImages({
-      answer: ({ url }) => (url.href === makes ? json({ id: 'j', polling_url: address }) : undefined),
+    const { send, upstream } = await openImages({
+      respond: ({ url }) => (url.href === makes ? json({ id: 'j', polling_url: address }) : undefined),
     })
-    const response = await ask(model, {})
+    const response = await send(model, {})
     assert.is(response.status, 502, await response.text())
     assert.equal(
-      up.calls.map(({ url }) => url.href),
+      upstream.calls.map(({ url }) => url.href),
       [makes],
     )
   })
@@ -118,20 +118,20 @@ test('a connection with its own base URL only sends its key to jobs at that URL'
     ['https://proxy.test/v1/get_result', apiKeyOf('bfl')],
     ['https://api.us1.bfl.ai/v1/get_result', null],
   ] as const) {
-    const up = fakeUpstream((call) => {
+    const upstream = fakeUpstream((call) => {
       if (isPoll(call)) return ready()
       if (isSample(call)) return new Response(bytesOf(jpeg), { headers: { 'content-type': 'image/jpeg' } })
       return json({ id: 'j', polling_url: polling })
     })
     const { post, clock } = await openWorld({
-      fetch: up,
+      fetch: upstream,
       catalog: defaultCatalog,
       connections: [{ provider: 'bfl', providerSpecificData: { baseUrl: 'https://proxy.test/v1' } }],
     })
-    const answering = post('/v1/images/generations', { model, prompt: 'a walk' })
+    const pending = post('/v1/images/generations', { model, prompt: 'a walk' })
     for (let times = 0; times < 40; times++) await clock.advance(times < 20 ? 0 : 500)
-    assert.is((await answering).status, 200)
-    assert.is(up.calls.find(isPoll)?.headers.get('x-key') ?? null, key)
+    assert.is((await pending).status, 200)
+    assert.is(upstream.calls.find(isPoll)?.headers.get('x-key') ?? null, key)
   }
 })
 
@@ -146,24 +146,24 @@ const PICTURES = [
 ]
 for (const address of PICTURES)
   test(`an image at ${address} isn't downloaded, and the client gets its URL with a warning`, async () => {
-    const { ask, up } = await openImages({ answer: (call) => (isPoll(call) ? ready(address) : undefined) })
-    const response = await ask(model, {})
+    const { send, upstream } = await openImages({ respond: (call) => (isPoll(call) ? ready(address) : undefined) })
+    const response = await send(model, {})
     assert.is(response.status, 200)
     assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:answer\.b64_json/)
     assert.equal(((await response.json()) as { data: unknown[] }).data, [{ url: address }])
     assert.equal(
-      up.calls.filter((call) => call.url.href !== makes && !isPoll(call)),
+      upstream.calls.filter((call) => call.url.href !== makes && !isPoll(call)),
       [],
     )
   })
 
 test("an image over the size limit isn't read", async () => {
-  const { ask } = await openImages({
+  const { send } = await openImages({
     limits: { maxImageBytes: 1_000 },
-    answer: (call) =>
+    respond: (call) =>
       isSample(call) ? new Response(new Uint8Array(2_000), { headers: { 'content-type': 'image/png' } }) : undefined,
   })
-  const response = await ask(model, {})
+  const response = await send(model, {})
   assert.equal(((await response.json()) as { data: unknown[] }).data, [{ url: SAMPLE }])
 })
 
@@ -174,8 +174,8 @@ const phases: Record<string, (call: Call) => boolean> = {
 }
 for (const [phase, isMeant] of Object.entries(phases))
   test(`a client that disconnects ${phase} ends the call`, async () => {
-    const { gateway, up, clock, recorded } = await openImages({
-      answer: (call) => {
+    const { gateway, upstream, clock, recorded } = await openImages({
+      respond: (call) => {
         if (isMeant(call)) return never()
         return isPoll(call) ? ready() : undefined
       },
@@ -186,15 +186,15 @@ for (const [phase, isMeant] of Object.entries(phases))
       new Request('http://gateway/v1/images/generations', { method: 'POST', body, signal: abort.signal }),
     )
     for (let times = 0; times < 40; times++) await clock.advance(times < 20 ? 0 : 250)
-    assert.is(up.open, 1)
+    assert.is(upstream.open, 1)
     abort.abort()
     assert.is((await replying).status, 499)
-    assert.equal([up.open, clock.pending(), recorded.errors.length], [0, 0, 0])
+    assert.equal([upstream.open, clock.pending(), recorded.errors.length], [0, 0, 0])
   })
 
 test('a client that disconnects between two polls ends the job', async () => {
-  const { gateway, up, clock } = await openImages({
-    answer: (call) => (isPoll(call) ? json({ status: 'Pending' }) : undefined),
+  const { gateway, upstream, clock } = await openImages({
+    respond: (call) => (isPoll(call) ? json({ status: 'Pending' }) : undefined),
   })
   const abort = new AbortController()
   const body = JSON.stringify({ model, prompt: 'a walk' })
@@ -204,17 +204,17 @@ test('a client that disconnects between two polls ends the job', async () => {
   for (let times = 0; times < 30; times++) await clock.advance(times < 20 ? 0 : 100)
   abort.abort()
   assert.is((await replying).status, 499)
-  const calls = up.calls.length
+  const calls = upstream.calls.length
   await clock.advance(60_000)
-  assert.equal([up.calls.length, clock.pending()], [calls, 0])
+  assert.equal([upstream.calls.length, clock.pending()], [calls, 0])
 })
 
 test('the client gets two of three images if one failed', async () => {
   let nth = 0
-  const { ask } = await openImages({
-    answer: ({ url }) => (url.href === imageVendors.google.makes && ++nth === 2 ? json({}, 500) : undefined),
+  const { send } = await openImages({
+    respond: ({ url }) => (url.href === imageVendors.google.makes && ++nth === 2 ? json({}, 500) : undefined),
   })
-  const response = await ask(imageVendors.google.model, { n: 3 })
+  const response = await send(imageVendors.google.model, { n: 3 })
   assert.is(response.status, 200)
   assert.is(
     ((await response.json()) as { data: Array<{ b64_json: string }> }).data.filter((one) => one.b64_json === png)
@@ -225,19 +225,19 @@ test('the client gets two of three images if one failed', async () => {
 })
 
 test('a content filter that responds with 200 fails the request, without a fallback', async () => {
-  const answers: Record<string, unknown> = {
+  const responses: Record<string, unknown> = {
     google: { candidates: [{ finishReason: 'IMAGE_SAFETY' }] },
     xai: { data: [{ url: '', respect_moderation: false }] },
     fireworks: { base64: [''], finishReason: 'CONTENT_FILTERED' },
   }
-  for (const [name, answer] of Object.entries(answers)) {
+  for (const [name, reply] of Object.entries(responses)) {
     const { model } = imageVendors[name as 'google']
-    const { ask, up } = await openImages({
+    const { send, upstream } = await openImages({
       combos: { pool: { models: [model, 'openai/gpt-image-2'], kind: 'image' } },
-      answer: () => json(answer),
+      respond: () => json(reply),
     })
-    const response = await ask('pool', {})
-    assert.equal([response.status, up.calls.length], [400, 1], await response.text())
+    const response = await send('pool', {})
+    assert.equal([response.status, upstream.calls.length], [400, 1], await response.text())
   }
 })
 
@@ -247,17 +247,17 @@ test('a stream stays open while the job is running, and ends with the image or t
     ['Request Moderated', /^data: \{"error":\{"message":"[^"]*(?:\\"bfl\\")?[^"]*content filter/m],
   ] as const) {
     let requestCount = 0
-    const { ask, up, clock } = await openImages({
-      answer: (call) => {
+    const { send, upstream, clock } = await openImages({
+      respond: (call) => {
         if (!isPoll(call)) return undefined
         return ++requestCount > 20 ? json({ status, result: { sample: SAMPLE } }) : json({ status: 'Pending' })
       },
     })
-    const answering = ask(model, { stream: true }).then((response) => response.text())
+    const pending = send(model, { stream: true }).then((response) => response.text())
     for (let times = 0; times < 150; times++) await clock.advance(times < 30 ? 0 : 500)
-    const text = await answering
+    const text = await pending
     assert.match(text, /^: keep-alive\n\n/)
     assert.match(text, last)
-    assert.equal([up.open, clock.pending()], [0, 0])
+    assert.equal([upstream.open, clock.pending()], [0, 0])
   }
 })

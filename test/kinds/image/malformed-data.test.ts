@@ -17,15 +17,15 @@ const STREAM = `${event('image_generation.partial_image', { b64_json: png, parti
 
 /** A gateway with two providers whose streams the test sets. */
 async function streaming() {
-  let answer = () => new Response()
-  const up = fakeUpstream(() => answer())
+  let respond = () => new Response()
+  const upstream = fakeUpstream(() => respond())
   const catalog = { one: { baseUrl: 'http://one.test/v1' }, openrouter: { baseUrl: 'http://openrouter.test/v1' } }
-  const { post, recorded, clock } = await openWorld({ fetch: up, catalog, connections: ['one', 'openrouter'] })
+  const { post, recorded, clock } = await openWorld({ fetch: upstream, catalog, connections: ['one', 'openrouter'] })
   return async (chunks: string[], end: End, { provider = 'one' } = {}) => {
-    answer = () => new Response(bodyOf(chunks, end), { headers: { 'content-type': 'text/event-stream' } })
+    respond = () => new Response(bodyOf(chunks, end), { headers: { 'content-type': 'text/event-stream' } })
     const response = await post('/v1/images/generations', { model: `${provider}/m`, prompt: 'a walk', stream: true })
     const text = await response.text()
-    assert.equal([recorded.errors.length, up.open], [0, 0])
+    assert.equal([recorded.errors.length, upstream.open], [0, 0])
     await clock.advance(10 * 60_000) // until the target has recovered
     return text
   }
@@ -95,13 +95,13 @@ test(`none of ${times} random image requests causes a gateway error`, async () =
       ? { body: form.bytes as Uint8Array<ArrayBuffer>, headers: { 'content-type': form.contentType } }
       : { body: JSON.stringify(body) }
     const path = isForm || random.below(2) === 0 ? 'edits' : 'generations'
-    const answering = gateway.fetch(new Request(`http://gateway/v1/images/${path}`, { method: 'POST', ...request }))
+    const pending = gateway.fetch(new Request(`http://gateway/v1/images/${path}`, { method: 'POST', ...request }))
     let isOver = false
-    void answering.then(() => {
+    void pending.then(() => {
       isOver = true
     })
     for (let wait = 0; !isOver && wait < 400; wait++) await clock.advance(wait < 30 ? 0 : 1_000)
-    const response = await answering
+    const response = await pending
     const text = await response.text()
     assert.ok(response.status !== 500, `${JSON.stringify(body).slice(0, 300)} ${text}`)
   }
@@ -109,27 +109,27 @@ test(`none of ${times} random image requests causes a gateway error`, async () =
 })
 
 test('an upload over its limit returns a 413 that mentions the option', async () => {
-  const { ask, up } = await openImages({ limits: { maxImageBytes: 2_000 } })
-  const response = await ask('openai/gpt-image-2', { image: dataUrl('A'.repeat(4_000)) }, { path: 'edits' })
+  const { send, upstream } = await openImages({ limits: { maxImageBytes: 2_000 } })
+  const response = await send('openai/gpt-image-2', { image: dataUrl('A'.repeat(4_000)) }, { path: 'edits' })
   assert.is(response.status, 413)
   assert.match(await response.text(), /limits\.maxImageBytes/)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('the limit for images in JSON applies to the total of their bytes', async () => {
-  const { ask } = await openImages({ limits: { maxImageBytes: 3_000 } })
+  const { send } = await openImages({ limits: { maxImageBytes: 3_000 } })
   const image = dataUrl(Buffer.concat([bytesOf(png), Buffer.alloc(1_400)]).toString('base64'))
   const most = { image: [image], mask: image }
-  assert.is((await ask('openai/gpt-image-2', most, { path: 'edits' })).status, 200)
+  assert.is((await send('openai/gpt-image-2', most, { path: 'edits' })).status, 200)
   for (const body of [
     { image: [image, image], mask: image },
     { image, images: [{ image_url: image }], markup: image },
   ])
-    assert.is((await ask('openai/gpt-image-2', body, { path: 'edits' })).status, 413)
+    assert.is((await send('openai/gpt-image-2', body, { path: 'edits' })).status, 413)
 })
 
 test('the error for more than sixteen images, two masks, or a mask with markup identifies the field', async () => {
-  const { ask, up } = await openImages()
+  const { send, upstream } = await openImages()
   const image = dataUrl(png)
   for (const [body, field] of [
     [{ image: Array(17).fill(image) }, 'image'],
@@ -145,15 +145,15 @@ test('the error for more than sixteen images, two masks, or a mask with markup i
     [{ image, size: '1K', resolution: '4K' }, 'resolution'],
     [{ image, prompt: ' ' }, 'prompt'],
   ] as const) {
-    const response = await ask('openai/gpt-image-2', body, { path: 'edits' })
+    const response = await send('openai/gpt-image-2', body, { path: 'edits' })
     const { error } = (await response.json()) as { error: { param: string; message: string } }
     assert.equal([response.status, error.param], [400, field], error.message)
   }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('the client never gets invalid base64 as an image', async () => {
-  const { ask } = await openImages({ answer: () => json({ data: [{ b64_json: '%%%' }] }) })
-  const response = await ask('xai/grok-imagine-image', {})
+  const { send } = await openImages({ respond: () => json({ data: [{ b64_json: '%%%' }] }) })
+  const response = await send('xai/grok-imagine-image', {})
   assert.ok(response.status === 200 || response.status === 502)
 })

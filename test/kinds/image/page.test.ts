@@ -8,14 +8,14 @@ const page = readPages().find(({ path }) => path === 'docs/src/content/docs/refe
 const scripts = (page?.blocks ?? []).filter(({ language }) => language === 'sh').map(({ code }) => code)
 
 test('the commands on the page create a combo and request an image', async () => {
-  const { api, post, ask } = await openImages()
+  const { api, post, send } = await openImages()
   let run = 0
   for (const script of scripts) {
     const [, name, models = '', kind] = /combos create (\S+) (.+) --kind (\w+)/.exec(script) ?? []
     const [, path, body] = /curl http:\/\/127\.0\.0\.1:4000(\S+) [\s\S]* -d '(.+)'/.exec(script) ?? []
     if (name !== undefined && kind === 'image') {
       await api.combos.create({ name, models: models.split(' '), kind })
-      assert.is((await ask(name, {})).status, 200)
+      assert.is((await send(name, {})).status, 200)
       run++
     }
     if (path === undefined || body === undefined) continue
@@ -35,8 +35,8 @@ test('each field that the page lists for a vendor reaches it', async () => {
   for (const [, vendor = '', cell = ''] of rows) {
     const { model } = imageVendors[names[vendor] ?? (vendor.toLowerCase() as 'xai')]
     for (const [, field = ''] of cell.matchAll(/`(\w+)`/g)) {
-      const { ask } = await openImages({ answer: () => new Response('{}', { status: 401 }) })
-      const response = await ask(model, { [field]: field === 'output_format' ? 'png' : field === 'user' ? 'u' : 7 })
+      const { send } = await openImages({ respond: () => new Response('{}', { status: 401 }) })
+      const response = await send(model, { [field]: field === 'output_format' ? 'png' : field === 'user' ? 'u' : 7 })
       const warned = response.headers.get('x-signalbox-warning') ?? ''
       assert.not.match(warned, new RegExp(`dropped:${field}`))
       found++

@@ -11,21 +11,21 @@ const edits = { path: 'edits' } as const
 const sent = (call: Call | undefined) => JSON.parse(call?.body ?? '{}')
 
 test('a fill model gets the image and its mask as base64', async () => {
-  const { ask, up } = await openImages({
-    answer: ({ url }) =>
+  const { send, upstream } = await openImages({
+    respond: ({ url }) =>
       url.pathname === '/v1/flux-pro-1.0-fill'
         ? json({ id: 'j', polling_url: 'https://api.eu2.bfl.ai/v1/get_result?id=j', cost: 5 })
         : undefined,
   })
   const requestOptions = { image: dataUrl(png), mask: dataUrl(jpeg, 'image/jpeg'), size: '1024x1024' }
-  const response = await ask('bfl/flux-pro-1.0-fill', requestOptions, edits)
+  const response = await send('bfl/flux-pro-1.0-fill', requestOptions, edits)
   assert.is(response.status, 200, await response.text())
-  const { image, mask, input_image } = sent(up.calls[0])
+  const { image, mask, input_image } = sent(upstream.calls[0])
   assert.equal([image, mask, input_image], [png, jpeg, undefined])
 })
 
 test("a mask is rejected for models that change entire images, and markup for all models except OpenAI's", async () => {
-  const { ask, up } = await openImages()
+  const { send, upstream } = await openImages()
   for (const [model, member] of [
     ['bfl/flux-2-pro', 'mask'],
     ['bfl/flux-pro-1.0-fill', 'markup'],
@@ -33,20 +33,20 @@ test("a mask is rejected for models that change entire images, and markup for al
     [imageVendors.google.model, 'markup'],
     [imageVendors.xai.model, 'markup'],
   ] as const) {
-    const response = await ask(model, { image: dataUrl(png), [member]: dataUrl(png) }, edits)
+    const response = await send(model, { image: dataUrl(png), [member]: dataUrl(png) }, edits)
     assert.is(response.status, 400, model)
     assert.match(await response.text(), new RegExp(`\\\\"${member}\\\\"`), model)
   }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('markup and mask in JSON reach OpenAI as files', async () => {
   for (const member of ['markup', 'mask']) {
-    const { ask, up } = await openImages()
+    const { send, upstream } = await openImages()
     const requestOptions = { image: dataUrl(png), [member]: dataUrl(jpeg, 'image/jpeg') }
-    const response = await ask(imageVendors.openai.model, requestOptions, edits)
+    const response = await send(imageVendors.openai.model, requestOptions, edits)
     assert.is(response.status, 200, await response.text())
-    const [call] = up.calls
+    const [call] = upstream.calls
     const parts = parseForm(call?.init.body as Uint8Array, call?.headers.get('content-type') ?? '')
     assert.equal(
       parts.filter(isFile).map(({ name, type, bytes }) => [name, type, bytes.length]),
@@ -69,19 +69,19 @@ const samples: Record<string, string> = {
 for (const [what, sample] of Object.entries(samples))
   test(`a Kontext model at Fireworks runs a job whose result is ${what}`, async () => {
     let polls = 0
-    const { ask, up, recorded } = await openImages({
-      answer({ url }) {
+    const { send, upstream, recorded } = await openImages({
+      respond({ url }) {
         if (url.href === AT) return json({ request_id: 'r-1' })
         if (url.href !== `${AT}/get_result`) return undefined
         return json(++polls < 3 ? { id: 'r-1', status: 'Pending' } : { id: 'r-1', status: 'Ready', result: { sample } })
       },
     })
     const requestOptions = { image: dataUrl(png), output_format: 'jpeg', size: '1024x1024' }
-    const response = await ask(`fireworks/${KONTEXT}`, requestOptions, edits)
+    const response = await send(`fireworks/${KONTEXT}`, requestOptions, edits)
     const text = await response.text()
     assert.is(response.status, 200, text)
     assert.is(JSON.parse(text).data[0].b64_json, jpeg)
-    const [first, second] = up.calls
+    const [first, second] = upstream.calls
     assert.equal(sent(first), {
       prompt: 'a walk',
       aspect_ratio: '1:1',
@@ -99,21 +99,21 @@ test("a Kontext job that is rejected or fails isn't started again", async () => 
     ['Content Moderated', 400],
     ['Error', 502],
   ] as const) {
-    const { ask, up } = await openImages({
+    const { send, upstream } = await openImages({
       combos: { pool: { models: [`fireworks/${KONTEXT}`, imageVendors.openai.model], kind: 'image' } },
-      answer({ url }) {
+      respond({ url }) {
         if (url.href === AT) return json({ request_id: 'r-1' })
         return url.href.startsWith(AT) ? json({ id: 'r-1', status }) : undefined
       },
     })
-    const response = await ask('pool', {})
+    const response = await send('pool', {})
     assert.is(response.status, code, await response.text())
-    assert.ok(up.calls.every(({ url }) => url.host === 'api.fireworks.ai'))
+    assert.ok(upstream.calls.every(({ url }) => url.host === 'api.fireworks.ai'))
   }
 })
 
 test('a Kontext model accepts one image', async () => {
-  const { ask, up } = await openImages()
-  const response = await ask(`fireworks/${KONTEXT}`, { image: [dataUrl(png), dataUrl(png)] }, edits)
-  assert.equal([response.status, up.calls.length], [400, 0])
+  const { send, upstream } = await openImages()
+  const response = await send(`fireworks/${KONTEXT}`, { image: [dataUrl(png), dataUrl(png)] }, edits)
+  assert.equal([response.status, upstream.calls.length], [400, 0])
 })

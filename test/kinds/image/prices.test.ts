@@ -10,7 +10,7 @@ const catalog: Catalog = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 
 const images = { 'high:1024x1024': 0.2, '1024x1024:low': 0.01, '1536x1024': 0.06, '4K': 0.5, medium: 0.05 }
 
 async function open(price: Price, content: object = {}) {
-  const up = fakeUpstream(({ body }) => {
+  const upstream = fakeUpstream(({ body }) => {
     const { n = 1, stream } = JSON.parse(body)
     if (stream)
       return new Response(
@@ -19,16 +19,16 @@ async function open(price: Price, content: object = {}) {
       )
     return json({ data: Array.from({ length: n }, () => ({ b64_json: png })), ...content })
   })
-  const world = await openWorld({ fetch: up, catalog, connections: [{ provider: 'one', prices: { m: price } }] })
+  const world = await openWorld({ fetch: upstream, catalog, connections: [{ provider: 'one', prices: { m: price } }] })
   const { key } = await world.api.keys.create({ name: 'a', limits: { usd: { total: 0.3 } } })
-  const ask = (body: object, headers = {}) =>
+  const send = (body: object, headers = {}) =>
     world.post('/v1/images/generations', { model: 'one/m', prompt: 'rain', ...body }, { headers })
   async function cost(body: object) {
-    await (await ask(body)).text()
+    await (await send(body)).text()
     return world.recorded.usages.at(-1)?.costUsd
   }
-  const limited = (body: object) => ask(body, { authorization: `Bearer ${key}` })
-  return { ...world, world, cost, limited, up }
+  const limited = (body: object) => send(body, { authorization: `Bearer ${key}` })
+  return { ...world, world, cost, limited, upstream }
 }
 
 for (const [body, output, usd] of [
@@ -59,9 +59,9 @@ test('the highest possible price of a response is reserved', async () => {
     [{ quality: 'low', size: '1024x1024', n: 1 }, 402], // 4K may be what 1024x1024 is called
     [{}, 402],
   ] as const) {
-    const { limited, up } = await open({ images })
+    const { limited, upstream } = await open({ images })
     assert.is((await limited(body)).status, status)
-    assert.is(up.calls.length, 0)
+    assert.is(upstream.calls.length, 0)
   }
   const named = { 'high:1024x1024': 0.2, 'low:1024x1024': 0.01, 'high:1536x1024': 0.4 }
   for (const [body, status] of [
@@ -87,18 +87,18 @@ test("no image costs more than its reservation, regardless of the vendor's repor
     { '1K': 0.01, '512x512': 0.2 },
   ]
   const requested = [{}, { size: '1024x1024' }, { quality: 'low' }, { size: '4K' }, { quality: 'low', size: '512x512' }]
-  const answers = [{}, { quality: 'low' }, { size: '1024x1024' }, { size: '1536x1024', quality: 'medium' }]
+  const responses = [{}, { quality: 'low' }, { size: '1024x1024' }, { size: '1536x1024', quality: 'medium' }]
   for (const table of tables)
     for (const body of requested)
-      for (const output of answers) {
-        const { cost, world, up } = await open({ images: table }, output)
+      for (const output of responses) {
+        const { cost, world, upstream } = await open({ images: table }, output)
         const usd = Number(await cost(body))
         const { key } = await world.api.keys.create({ name: 'b', limits: { usd: { total: usd - 0.001 } } })
         const more = { model: 'one/m', prompt: 'rain', ...body }
         const { status } = await world.post('/v1/images/generations', more, {
           headers: { authorization: `Bearer ${key}` },
         })
-        assert.equal([status, up.calls.length], [402, 1], JSON.stringify({ table, body, output }))
+        assert.equal([status, upstream.calls.length], [402, 1], JSON.stringify({ table, body, output }))
       }
 })
 

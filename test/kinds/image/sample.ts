@@ -9,5 +9,5 @@ export const image: KindSample = {
     'ai-sdk': { prompt: 'a walk', n: 1 },
   },
   path: '/images/',
-  answer: { created: 1, data: [{ b64_json: png }], usage: { input_tokens: 3, output_tokens: 9, total_tokens: 12 } },
+  response: { created: 1, data: [{ b64_json: png }], usage: { input_tokens: 3, output_tokens: 9, total_tokens: 12 } },
 }

@@ -11,7 +11,7 @@ const ADDRESS = 'https://pictures.org/a.png?token=very-secret'
 const isPicture = ({ url }: Call) => url.hostname === 'pictures.org'
 
 const served = (bytes: Uint8Array<ArrayBuffer> = bytesOf(png), type = 'application/octet-stream') => ({
-  answer: (call: Call) => (isPicture(call) ? new Response(bytes, { headers: { 'content-type': type } }) : undefined),
+  respond: (call: Call) => (isPicture(call) ? new Response(bytes, { headers: { 'content-type': type } }) : undefined),
 })
 
 for (const [name, sentBy] of [
@@ -19,10 +19,10 @@ for (const [name, sentBy] of [
   ['google', (call: Call) => JSON.parse(call.body).contents[0].parts],
 ] as const)
   test(`${name} gets the bytes of an image that the client sends as a URL`, async () => {
-    const { ask, up } = await openImages(served())
-    const response = await ask(imageVendors[name].model, { image: [ADDRESS, ADDRESS] }, { path: 'edits' })
+    const { send, upstream } = await openImages(served())
+    const response = await send(imageVendors[name].model, { image: [ADDRESS, ADDRESS] }, { path: 'edits' })
     assert.is(response.status, 200, await response.text())
-    const [picture, call, ...others] = up.calls
+    const [picture, call, ...others] = upstream.calls
     assert.equal([picture && isPicture(picture), call !== undefined, others.length], [true, true, 0])
     for (const header of ['authorization', 'x-goog-api-key', 'cookie']) assert.is(picture?.headers.get(header), null)
     const sent = call ? sentBy(call) : []
@@ -41,30 +41,30 @@ for (const [name, sentBy] of [
   })
 
 test('a vendor that accepts URLs gets them unchanged', async () => {
-  const { ask, up } = await openImages(served())
-  await ask(imageVendors.xai.model, { image: ADDRESS }, { path: 'edits' })
-  assert.is(up.calls.filter(isPicture).length, 0)
-  assert.match(up.calls[0]?.body ?? '', /pictures\.org/)
+  const { send, upstream } = await openImages(served())
+  await send(imageVendors.xai.model, { image: ADDRESS }, { path: 'edits' })
+  assert.is(upstream.calls.filter(isPicture).length, 0)
+  assert.match(upstream.calls[0]?.body ?? '', /pictures\.org/)
 })
 
 test('the next target of a combo gets the image that was downloaded for the first', async () => {
-  const { ask, up } = await openImages({
+  const { send, upstream } = await openImages({
     ...served(bytesOf(jpeg)),
     combos: { pair: { models: [imageVendors.openai.model, imageVendors.google.model], kind: 'image' } },
-    answer: (call) =>
+    respond: (call) =>
       isPicture(call)
         ? new Response(bytesOf(jpeg))
         : call.url.hostname === 'api.openai.com'
           ? new Response('{"error":{"message":"slow down"}}', { status: 429 })
           : undefined,
   })
-  const response = await ask('pair', { image: ADDRESS }, { path: 'edits' })
+  const response = await send('pair', { image: ADDRESS }, { path: 'edits' })
   assert.is(response.status, 200, await response.text())
-  assert.is(up.calls.filter(isPicture).length, 1)
-  assert.match(up.calls.at(-1)?.body ?? '', /"mimeType":"image\/jpeg"/)
+  assert.is(upstream.calls.filter(isPicture).length, 1)
+  assert.match(upstream.calls.at(-1)?.body ?? '', /"mimeType":"image\/jpeg"/)
 })
 
-for (const [what, address, answer] of [
+for (const [what, address, reply] of [
   ['is private', 'https://10.0.0.1/a.png', undefined],
   ['points to the local machine', 'https://localhost/a.png', undefined],
   ['contains a credential', 'https://a:b@pictures.org/a.png', undefined],
@@ -82,34 +82,36 @@ for (const [what, address, answer] of [
   ],
 ] as const)
   test(`an image whose URL ${what} is rejected without calling a vendor`, async () => {
-    const { ask, up, recorded } = await openImages({ answer: (call) => (isPicture(call) ? answer?.() : undefined) })
+    const { send, upstream, recorded } = await openImages({
+      respond: (call) => (isPicture(call) ? reply?.() : undefined),
+    })
     for (const name of ['openai', 'google'] as const) {
-      const response = await ask(imageVendors[name].model, { image: address }, { path: 'edits' })
+      const response = await send(imageVendors[name].model, { image: address }, { path: 'edits' })
       const text = await response.text()
       assert.is(response.status, 400, text)
       assert.match(text, /\\"image\\"/)
       assert.not.match(text, /very-secret/)
     }
-    assert.is(up.calls.filter((call) => !isPicture(call)).length, 0)
+    assert.is(upstream.calls.filter((call) => !isPicture(call)).length, 0)
     assert.equal(recorded.errors, [])
   })
 
 test("a gateway that doesn't download media rejects URLs", async () => {
-  const { ask, up } = await openImages({ ...served(), fetchMedia: false })
-  const response = await ask(imageVendors.openai.model, { image: ADDRESS }, { path: 'edits' })
-  assert.equal([response.status, up.calls.length], [400, 0])
+  const { send, upstream } = await openImages({ ...served(), fetchMedia: false })
+  const response = await send(imageVendors.openai.model, { image: ADDRESS }, { path: 'edits' })
+  assert.equal([response.status, upstream.calls.length], [400, 0])
   assert.match(await response.text(), /Send the image itself/)
 })
 
 test('the download ends if the client disconnects', async () => {
   const abort = new AbortController()
-  const { ask, up } = await openImages({
-    answer(call) {
+  const { send, upstream } = await openImages({
+    respond(call) {
       if (!isPicture(call)) return undefined
       queueMicrotask(() => abort.abort()) // at once, since \`ask\` lets minutes pass while it waits
       return never()
     },
   })
-  const { status } = await ask(imageVendors.openai.model, { image: ADDRESS }, { path: 'edits', signal: abort.signal })
-  assert.equal([status, up.calls.length, up.open], [499, 1, 0])
+  const { status } = await send(imageVendors.openai.model, { image: ADDRESS }, { path: 'edits', signal: abort.signal })
+  assert.equal([status, upstream.calls.length, upstream.open], [499, 1, 0])
 })

@@ -7,8 +7,8 @@ const test = suite('image costs under key limits')
 
 /** The usage of a response in OpenAI's names, and what is kept of the request. */
 async function spentAt(name: VendorName, body: object = {}) {
-  const { ask, api } = await openImages({ usage: true })
-  const response = await ask(imageVendors[name].model, { ...body })
+  const { send, api } = await openImages({ usage: true })
+  const response = await send(imageVendors[name].model, { ...body })
   const { usage } = (await response.json()) as { usage?: object }
   const { requests } = await api.usage.requests({})
   const [{ units, tokens, costUsd, costSource } = assert.unreachable() as never] = requests
@@ -47,12 +47,12 @@ test('a model without a price has an unknown cost, not 0', async () => {
 })
 
 test('the operator can set the price of an image on a connection', async () => {
-  const { api, ask } = await openImages({ usage: true })
+  const { api, send } = await openImages({ usage: true })
   const { connections } = await api.connections.list()
   const connection = connections.find(({ provider }) => provider === 'together')
   const model = imageVendors.together.model.replace('together/', '')
   await api.connections.update(connection?.id ?? '', { prices: { [model]: { image: 0.05 } } })
-  const response = await ask(imageVendors.together.model, { n: 2 })
+  const response = await send(imageVendors.together.model, { n: 2 })
   assert.is(response.headers.get('x-signalbox-cost'), '0.1')
 })
 
@@ -62,49 +62,49 @@ async function limited(limits: UsageLimits) {
   const headers = { authorization: `Bearer ${key}` }
   return {
     ...world,
-    ask: (model: string, body = {}, path: 'edits' | 'generations' = 'generations') =>
-      world.ask(model, body, { path, headers }),
+    send: (model: string, body = {}, path: 'edits' | 'generations' = 'generations') =>
+      world.send(model, body, { path, headers }),
   }
 }
 
 test('the worst case of tokens is reserved, and the rest is released after the response', async () => {
-  const { ask, up } = await limited({ usd: { total: 0.5 } })
-  for (let times = 0; times < 3; times++) assert.is((await ask('openai/gpt-image-2')).status, 200)
-  assert.is((await ask('openai/gpt-image-2', { n: 2 })).status, 402)
-  assert.is((await ask('openai/gpt-image-2', { size: '3840x2160' })).status, 402)
-  assert.is(up.calls.length, 3)
+  const { send, upstream } = await limited({ usd: { total: 0.5 } })
+  for (let times = 0; times < 3; times++) assert.is((await send('openai/gpt-image-2')).status, 200)
+  assert.is((await send('openai/gpt-image-2', { n: 2 })).status, 402)
+  assert.is((await send('openai/gpt-image-2', { size: '3840x2160' })).status, 402)
+  assert.is(upstream.calls.length, 3)
 })
 
 test('the price is reserved for each requested image', async () => {
-  const { ask, up } = await limited({ usd: { total: 0.1 } })
-  assert.is((await ask('bfl/flux-kontext-pro', { n: 3 })).status, 402)
-  assert.is(up.calls.length, 0)
-  await ask('bfl/flux-kontext-pro', { n: 2 })
-  assert.is(up.calls.length > 0, true)
+  const { send, upstream } = await limited({ usd: { total: 0.1 } })
+  assert.is((await send('bfl/flux-kontext-pro', { n: 3 })).status, 402)
+  assert.is(upstream.calls.length, 0)
+  await send('bfl/flux-kontext-pro', { n: 2 })
+  assert.is(upstream.calls.length > 0, true)
 })
 
 test('input images are charged, and a model without a price is rejected', async () => {
-  const { ask, up } = await limited({ usd: { total: 0.4 } })
-  assert.is((await ask('openai/gpt-image-2', { image: Array(4).fill(dataUrl(png)) }, 'edits')).status, 402)
-  assert.is((await ask(imageVendors.together.model)).status, 402)
-  assert.is(up.calls.length, 0)
+  const { send, upstream } = await limited({ usd: { total: 0.4 } })
+  assert.is((await send('openai/gpt-image-2', { image: Array(4).fill(dataUrl(png)) }, 'edits')).status, 402)
+  assert.is((await send(imageVendors.together.model)).status, 402)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('a key without access to images is rejected', async () => {
-  const { api, ask, up } = await openImages()
+  const { api, send, upstream } = await openImages()
   const { key } = await api.keys.create({ name: 'bob', kinds: ['llm'] })
-  const response = await ask('openai/gpt-image-2', {}, { headers: { authorization: `Bearer ${key}` } })
-  assert.equal([response.status, up.calls.length], [403, 0])
+  const response = await send('openai/gpt-image-2', {}, { headers: { authorization: `Bearer ${key}` } })
+  assert.equal([response.status, upstream.calls.length], [403, 0])
 })
 
 test('image models are listed by their kind, and only they get image requests', async () => {
-  const { ask, gateway, up } = await openImages()
+  const { send, gateway, upstream } = await openImages()
   const listed = await gateway.fetch(new Request('http://gateway/v1/models/image'))
   const { data } = (await listed.json()) as { data: Array<{ id: string }> }
   const ids = data.map(({ id }) => id)
   for (const one of ['openai/gpt-image-2', 'bfl/flux-2-pro', imageVendors.xai.model])
     assert.ok(ids.includes(one), `${one} among ${ids}`)
-  const chat = await ask('openai/gpt-5.1', {})
+  const chat = await send('openai/gpt-5.1', {})
   assert.is(chat.status, 400)
   assert.match(await chat.text(), /POST \/v1\/chat\/completions|chat/)
   const image = await gateway.fetch(
@@ -115,5 +115,5 @@ test('image models are listed by their kind, and only they get image requests', 
   )
   assert.is(image.status, 400)
   assert.match(await image.text(), /POST \/v1\/images\/generations/)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })

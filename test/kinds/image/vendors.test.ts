@@ -20,26 +20,26 @@ for (const name of vendorNames) {
   const key = 'key' in vendor ? vendor.key : 'authorization'
 
   test(`${name} generates an image in base64 with its size`, async () => {
-    const { ask, up, recorded } = await openImages()
-    const response = await ask(model, {})
+    const { send, upstream, recorded } = await openImages()
+    const response = await send(model, {})
     const body = (await response.json()) as Answer
     assert.is(response.status, 200, JSON.stringify(body))
     const [image] = body.data
     assert.ok(image?.b64_json && bytesOf(image.b64_json).length > 20)
     if (name !== 'openai' && name !== 'azure') assert.equal([body.size, body.created > 0], ['1x1', true])
-    const [call] = up.calls
+    const [call] = upstream.calls
     assert.is(call?.url.href, makes)
     assert.match(call?.headers.get(key) ?? '', /secret-of|Bearer/)
     assert.is(response.headers.get('x-signalbox-warning'), null)
-    assert.equal([recorded.errors, up.open], [[], 0])
+    assert.equal([recorded.errors, upstream.open], [[], 0])
   })
 
   test(`${name} gets the size in its own format, in as many calls as needed`, async () => {
-    const { ask, up } = await openImages()
-    const response = await ask(model, { size: '1536x1024', n: 3 })
+    const { send, upstream } = await openImages()
+    const response = await send(model, { size: '1536x1024', n: 3 })
     assert.is(response.status, 200, await response.clone().text())
     assert.is(((await response.json()) as Answer).data.length, 3)
-    const requested = up.calls.filter(({ url }) => url.href === makes)
+    const requested = upstream.calls.filter(({ url }) => url.href === makes)
     assert.is(requested.length, 'most' in vendor ? 3 : 1)
     const { n: _, ...sent } = fieldsOf(requested[0])
     assert.equal(SIZES[name](sent), true, JSON.stringify(sent))
@@ -47,8 +47,8 @@ for (const name of vendorNames) {
 
   if (edits !== '')
     test(`${name} edits an image from a form or from JSON`, async () => {
-      const { ask, up, gateway, clock } = await openImages()
-      const asJson = await ask(model, { image: dataUrl(png) }, { path: 'edits' })
+      const { send, upstream, gateway, clock } = await openImages()
+      const asJson = await send(model, { image: dataUrl(png) }, { path: 'edits' })
       assert.is(asJson.status, 200, await asJson.clone().text())
       assert.ok(((await asJson.json()) as Answer).data[0]?.b64_json)
       const form = new FormData()
@@ -56,17 +56,17 @@ for (const name of vendorNames) {
       form.append('model', model)
       form.append('prompt', 'a walk')
       form.append('n', '1')
-      const answering = gateway.fetch(new Request('http://gateway/v1/images/edits', { method: 'POST', body: form }))
+      const pending = gateway.fetch(new Request('http://gateway/v1/images/edits', { method: 'POST', body: form }))
       for (let times = 0; times < 60; times++) await clock.advance(times < 40 ? 0 : 1_000)
-      const asForm = await answering
+      const asForm = await pending
       assert.is(asForm.status, 200, await asForm.clone().text())
-      const sent = up.calls.filter(({ url }) => url.href === edits)
+      const sent = upstream.calls.filter(({ url }) => url.href === edits)
       assert.is(sent.length, 2)
     })
 
   test(`${name} responds to a streaming request with at least one event`, async () => {
-    const { ask } = await openImages()
-    const response = await ask(model, { stream: true })
+    const { send } = await openImages()
+    const response = await send(model, { stream: true })
     const text = await response.text()
     assert.is(response.status, 200, text)
     assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
@@ -75,22 +75,22 @@ for (const name of vendorNames) {
   })
 
   test(`unsupported options cause warnings for ${name}, and errors in strict mode`, async () => {
-    const { ask, up } = await openImages()
+    const { send, upstream } = await openImages()
     const body = { style: 'vivid', negative_prompt: 'rain', background: 'transparent', quality: 'high', seed: 7 }
-    const response = await ask(model, body)
+    const response = await send(model, body)
     if (response.status === 200) {
       const lost = response.headers.get('x-signalbox-warning') ?? ''
-      const sent = JSON.stringify(fieldsOf(up.calls[0]))
+      const sent = JSON.stringify(fieldsOf(upstream.calls[0]))
       for (const field of Object.keys(body))
         assert.ok(lost.includes(`dropped:${field}`) || sent.includes(`"${field}"`), `${field}: ${lost} ${sent}`)
     } else assert.ok(name === 'openai' || name === 'azure', String(response.status))
-    const strict = await ask(model, body, { headers: { 'x-signalbox-strict': 'true' } })
+    const strict = await send(model, body, { headers: { 'x-signalbox-strict': 'true' } })
     assert.is(strict.status, 400, await strict.text())
   })
 }
 
 test('an image larger than the vendor supports, and a ratio that conflicts with the size, cause warnings', async () => {
-  const { ask } = await openImages()
+  const { send } = await openImages()
   for (const [model, body, lost] of [
     ['fireworks', { resolution: '4K' }, 'replaced:resolution'],
     ['fireworks', { size: '4096x4096' }, 'replaced:size'],
@@ -105,7 +105,7 @@ test('an image larger than the vendor supports, and a ratio that conflicts with 
     ['openai', { aspect_ratio: '16:9' }, undefined],
     ['xai', { size: '1536x1024', aspect_ratio: '3:2' }, undefined],
   ] as const) {
-    const response = await ask(imageVendors[model].model, body)
+    const response = await send(imageVendors[model].model, body)
     const what = JSON.stringify([model, body])
     assert.is(response.status, 200, `${what} ${await response.text()}`)
     assert.is(response.headers.get('x-signalbox-warning') ?? undefined, lost, what)
@@ -113,14 +113,14 @@ test('an image larger than the vendor supports, and a ratio that conflicts with 
 })
 
 test('OpenAI models before gpt-image-2 use the closest of their three sizes', async () => {
-  const { ask, up } = await openImages()
+  const { send, upstream } = await openImages()
   for (const [aspect_ratio, size, lost] of [
     ['1:1', '1024x1024', undefined],
     ['16:9', '1536x1024', 'replaced:aspect_ratio'],
     ['2:3', '1024x1536', undefined],
   ]) {
-    const response = await ask('openai/gpt-image-1.5', { aspect_ratio })
-    assert.is(JSON.parse(up.calls.at(-1)?.body ?? '{}').size, size)
+    const response = await send('openai/gpt-image-1.5', { aspect_ratio })
+    assert.is(JSON.parse(upstream.calls.at(-1)?.body ?? '{}').size, size)
     assert.is(response.headers.get('x-signalbox-warning') ?? undefined, lost)
   }
 })
@@ -141,23 +141,27 @@ const SIZES: Readonly<Record<VendorName, (sent: Record<string, unknown>) => bool
 }
 
 test('a mask is never dropped', async () => {
-  const { ask, up } = await openImages()
+  const { send, upstream } = await openImages()
   for (const name of vendorNames.filter((one) => one !== 'openai' && one !== 'azure')) {
-    const response = await ask(imageVendors[name].model, { image: dataUrl(png), mask: dataUrl(png) }, { path: 'edits' })
+    const response = await send(
+      imageVendors[name].model,
+      { image: dataUrl(png), mask: dataUrl(png) },
+      { path: 'edits' },
+    )
     assert.is(response.status, 400, name)
     assert.match(await response.text(), /"mask"|"image"/)
   }
-  assert.is(up.calls.length, 0)
-  const response = await ask('openai/gpt-image-2', { image: dataUrl(png), mask: dataUrl(png) }, { path: 'edits' })
+  assert.is(upstream.calls.length, 0)
+  const response = await send('openai/gpt-image-2', { image: dataUrl(png), mask: dataUrl(png) }, { path: 'edits' })
   assert.is(response.status, 200)
-  const { image, mask } = fieldsOf(up.calls[0])
+  const { image, mask } = fieldsOf(upstream.calls[0])
   assert.equal([image, mask], [bytesOf(png).length, bytesOf(png).length])
 })
 
 test('a form request selects the Azure deployment, just like a JSON request', async () => {
-  const up = fakeUpstream(() => json({ data: [{ b64_json: png }] }))
+  const upstream = fakeUpstream(() => json({ data: [{ b64_json: png }] }))
   const { gateway, post } = await openWorld({
-    fetch: up,
+    fetch: upstream,
     catalog: defaultCatalog,
     connections: [{ provider: 'azure', providerSpecificData: { resource: 'res', deployment: 'mine' } }],
   })
@@ -170,7 +174,7 @@ test('a form request selects the Azure deployment, just like a JSON request', as
   await post('/v1/images/edits', { ...callOptions, image: dataUrl(png) })
   await post('/v1/images/generations', callOptions)
   assert.equal(
-    up.calls.map((call) => [fieldsOf(call).model, fieldsOf(call).image]),
+    upstream.calls.map((call) => [fieldsOf(call).model, fieldsOf(call).image]),
     [
       ['mine', bytesOf(png).length],
       ['mine', bytesOf(png).length],

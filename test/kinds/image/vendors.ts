@@ -14,7 +14,7 @@ export interface ImageVendor {
   edits: string
   /** The fields that it takes; of nested ones their paths. */
   takes: readonly string[]
-  answer(call: Call, fields: JsonObject): Response
+  respond(call: Call, fields: JsonObject): Response
   /** The header of its key. */
   key?: string
   connection?: { providerSpecificData?: JsonObject; apiKey?: string }
@@ -62,7 +62,7 @@ const gemini = {
     ...[`${CONFIG}.imageConfig.aspectRatio`, `${CONFIG}.imageConfig.imageSize`],
   ],
   most: 1,
-  answer: () =>
+  respond: () =>
     json({
       candidates: [
         {
@@ -88,14 +88,14 @@ export const imageVendors = {
     makes: 'https://api.openai.com/v1/images/generations',
     edits: 'https://api.openai.com/v1/images/edits',
     takes: OPENAI,
-    answer: openaiAnswer,
+    respond: openaiAnswer,
   },
   azure: {
     model: 'azure/gpt-image-2',
     makes: 'https://res.openai.azure.com/openai/v1/images/generations',
     edits: 'https://res.openai.azure.com/openai/v1/images/edits',
     takes: OPENAI,
-    answer: openaiAnswer,
+    respond: openaiAnswer,
     key: 'api-key',
     connection: { providerSpecificData: { resource: 'res' } },
   },
@@ -121,7 +121,7 @@ export const imageVendors = {
       ...['model', 'prompt', 'n', 'response_format', 'aspect_ratio', 'resolution', 'quality', 'output_format', 'user'],
       ...['image', 'image.url', 'image.type', 'images'],
     ],
-    answer: (_, { n, response_format: format }) =>
+    respond: (_, { n, response_format: format }) =>
       json({
         data: many(n).map(() => ({
           ...(format === 'url' ? { url: 'https://imgen.x.ai/1.jpg' } : { b64_json: jpeg }),
@@ -139,7 +139,7 @@ export const imageVendors = {
       ...['model', 'prompt', 'n', 'response_format', 'width', 'height', 'seed', 'negative_prompt', 'steps'],
       ...['guidance_scale', 'output_format', 'image_url', 'reference_images', 'disable_safety_checker'],
     ],
-    answer: (_, { n, response_format: format }) =>
+    respond: (_, { n, response_format: format }) =>
       json({
         id: 'x',
         model: 'm',
@@ -155,7 +155,7 @@ export const imageVendors = {
     edits: '',
     takes: ['prompt', 'aspect_ratio', 'seed', 'guidance_scale', 'num_inference_steps'],
     most: 1,
-    answer: () => new Response(bytesOf(jpeg), { headers: { 'content-type': 'image/jpeg' } }),
+    respond: () => new Response(bytesOf(jpeg), { headers: { 'content-type': 'image/jpeg' } }),
   },
   openrouter: {
     model: 'openrouter/black-forest-labs/flux.2-pro',
@@ -165,7 +165,7 @@ export const imageVendors = {
       ...['model', 'prompt', 'n', 'size', 'resolution', 'aspect_ratio', 'quality', 'background', 'output_format'],
       ...['output_compression', 'seed', 'input_references', 'stream', 'user'],
     ],
-    answer: (_, { n, stream }) => {
+    respond: (_, { n, stream }) => {
       const usage = { prompt_tokens: 5, completion_tokens: 900, total_tokens: 905, cost: 0.04 }
       if (stream === true)
         return sse([
@@ -184,7 +184,7 @@ export const imageVendors = {
     ],
     key: 'x-key',
     most: 1,
-    answer: () => json({ id: 'j', polling_url: 'https://api.eu2.bfl.ai/v1/get_result?id=j', cost: 3 }),
+    respond: () => json({ id: 'j', polling_url: 'https://api.eu2.bfl.ai/v1/get_result?id=j', cost: 3 }),
   },
 } as const satisfies Record<string, ImageVendor>
 
@@ -231,7 +231,7 @@ export function vendorsAnswer(polls = new Map<string, number>()): (call: Call) =
     const fields = fieldsOf(call)
     const unknown = pathsIn(fields).find((path) => !vendor.takes.includes(path))
     if (unknown !== undefined) return json({ error: { message: `Unknown parameter: '${unknown}'.` } }, 400)
-    return vendor.answer(call, fields)
+    return vendor.respond(call, fields)
   }
 }
 
@@ -239,26 +239,26 @@ export const SAMPLE = 'https://delivery-eu1.bfl.ai/a/sample.png'
 
 /** A gateway with a connection to every vendor, whose fakes answer unless `answer` does. */
 export async function openImages(
-  options: WorldOptions & { answer?: (call: Call) => ReturnType<Answering> | undefined } = {},
-): Promise<World & { up: FakeUpstream; ask: Ask }> {
-  const { answer, ...rest } = options
+  options: WorldOptions & { respond?: (call: Call) => ReturnType<Answering> | undefined } = {},
+): Promise<World & { upstream: FakeUpstream; send: Ask }> {
+  const { respond, ...rest } = options
   const usual = vendorsAnswer()
-  const up = fakeUpstream((call) => answer?.(call) ?? usual(call))
+  const upstream = fakeUpstream((call) => respond?.(call) ?? usual(call))
   const connections = vendors.map(({ model, connection }) => ({
     provider: model.split('/', 1)[0] ?? '',
     ...connection,
   }))
-  const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections, ...rest })
-  async function ask(model: string, body: JsonObject, { path = 'generations', ...init }: AskInit = {}) {
-    const answering = world.post(`/v1/images/${path}`, { model, prompt: 'a walk', ...body }, init)
+  const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections, ...rest })
+  async function send(model: string, body: JsonObject, { path = 'generations', ...init }: AskInit = {}) {
+    const pending = world.post(`/v1/images/${path}`, { model, prompt: 'a walk', ...body }, init)
     let isOver = false
-    const over = answering.finally(() => {
+    const over = pending.finally(() => {
       isOver = true
     })
     for (let times = 0; !isOver && times < 200; times++) await world.clock.advance(times < 20 ? 0 : 1_000)
     return over
   }
-  return { ...world, up, ask }
+  return { ...world, upstream, send }
 }
 
 interface AskInit {

@@ -3,7 +3,7 @@ import type { KindSample } from '../samples.ts'
 export const moderation: KindSample = {
   bodies: { openai: { input: ['a walk'] } },
   path: '/moderations',
-  answer: {
+  response: {
     id: 'modr-1',
     model: 'm',
     results: [

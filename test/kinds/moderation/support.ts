@@ -7,17 +7,22 @@ import { moderated, moderationVendors } from '../support/moderation-vendors.ts'
 export const models = { openai: 'openai/omni-moderation-latest', mistral: 'mistral/mistral-moderation-2603' }
 /** A gateway with fakes of both vendors. */
 export async function open(options: WorldOptions = {}) {
-  const up = fakeUpstream((call) => {
+  const upstream = fakeUpstream((call) => {
     const vendor = Object.values(moderationVendors).find(({ url }) => new URL(url).host === call.url.host)
     return vendor ? moderated(vendor, call) : json({}, 404)
   })
-  const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['openai', 'mistral'], ...options })
-  const ask = async (model: string, input: unknown, headers: Record<string, string> = {}) => {
+  const world = await openWorld({
+    fetch: upstream,
+    catalog: defaultCatalog,
+    connections: ['openai', 'mistral'],
+    ...options,
+  })
+  const send = async (model: string, input: unknown, headers: Record<string, string> = {}) => {
     const response = await world.post('/v1/moderations', { model, input }, { headers })
     const warned = response.headers.get('x-signalbox-warning')?.split(', ') ?? []
     return { status: response.status, warned, body: (await response.json()) as Answer & Refusal, response }
   }
-  return { world, up, ask }
+  return { world, upstream, send }
 }
 
 export interface Answer {

@@ -9,9 +9,9 @@ Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it warns of objects
 const test = suite('reranking with the AI SDK')
 
 async function open() {
-  const { world, up } = await openVendors()
+  const { world, upstream } = await openVendors()
   const fetch = (input: string | URL | Request, init?: RequestInit) => world.gateway.fetch(new Request(input, init))
-  return { up, cohere: createCohere({ baseURL: 'http://gateway/v2', apiKey: 'x', fetch }) }
+  return { up: upstream, cohere: createCohere({ baseURL: 'http://gateway/v2', apiKey: 'x', fetch }) }
 }
 
 const documents = ['sunny day at the beach', 'rainy afternoon in the city', 'a rainy day']

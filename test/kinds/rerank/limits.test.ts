@@ -9,52 +9,52 @@ const body = { query: 'red fruit', documents: ['a red fruit', 'a tree'] }
 
 /** Vendors behind a key with limits, and a way to ask them by it. */
 async function open(limits: UsageLimits) {
-  const { world, ask: asking, up } = await openVendors()
+  const { world, send: createRequest, upstream } = await openVendors()
   const { key } = await world.api.keys.create({ name: 'alice', limits })
-  const ask = async (model: string, more: JsonObject = {}) => {
-    const response = await asking(model, '/v2/rerank', { ...body, ...more }, { authorization: `Bearer ${key}` })
+  const send = async (model: string, more: JsonObject = {}) => {
+    const response = await createRequest(model, '/v2/rerank', { ...body, ...more }, { authorization: `Bearer ${key}` })
     await response.text()
     return response
   }
-  return { ask, up }
+  return { send, upstream }
 }
 
 test('a dollar limit applies to searches, which are charged as reported', async () => {
-  const { ask, up } = await open({ usd: { total: 0.008 } })
+  const { send, upstream } = await open({ usd: { total: 0.008 } })
   for (let times = 0; times < 3; times++) {
-    const { status, headers } = await ask(modelOf('cohere'))
+    const { status, headers } = await send(modelOf('cohere'))
     assert.equal([status, headers.get('x-signalbox-cost')], [200, '0.0025'])
   }
-  assert.is((await ask(modelOf('cohere'))).status, 402)
-  assert.is(up.calls.length, 3)
+  assert.is((await send(modelOf('cohere'))).status, 402)
+  assert.is(upstream.calls.length, 3)
 })
 
 test("a dollar limit applies to tokens, and the query's tokens count with each document", async () => {
-  const { ask, up } = await open({ usd: { total: 1 } })
-  assert.is((await ask(modelOf('voyage'))).status, 200)
+  const { send, upstream } = await open({ usd: { total: 1 } })
+  assert.is((await send(modelOf('voyage'))).status, 200)
   const query = 'word '.repeat(4_000)
   const documents = Array.from({ length: 1_000 }, () => 'a')
-  const { status } = await ask(modelOf('voyage'), { query, documents }) // up to 8 million tokens at 0.05 dollars by the million
+  const { status } = await send(modelOf('voyage'), { query, documents }) // up to 8 million tokens at 0.05 dollars by the million
   assert.is(status, 200)
   const dear = await open({ usd: { total: 0.1 } })
-  assert.is((await dear.ask(modelOf('voyage'), { query, documents })).status, 402)
-  assert.equal([up.calls.length, dear.up.calls.length], [2, 0])
+  assert.is((await dear.send(modelOf('voyage'), { query, documents })).status, 402)
+  assert.equal([upstream.calls.length, dear.upstream.calls.length], [2, 0])
 })
 
 test("a request that may count as several searches is rejected if they don't fit the limit, and so is a model without a price", async () => {
-  const { ask, up } = await open({ usd: { total: 0.008 } })
+  const { send, upstream } = await open({ usd: { total: 0.008 } })
   const documents = Array.from({ length: 500 }, () => 'a')
-  assert.is((await ask(modelOf('cohere'), { documents })).status, 402)
+  assert.is((await send(modelOf('cohere'), { documents })).status, 402)
   for (const model of ['bedrock/amazon.rerank-v1:0', modelOf('vllm')])
-    assert.ok((await ask(model)).status >= 400, model)
-  assert.is(up.calls.length, 0)
-  assert.is((await ask(modelOf('bedrock'))).status, 200)
+    assert.ok((await send(model)).status >= 400, model)
+  assert.is(upstream.calls.length, 0)
+  assert.is((await send(modelOf('bedrock'))).status, 200)
 })
 
 test("a token limit counts the vendors' tokens, and none for a search", async () => {
-  const { ask } = await open({ tokens: { total: 10_000 } })
-  for (let times = 0; times < 30; times++) assert.is((await ask(modelOf('cohere'))).status, 200)
+  const { send } = await open({ tokens: { total: 10_000 } })
+  for (let times = 0; times < 30; times++) assert.is((await send(modelOf('cohere'))).status, 200)
   let answered = 0
-  while ((await ask(modelOf('voyage'))).status === 200) answered++
+  while ((await send(modelOf('voyage'))).status === 200) answered++
   assert.ok(answered > 10 && answered < 200, `${answered}`)
 })

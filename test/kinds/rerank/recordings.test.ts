@@ -16,13 +16,13 @@ interface Ranked {
 test('recorded vendor responses reach clients of each form unchanged', async () => {
   const exchanges = recordedExchanges(['rerank'])
   assert.ok(exchanges.length >= 5)
-  for (const { name, url, request, answer } of exchanges) {
+  for (const { name, url, request, response: reply } of exchanges) {
     const provider = url.includes('openrouter.ai') ? 'openrouter' : 'cohere'
     const { model = 'rerank-english-v2.0', ...body } = request as JsonObject
-    const recorded = answer as { results: Ranked[]; meta?: JsonObject; usage?: JsonObject }
-    const up = fakeUpstream(() => json(answer))
-    const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: [provider] })
-    const ask = async (path: string, more: JsonObject = {}) => {
+    const recorded = reply as { results: Ranked[]; meta?: JsonObject; usage?: JsonObject }
+    const upstream = fakeUpstream(() => json(reply))
+    const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: [provider] })
+    const send = async (path: string, more: JsonObject = {}) => {
       const response = await world.post(path, { ...body, model: `${provider}/${model}`, ...more })
       assert.is(response.status, 200, `${name}: ${await response.clone().text()}`)
       return (await response.json()) as { results: Ranked[]; data: Ranked[]; meta: JsonObject }
@@ -30,10 +30,10 @@ test('recorded vendor responses reach clients of each form unchanged', async () 
     const scores = ({ results }: { results: Ranked[] }) => results.map(({ index, relevance_score: s }) => [index, s])
 
     const version = url.includes('/v1/') ? '/v1/rerank' : '/v2/rerank'
-    const own = await ask(version)
+    const own = await send(version)
     assert.equal(scores(own), scores(recorded), name)
     if (recorded.meta) assert.equal(own.meta.billed_units, recorded.meta.billed_units, name)
-    const shown = await ask('/v1/rerank', { return_documents: true })
+    const shown = await send('/v1/rerank', { return_documents: true })
     const documents = body.documents as unknown[]
     assert.equal(
       shown.results.map(({ document }) => document),
@@ -42,9 +42,9 @@ test('recorded vendor responses reach clients of each form unchanged', async () 
         return typeof document === 'string' ? { text: document } : document
       }),
     )
-    const { data } = await ask('/v1/rerank', { top_k: 1, top_n: null })
+    const { data } = await send('/v1/rerank', { top_k: 1, top_n: null })
     assert.equal(scores({ results: data }), scores(recorded).slice(0, 1), name)
-    const sent = JSON.parse(up.calls[1]?.body ?? '') as JsonObject
+    const sent = JSON.parse(upstream.calls[1]?.body ?? '') as JsonObject
     assert.equal(sent.query, body.query)
     const { costUsd } = world.recorded.usages[0] ?? {}
     if (provider === 'openrouter') assert.is(costUsd, recorded.usage?.cost)

@@ -11,12 +11,12 @@ const plain = { query, documents }
 
 /** The body of the only call, and the warnings. */
 async function sent(name: VendorName, body: JsonObject, path = '/v1/rerank') {
-  const { ask, up } = await openVendor(name)
-  const response = await ask(path, body)
+  const { send, upstream } = await openVendor(name)
+  const response = await send(path, body)
   assert.is(response.status, 200, await response.clone().text())
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
   const warned = response.headers.get('x-signalbox-warning')
-  return { body: JSON.parse(up.calls[0]?.body ?? '') as JsonObject, warned, call: up.calls[0] }
+  return { body: JSON.parse(upstream.calls[0]?.body ?? '') as JsonObject, warned, call: upstream.calls[0] }
 }
 
 /** The texts that a vendor is sent for these documents. */
@@ -58,11 +58,11 @@ for (const [name, body] of Object.entries(callOptions) as Array<[VendorName, Jso
   })
 
 test("a request in Cohere's v2 format is passed through to Cohere, byte for byte except for the model", async () => {
-  const { world, up } = await openVendor('cohere')
+  const { world, upstream } = await openVendor('cohere')
   const text = '{ "query":"q",\n "documents": ["a", "b"], "new_option" : 1e0, "model": "cohere/rerank-v4.0-pro"}'
   await world.post('/v2/rerank', text)
-  assert.is(up.calls[0]?.body, text.replace('cohere/', ''))
-  assert.is(up.calls[0]?.url.href, 'https://api.cohere.com/v2/rerank')
+  assert.is(upstream.calls[0]?.body, text.replace('cohere/', ''))
+  assert.is(upstream.calls[0]?.url.href, 'https://api.cohere.com/v2/rerank')
 })
 
 test("a request in Cohere's v2 format with fields of other formats is rewritten", async () => {
@@ -73,10 +73,10 @@ test("a request in Cohere's v2 format with fields of other formats is rewritten"
     [{ truncation: true, max_chunks_per_doc: 3 }, undefined],
     [{ documents: [{ text: 'a red fruit' }, 'a tree'] }, undefined],
   ] as Array<[JsonObject, unknown]>) {
-    const { ask, up } = await openVendor('cohere')
-    const response = await ask('/v2/rerank', { ...plain, ...more })
+    const { send, upstream } = await openVendor('cohere')
+    const response = await send('/v2/rerank', { ...plain, ...more })
     assert.is(response.status, 200, await response.clone().text())
-    assert.equal(JSON.parse(up.calls[0]?.body ?? ''), callOptions.cohere)
+    assert.equal(JSON.parse(upstream.calls[0]?.body ?? ''), callOptions.cohere)
     const { results } = (await response.json()) as { results: JsonObject[] }
     assert.equal(results[0]?.document, answered)
   }
@@ -102,14 +102,14 @@ test('vendor options reach their vendor, and self-hosted servers get everything 
 })
 
 test("Bedrock supports the length of documents for Cohere's models, and no options for Amazon's", async () => {
-  const { ask, up } = await openVendors()
+  const { send, upstream } = await openVendors()
   const lengthIn = (at: number) =>
-    JSON.parse(up.calls[at]?.body ?? '').rerankingConfiguration.bedrockRerankingConfiguration.modelConfiguration
+    JSON.parse(upstream.calls[at]?.body ?? '').rerankingConfiguration.bedrockRerankingConfiguration.modelConfiguration
   const body = { ...plain, max_tokens_per_doc: 99 }
-  const ofCohere = await ask(modelOf('bedrock'), '/v2/rerank', body)
+  const ofCohere = await send(modelOf('bedrock'), '/v2/rerank', body)
   assert.equal(ofCohere.headers.get('x-signalbox-warning'), null)
   assert.equal(lengthIn(0).additionalModelRequestFields, { max_tokens_per_doc: 99 })
-  const ofAmazon = await ask('bedrock/amazon.rerank-v1:0', '/v2/rerank', body)
+  const ofAmazon = await send('bedrock/amazon.rerank-v1:0', '/v2/rerank', body)
   assert.equal(ofAmazon.headers.get('x-signalbox-warning'), 'dropped:max_tokens_per_doc')
   assert.equal(lengthIn(1), { modelArn: 'arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0' })
 })
@@ -117,14 +117,14 @@ test("Bedrock supports the length of documents for Cohere's models, and no optio
 test("a complete ARN stays unchanged, and access keys sign the call for Bedrock's agent service", async () => {
   const apiKey = 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'
   const connections = [{ provider: 'bedrock', apiKey, providerSpecificData: { region: 'us-east-1' } }]
-  const { ask, up } = await openVendors({ connections })
+  const { send, upstream } = await openVendors({ connections })
   const arn = 'arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0'
-  const response = await ask(`bedrock/${arn}`, '/v2/rerank', plain)
+  const response = await send(`bedrock/${arn}`, '/v2/rerank', plain)
   assert.is(response.status, 200, await response.clone().text())
-  const { modelArn } = JSON.parse(up.calls[0]?.body ?? '').rerankingConfiguration.bedrockRerankingConfiguration
+  const { modelArn } = JSON.parse(upstream.calls[0]?.body ?? '').rerankingConfiguration.bedrockRerankingConfiguration
     .modelConfiguration
   assert.is(modelArn, arn)
-  const authorization = up.calls[0]?.headers.get('authorization') ?? ''
+  const authorization = upstream.calls[0]?.headers.get('authorization') ?? ''
   assert.match(
     authorization,
     /^AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE\/\d{8}\/us-east-1\/bedrock\/aws4_request/,
@@ -134,11 +134,11 @@ test("a complete ARN stays unchanged, and access keys sign the call for Bedrock'
 test("Bedrock's URL and ARN use the connection's region, even with a separate URL for chat", async () => {
   const at = async (providerSpecificData: { region: string; baseUrl?: string }) => {
     const connections = [{ provider: 'bedrock', apiKey: 'bedrock-api-key', providerSpecificData }]
-    const { ask, up } = await openVendors({ connections })
-    await ask('bedrock/amazon.rerank-v1:0', '/v2/rerank', plain)
-    const { modelConfiguration } = JSON.parse(up.calls[0]?.body ?? '').rerankingConfiguration
+    const { send, upstream } = await openVendors({ connections })
+    await send('bedrock/amazon.rerank-v1:0', '/v2/rerank', plain)
+    const { modelConfiguration } = JSON.parse(upstream.calls[0]?.body ?? '').rerankingConfiguration
       .bedrockRerankingConfiguration
-    return [up.calls[0]?.url.href, modelConfiguration.modelArn]
+    return [upstream.calls[0]?.url.href, modelConfiguration.modelArn]
   }
   const model = 'foundation-model/amazon.rerank-v1:0'
   assert.equal(await at({ region: 'cn-north-1' }), [
@@ -165,9 +165,9 @@ test('a request for more results than documents returns all documents', async ()
 })
 
 test('an empty document is sent as a space, and the indexes stay the same', async () => {
-  const { ask, up } = await openVendor('voyage')
-  const response = await ask('/v2/rerank', { query, documents: ['', 'a red fruit', ''] })
-  assert.equal(JSON.parse(up.calls[0]?.body ?? '').documents, [' ', 'a red fruit', ' '])
+  const { send, upstream } = await openVendor('voyage')
+  const response = await send('/v2/rerank', { query, documents: ['', 'a red fruit', ''] })
+  assert.equal(JSON.parse(upstream.calls[0]?.body ?? '').documents, [' ', 'a red fruit', ' '])
   const { results } = (await response.json()) as { results: Array<{ index: number }> }
   assert.equal(
     results.map(({ index }) => index),
@@ -216,31 +216,31 @@ test('an image goes to vendors that rank images, or else to the next target', as
   const { body, warned } = await sent('cohere', { query, documents: [both] })
   assert.equal([body.documents, warned], [['a red fruit'], 'dropped:documents[0].image'])
 
-  const { ask, up } = await openVendors({
+  const { send, upstream } = await openVendors({
     combos: { rank: { models: [modelOf('voyage'), modelOf('jina')], kind: 'rerank' } },
   })
-  assert.is((await ask('rank', '/v1/rerank', { query, documents: [picture] })).status, 200)
-  assert.equal(up.providers, ['api.jina.ai'])
-  const alone = await ask(modelOf('voyage'), '/v1/rerank', { query, documents: ['a', picture] })
+  assert.is((await send('rank', '/v1/rerank', { query, documents: [picture] })).status, 200)
+  assert.equal(upstream.providers, ['api.jina.ai'])
+  const alone = await send(modelOf('voyage'), '/v1/rerank', { query, documents: ['a', picture] })
   assert.is(alone.status, 400)
   assert.match(await alone.text(), /documents\[1\]\.image/)
 })
 
 test('a request with more documents than a vendor accepts falls back to the next target, or fails with a 400', async () => {
   const combos = { rank: { models: [modelOf('voyage'), modelOf('cohere')], kind: 'rerank' as const } }
-  const { ask, up } = await openVendors({ combos })
+  const { send, upstream } = await openVendors({ combos })
   const many = { query, documents: Array.from({ length: 1_001 }, (_, at) => `text ${at}`) }
-  const response = await ask('rank', '/v2/rerank', many)
-  assert.equal([response.status, up.providers], [200, ['api.cohere.com']])
+  const response = await send('rank', '/v2/rerank', many)
+  assert.equal([response.status, upstream.providers], [200, ['api.cohere.com']])
   const { meta } = (await response.json()) as { meta: JsonObject }
   assert.equal(meta.billed_units, { search_units: 11 })
-  const alone = await ask(modelOf('voyage'), '/v2/rerank', many)
-  assert.equal([alone.status, up.calls.length], [400, 1])
+  const alone = await send(modelOf('voyage'), '/v2/rerank', many)
+  assert.equal([alone.status, upstream.calls.length], [400, 1])
   assert.match(await alone.text(), /at most 1000 documents/)
 })
 
 test('a malformed request fails with a 400 that identifies the field, without a provider call', async () => {
-  const { ask, up } = await openVendors()
+  const { send, upstream } = await openVendors()
   const wrong: Array<[JsonObject, string]> = [
     [{ documents }, 'query'],
     [{ query: '', documents }, 'query'],
@@ -261,33 +261,33 @@ test('a malformed request fails with a 400 that identifies the field, without a 
   for (const name of ['cohere', 'voyage', 'vllm'] as const)
     for (const path of ['/v1/rerank', '/v2/rerank'])
       for (const [body, param] of wrong) {
-        const response = await ask(modelOf(name), path, body)
+        const response = await send(modelOf(name), path, body)
         const { error } = (await response.json()) as { error: { param: string } }
         assert.equal([response.status, error.param], [400, param], `${name} ${path} ${JSON.stringify(body)}`)
       }
   const both = await sent('vllm', { ...plain, top_k: 1, top_n: 2 })
   assert.equal([both.body.top_n, both.warned], [1, 'dropped:top_n'])
-  const top = await ask(modelOf('cohere'), '/v1/rerank', { ...plain, top_k: 0 })
+  const top = await send(modelOf('cohere'), '/v1/rerank', { ...plain, top_k: 0 })
   assert.match(await top.text(), /"top_k\\": must be a whole number|"param":"top_k"/)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('unsupported options fail with a 400 in strict mode, without a provider call', async () => {
-  const { ask, up } = await openVendors()
+  const { send, upstream } = await openVendors()
   const strict = { 'x-signalbox-strict': 'true' }
-  const response = await ask(modelOf('voyage'), '/v2/rerank', { ...plain, max_tokens_per_doc: 5 }, strict)
+  const response = await send(modelOf('voyage'), '/v2/rerank', { ...plain, max_tokens_per_doc: 5 }, strict)
   const { error } = (await response.json()) as { error: { param: string } }
-  assert.equal([response.status, error.param, up.calls.length], [400, 'max_tokens_per_doc', 0])
-  assert.is((await ask(modelOf('voyage'), '/v2/rerank', { ...plain, top_n: 1 }, strict)).status, 200)
+  assert.equal([response.status, error.param, upstream.calls.length], [400, 'max_tokens_per_doc', 0])
+  assert.is((await send(modelOf('voyage'), '/v2/rerank', { ...plain, top_n: 1 }, strict)).status, 200)
 })
 
 test('Voyage clients are recognized by their fields or their user agent', async () => {
-  const { ask } = await openVendors()
+  const { send } = await openVendors()
   const shapeFor = async (body: JsonObject, headers = {}) => {
-    const answer = (await (
-      await ask(modelOf('cohere'), '/v1/rerank', { ...plain, ...body }, headers)
+    const response = (await (
+      await send(modelOf('cohere'), '/v1/rerank', { ...plain, ...body }, headers)
     ).json()) as JsonObject
-    return 'data' in answer ? 'Voyage' : 'results' in answer ? 'others' : undefined
+    return 'data' in response ? 'Voyage' : 'results' in response ? 'others' : undefined
   }
   assert.is(await shapeFor({ top_k: 1 }), 'Voyage')
   assert.is(await shapeFor({ truncation: true }), 'Voyage')
@@ -300,9 +300,9 @@ test("a connection's base URL is used, with or without the version segment", asy
   const at = async (provider: VendorName, baseUrl: string, form?: string) => {
     const id = form === undefined ? provider : 'openai-compatible-x'
     const providerSpecificData = { baseUrl, ...(form !== undefined && { format: form as 'openai-chat' }) }
-    const { ask, up } = await openVendors({ connections: [{ provider: id, providerSpecificData }] })
-    await ask(`${id}/m`, '/v2/rerank', plain)
-    return up.calls[0]?.url.href
+    const { send, upstream } = await openVendors({ connections: [{ provider: id, providerSpecificData }] })
+    await send(`${id}/m`, '/v2/rerank', plain)
+    return upstream.calls[0]?.url.href
   }
   assert.is(await at('cohere', 'http://c.test/compatibility/v1'), 'http://c.test/v2/rerank')
   assert.is(await at('cohere', 'http://c.test/v2/'), 'http://c.test/v2/rerank')

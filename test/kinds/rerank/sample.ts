@@ -9,7 +9,7 @@ export const rerank: KindSample = {
     v2: { query: 'red fruit', documents, top_n: 1 },
   },
   path: '/rerank',
-  answer: {
+  response: {
     id: 'rerank-1',
     model: 'm',
     results: [{ index: 1, relevance_score: 0.9, document: { text: 'a red fruit' } }],

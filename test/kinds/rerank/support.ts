@@ -12,24 +12,24 @@ export const modelOf = (name: VendorName): string => `${rerankVendors[name].prov
 /** A gateway with fakes of all vendors. */
 export async function openVendors(options: WorldOptions = {}) {
   const vendors: RerankVendor[] = Object.values(rerankVendors)
-  const up = fakeUpstream((call) => {
+  const upstream = fakeUpstream((call) => {
     const vendor = vendors.find(({ url }) => new URL(url).host === call.url.host)
     return vendor ? answerOf(vendor, call) : new Response('{}', { status: 404 })
   })
   const connections = vendors.map(({ provider, connection }) => ({ provider, ...connection }))
-  const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections, ...options })
-  const ask = (model: string, path: string, body: JsonObject, headers: Record<string, string> = {}) =>
+  const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections, ...options })
+  const send = (model: string, path: string, body: JsonObject, headers: Record<string, string> = {}) =>
     world.post(path, { model, ...body }, { headers })
-  return { world, up, ask }
+  return { world, upstream, send }
 }
 
 /** The same with requests for the model of one of them. */
 export async function openVendor(name: VendorName, options: WorldOptions = {}) {
-  const { world, up, ask } = await openVendors(options)
+  const { world, upstream, send } = await openVendors(options)
   return {
     world,
-    up,
-    ask: (path: string, body: JsonObject, headers: Record<string, string> = {}) =>
-      ask(modelOf(name), path, body, headers),
+    upstream,
+    send: (path: string, body: JsonObject, headers: Record<string, string> = {}) =>
+      send(modelOf(name), path, body, headers),
   }
 }

@@ -102,16 +102,16 @@ const searching = new Set<VendorName>(['cohere', 'bedrock'])
 for (const name of Object.keys(rerankVendors) as VendorName[])
   for (const [form, client] of Object.entries(clients)) {
     test(`a ${form} client gets its own format from ${name}`, async () => {
-      const { ask, up } = await openVendor(name)
-      const response = await ask(client.path, client.body)
+      const { send, upstream } = await openVendor(name)
+      const response = await send(client.path, client.body)
       assert.is(response.status, 200, await response.clone().text())
-      const answer = (await response.json()) as JsonObject
-      const results = client.read(answer)
+      const reply = (await response.json()) as JsonObject
+      const results = client.read(reply)
       assert.equal(
         results.map(([index, score]) => [index, score]),
         best.slice(0, 3).map(({ index, score }) => [index, score]),
       )
-      assert.is(up.calls.length, 1)
+      assert.is(upstream.calls.length, 1)
       const documents = results.map(([, , document]) => document)
       assert.equal(
         documents,
@@ -123,7 +123,7 @@ for (const name of Object.keys(rerankVendors) as VendorName[])
         warned,
         (lost[name][form] ?? []).map((field) => `dropped:${field}`),
       )
-      assertUsage(client.rest(answer), form, name)
+      assertUsage(client.rest(reply), form, name)
     })
   }
 

@@ -12,31 +12,31 @@ const body = { query: 'red fruit', documents: ['a tree', 'a red fruit'] }
 const models = [modelOf('voyage'), modelOf('cohere')]
 
 /** Vendors whose Voyage response differs. */
-const voyageAnswers = (answer: () => Response) =>
-  fakeUpstream((call) => (call.url.host === 'api.voyageai.com' ? answer() : answerOf(rerankVendors.cohere, call)))
+const voyageAnswers = (respond: () => Response) =>
+  fakeUpstream((call) => (call.url.host === 'api.voyageai.com' ? respond() : answerOf(rerankVendors.cohere, call)))
 
 /** Makes a combo call one target first under any strategy: it has the only condition, weight, or turn. */
 const comboOf = (strategy: Strategy) => ({ models, strategy, kind: 'rerank' as const })
 
 for (const strategy of strategies)
   test(`a failing first target falls back to the next under ${strategy}`, async () => {
-    const up = voyageAnswers(() => json({ detail: 'overloaded' }, 503))
-    const { ask } = await openVendors({ fetch: up, combos: { rank: comboOf(strategy) } })
+    const upstream = voyageAnswers(() => json({ detail: 'overloaded' }, 503))
+    const { send } = await openVendors({ fetch: upstream, combos: { rank: comboOf(strategy) } })
     for (let times = 0; times < 4; times++) {
-      const response = await ask('rank', '/v1/rerank', body)
+      const response = await send('rank', '/v1/rerank', body)
       assert.is(response.status, 200, await response.clone().text())
       assert.is(response.headers.get('x-signalbox-target'), models[1])
     }
-    assert.ok(up.calls.length >= 4)
+    assert.ok(upstream.calls.length >= 4)
   })
 
 test('a request that one vendor rejects is a client error, without a fallback', async () => {
-  const up = voyageAnswers(() => json({ detail: 'The query is too long.' }, 400))
-  const { ask } = await openVendors({ fetch: up, combos: { rank: comboOf('fallback') } })
-  const response = await ask('rank', '/v1/rerank', body)
+  const upstream = voyageAnswers(() => json({ detail: 'The query is too long.' }, 400))
+  const { send } = await openVendors({ fetch: upstream, combos: { rank: comboOf('fallback') } })
+  const response = await send('rank', '/v1/rerank', body)
   assert.is(response.status, 400)
   assert.match(await response.text(), /The query is too long\./)
-  assert.is(up.calls.length, 1)
+  assert.is(upstream.calls.length, 1)
 })
 
 test('an invalid response falls back to the next target', async () => {
@@ -57,25 +57,25 @@ test('an invalid response falls back to the next target', async () => {
     'text',
     null,
   ]
-  for (const answer of wrong) {
-    const up = voyageAnswers(() => json(JSON.stringify(answer)))
-    const { ask, world } = await openVendors({ fetch: up, combos: { rank: comboOf('fallback') } })
-    const response = await ask('rank', '/v2/rerank', body)
-    assert.equal([response.status, up.calls.length], [200, 2], JSON.stringify(answer))
+  for (const reply of wrong) {
+    const upstream = voyageAnswers(() => json(JSON.stringify(reply)))
+    const { send, world } = await openVendors({ fetch: upstream, combos: { rank: comboOf('fallback') } })
+    const response = await send('rank', '/v2/rerank', body)
+    assert.equal([response.status, upstream.calls.length], [200, 2], JSON.stringify(reply))
     assert.equal(world.recorded.errors, [])
   }
 })
 
 test('an error that is a list is reported without a message', async () => {
-  const { ask } = await openVendors({ fetch: voyageAnswers(() => json({ error: [{ text: 'no' }] })) })
-  assert.match(await (await ask(modelOf('voyage'), '/v2/rerank', body)).text(), /an error without a message/)
+  const { send } = await openVendors({ fetch: voyageAnswers(() => json({ error: [{ text: 'no' }] })) })
+  assert.match(await (await send(modelOf('voyage'), '/v2/rerank', body)).text(), /an error without a message/)
 })
 
 test("results are sorted by score, ties keep the vendor's order, and the requested number is returned", async () => {
   const data = [0, 1, 2, 3].map((index) => ({ index, relevance_score: index === 2 ? 0.5 : -3.25 }))
-  const { ask } = await openVendors({ fetch: voyageAnswers(() => json({ data })) })
+  const { send } = await openVendors({ fetch: voyageAnswers(() => json({ data })) })
   const documents = ['a', 'b', 'c', 'd']
-  const response = await ask(models[0] ?? '', '/v2/rerank', { query: 'q', documents, top_n: 3 })
+  const response = await send(models[0] ?? '', '/v2/rerank', { query: 'q', documents, top_n: 3 })
   const { results } = (await response.json()) as JsonObject
   assert.equal(results, [
     { index: 2, relevance_score: 0.5 },
@@ -85,10 +85,10 @@ test("results are sorted by score, ties keep the vendor's order, and the request
 })
 
 test("usage is reported in the vendor's unit, and in USD if the price is known or reported", async () => {
-  const { ask, world } = await openVendors()
+  const { send, world } = await openVendors()
   const many = { query: 'q', documents: Array.from({ length: 101 }, () => 'a b') }
   const requestOptions = ['cohere', 'voyage', 'openrouter', 'bedrock', 'jina', 'vllm'] as const
-  for (const name of requestOptions) await ask(modelOf(name), '/v1/rerank', many)
+  for (const name of requestOptions) await send(modelOf(name), '/v1/rerank', many)
   const recorded = world.recorded.usages.map(({ inputTokens = 0, units, costUsd, costSource }) => ({
     isCounted: inputTokens > 0,
     units,
@@ -112,7 +112,7 @@ test('a model or combo of another kind fails with a 400 that contains the right 
     chat: { models: ['openai/gpt-4o'] },
   }
   const connections = ['voyage', 'cohere', 'openai']
-  const { ask, world, up } = await openVendors({ combos, connections })
+  const { send, world, upstream } = await openVendors({ combos, connections })
   const wrong: Array<[string, string, JsonObject, RegExp]> = [
     ['rank', '/v1/chat/completions', { messages: [] }, /POST \/v1\/rerank/],
     [models[1] ?? '', '/v1/chat/completions', { messages: [] }, /POST \/v1\/rerank/],
@@ -121,11 +121,11 @@ test('a model or combo of another kind fails with a 400 that contains the right 
     ['chat', '/v2/rerank', body, /POST \/v1\/chat\/completions/],
   ]
   for (const [model, path, sent, reason] of wrong) {
-    const response = await ask(model, path, sent)
+    const response = await send(model, path, sent)
     assert.is(response.status, 400, `${model} at ${path}: ${await response.clone().text()}`)
     assert.match(await response.text(), reason)
   }
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
   for (const path of ['/v1/models', '/v1/models/llm', '/v1/models/embedding']) {
     const list = await (await world.gateway.fetch(new Request(`http://gateway${path}`))).text()
     assert.not.match(list, /rerank|moderation|"rank"/, path)

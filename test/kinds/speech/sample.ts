@@ -5,5 +5,5 @@ import type { KindSample } from '../samples.ts'
 export const speech: KindSample = {
   bodies: { openai: { input: 'Hi', voice: 'alloy' }, 'ai-sdk': { text: 'Hi', voice: 'alloy' } },
   path: '/audio/speech',
-  answer: new Response(encodeUtf8('sound'), { headers: { 'content-type': 'audio/mpeg' } }),
+  response: new Response(encodeUtf8('sound'), { headers: { 'content-type': 'audio/mpeg' } }),
 }

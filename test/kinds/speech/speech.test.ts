@@ -19,22 +19,22 @@ async function rejects(work: Promise<unknown>): Promise<void> {
 }
 
 const readAll = async (response: Response) => new Uint8Array(await response.arrayBuffer())
-const open = (answer: (call: Call, nth: number) => Response | Promise<Response>, more = {}) => {
-  const up = fakeUpstream(answer)
-  return openWorld({ fetch: up, catalog: vendorCatalog, connections: Object.keys(soundVendors), ...more }).then(
+const open = (respond: (call: Call, nth: number) => Response | Promise<Response>, more = {}) => {
+  const upstream = fakeUpstream(respond)
+  return openWorld({ fetch: upstream, catalog: vendorCatalog, connections: Object.keys(soundVendors), ...more }).then(
     (world) => ({
       ...world,
-      up,
+      upstream,
     }),
   )
 }
-const answering = (call: Call) =>
-  soundVendors[call.provider]?.answer(call) ?? json({ error: { message: 'no vendor' } }, 404)
+const createResponse = (call: Call) =>
+  soundVendors[call.provider]?.respond(call) ?? json({ error: { message: 'no vendor' } }, 404)
 
 for (const [provider, vendor] of Object.entries(soundVendors))
   for (const [format, { type, bytes, warning }] of Object.entries(vendor.formats)) {
     test(`${provider} returns ${format}`, async () => {
-      const { post, recorded } = await open(answering)
+      const { post, recorded } = await open(createResponse)
       const response = await post(AT, { ...requestOptions, model: `${provider}/voice-model`, response_format: format })
       const sound = await readAll(response)
       assert.is(response.status, 200, new TextDecoder().decode(sound))
@@ -48,7 +48,7 @@ for (const [provider, vendor] of Object.entries(soundVendors))
     })
 
     test(`${provider} streams ${format} in events`, async () => {
-      const { post } = await open(answering)
+      const { post } = await open(createResponse)
       const body = {
         ...requestOptions,
         model: `${provider}/voice-model`,
@@ -84,13 +84,13 @@ const eventsIn = (text: string): SpeechEvent[] =>
 
 test('an unsupported format falls back to a vendor that supports it, or fails with an error that mentions it', async () => {
   const combos = { pair: { models: ['groq/voice-model', 'elevenlabs/voice-model'], kind: 'tts' as const } }
-  const { post, up } = await open(answering, { combos })
+  const { post, upstream } = await open(createResponse, { combos })
   const refused = await post(AT, { ...requestOptions, model: 'groq/voice-model', response_format: 'pcm' })
   assert.is(refused.status, 400)
   assert.match(await refused.text(), /"response_format\\": groq\/voice-model does not support \\"pcm\\"/)
-  const answered = await post(AT, { ...requestOptions, model: 'pair', response_format: 'pcm' })
-  assert.is(answered.headers.get('x-signalbox-target'), 'elevenlabs/voice-model')
-  assert.equal(up.providers, ['elevenlabs'])
+  const response = await post(AT, { ...requestOptions, model: 'pair', response_format: 'pcm' })
+  assert.is(response.headers.get('x-signalbox-target'), 'elevenlabs/voice-model')
+  assert.equal(upstream.providers, ['elevenlabs'])
   const strict = { headers: { 'x-signalbox-strict': 'true' } }
   assert.is(
     (await post(AT, { ...requestOptions, model: 'groq/voice-model', response_format: 'aac' }, strict)).status,
@@ -104,11 +104,14 @@ test('voices are mapped by the combo entry first, then by the connection', async
     { provider: 'elevenlabs', providerSpecificData: { voices: { alloy: 'voice-of-connection' } } },
   ]
   const models = [{ model: 'elevenlabs/voice-model', voices: { alloy: 'voice-of-entry' } }]
-  const { post, up } = await open(answering, { connections, combos: { said: { models, kind: 'tts' as const } } })
+  const { post, upstream } = await open(createResponse, {
+    connections,
+    combos: { said: { models, kind: 'tts' as const } },
+  })
   const voiceFor = async (model: string, voice?: string) => {
     const response = await post(AT, { input: 'Hi', model, voice })
     await response.text()
-    return [up.calls.at(-1)?.url.pathname.split('/')[3], response.headers.get('x-signalbox-warning')]
+    return [upstream.calls.at(-1)?.url.pathname.split('/')[3], response.headers.get('x-signalbox-warning')]
   }
   assert.equal(await voiceFor('elevenlabs/voice-model', 'alloy'), ['voice-of-connection', null])
   assert.equal(await voiceFor('said', 'alloy'), ['voice-of-entry', null])
@@ -132,12 +135,12 @@ test("a voice that a vendor doesn't support causes a warning, and is rejected in
     ['aura-2', { voice: 'not a voice!' }, 'aura-2-thalia-en', 'replaced:voice'],
   ]
   for (const [model, members, sent, warning] of cases) {
-    const { post, up } = await open(() => stream([samples.mp3]))
+    const { post, upstream } = await open(() => stream([samples.mp3]))
     const body = { input: 'Hi', model: `deepgram/${model}`, ...members }
     const response = await post(AT, body)
     await response.arrayBuffer()
     const what = JSON.stringify(body)
-    assert.is(up.calls[0]?.url.searchParams.get('model'), sent, what)
+    assert.is(upstream.calls[0]?.url.searchParams.get('model'), sent, what)
     assert.is(response.headers.get('x-signalbox-warning'), warning, what)
     const strict = await post(AT, body, { headers: { 'x-signalbox-strict': 'true' } })
     assert.is(strict.status, warning === null ? 200 : 400, what)
@@ -154,10 +157,10 @@ test("the model's own voice replaces OpenAI's", async () => {
     'openrouter/mistralai/voxtral-mini-tts-2603': 'en_paul_neutral',
   }
   for (const [model, voice] of Object.entries(cases)) {
-    const { post, up } = await open(answering)
+    const { post, upstream } = await open(createResponse)
     const response = await post(AT, { input: 'Hi', voice: 'alloy', model, response_format: 'wav' })
     assert.is(response.status, 200, model)
-    const { voice: sent, voice_id: id } = JSON.parse(up.calls[0]?.body ?? '')
+    const { voice: sent, voice_id: id } = JSON.parse(upstream.calls[0]?.body ?? '')
     assert.is(id ?? sent, voice)
     assert.is(response.headers.get('x-signalbox-warning')?.includes('replaced:voice') ?? false, voice !== 'alloy')
   }
@@ -172,27 +175,34 @@ test('a rejected voice, format, or length falls back to the next target', async 
   }
   for (const [what, refusal] of Object.entries(refusals)) {
     const combos = { pair: { models: ['mistral/voice-model', 'deepgram/voice-model'], kind: 'tts' as const } }
-    const { post, up } = await open((call) => (call.provider === 'mistral' ? refusal() : answering(call)), { combos })
+    const { post, upstream } = await open((call) => (call.provider === 'mistral' ? refusal() : createResponse(call)), {
+      combos,
+    })
     const response = await post(AT, { input: 'Hi', voice: 'my-voice', model: 'pair' })
     assert.is(response.status, 200, what)
-    assert.equal(up.providers, ['mistral', 'deepgram'], what)
+    assert.equal(upstream.providers, ['mistral', 'deepgram'], what)
     const alone = await post(AT, { input: 'Hi', voice: 'my-voice', model: 'mistral/voice-model' })
     assert.is(alone.status, refusal().status, what)
   }
 })
 
 test("a format that OpenAI doesn't support is replaced", async () => {
-  const { post, up } = await open(answering)
+  const { post, upstream } = await open(createResponse)
   const response = await post(AT, { ...requestOptions, model: 'openai/voice-model', response_format: 'ogg' })
   assert.is(response.headers.get('x-signalbox-warning'), 'replaced:response_format')
-  assert.is(JSON.parse(up.calls[0]?.body ?? '').response_format, 'mp3')
+  assert.is(JSON.parse(upstream.calls[0]?.body ?? '').response_format, 'mp3')
 })
 
 test('only the voice is replaced in a passed-through request', async () => {
   const connections = [{ provider: 'openai', providerSpecificData: { voices: { alloy: 'verse' } } }]
-  const { post, up } = await open(answering, { connections })
+  const { post, upstream } = await open(createResponse, { connections })
   await post(AT, '{"input":"Hi", "voice":"alloy","model":"openai/voice-model","speed":1.0}')
-  assert.equal(JSON.parse(up.calls[0]?.body ?? ''), { voice: 'verse', input: 'Hi', model: 'voice-model', speed: 1 })
+  assert.equal(JSON.parse(upstream.calls[0]?.body ?? ''), {
+    voice: 'verse',
+    input: 'Hi',
+    model: 'voice-model',
+    speed: 1,
+  })
 })
 
 const stream = (chunks: Uint8Array[], end?: 'close' | 'error' | 'hang') =>
@@ -226,11 +236,11 @@ test('events that are truncated at any byte never end normally', async () => {
   for (const provider of ['mistral', 'openai', 'google']) {
     const body = { ...requestOptions, model: `${provider}/voice-model`, response_format: 'pcm', stream_format: 'sse' }
     const whole = encodeUtf8(soundVendors[provider]?.events?.(new Uint8Array([1, 2, 3, 4])) ?? '')
-    let answer = whole
-    const { post, clock, recorded } = await open(() => sse([new TextDecoder().decode(answer)]))
+    let reply = whole
+    const { post, clock, recorded } = await open(() => sse([new TextDecoder().decode(reply)]))
     assert.match(await (await post(AT, body)).text(), /speech\.audio\.done/)
     for (let cut = 1; cut < whole.length - 2; cut += process.env.CI ? 1 : 5) {
-      answer = whole.subarray(0, cut)
+      reply = whole.subarray(0, cut)
       await clock.advance(600_000)
       const response = await post(AT, body)
       const text = await response.text()
@@ -251,41 +261,43 @@ test('any response other than audio falls back to the next target until the firs
   }
   for (const [what, fail] of Object.entries(failures)) {
     const combos = { pair: { models: ['elevenlabs/voice-model', 'deepgram/voice-model'], kind: 'tts' as const } }
-    const { post, up } = await open((call) => (call.provider === 'elevenlabs' ? fail() : answering(call)), { combos })
+    const { post, upstream } = await open((call) => (call.provider === 'elevenlabs' ? fail() : createResponse(call)), {
+      combos,
+    })
     const response = await post(AT, { ...requestOptions, model: 'pair' })
     assert.is(toBase64(await readAll(response)), toBase64(samples.mp3), what)
-    assert.equal(up.providers, ['elevenlabs', 'deepgram'], what)
+    assert.equal(upstream.providers, ['elevenlabs', 'deepgram'], what)
   }
 })
 
 test("the first bytes are sent immediately, and an abort ends the vendor's call", async () => {
-  const { post, up } = await open(() => stream([samples.mp3.subarray(0, 10)], 'hang'))
+  const { post, upstream } = await open(() => stream([samples.mp3.subarray(0, 10)], 'hang'))
   const abort = new AbortController()
   const response = await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' }, { signal: abort.signal })
   const reader = response.body?.getReader()
   assert.is((await reader?.read())?.value?.length, 10)
-  assert.is(up.open, 1)
+  assert.is(upstream.open, 1)
   await reader?.cancel()
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })
 
 test('an abort before the headers ends the call', async () => {
-  const { post, up } = await open(never)
+  const { post, upstream } = await open(never)
   const abort = new AbortController()
   const replying = post(AT, { ...requestOptions, model: 'elevenlabs/voice-model' }, { signal: abort.signal })
-  while (up.calls.length === 0) await new Promise((resolve) => setTimeout(resolve))
+  while (upstream.calls.length === 0) await new Promise((resolve) => setTimeout(resolve))
   abort.abort()
-  assert.equal([(await replying).status, up.open], [499, 0])
+  assert.equal([(await replying).status, upstream.open], [499, 0])
 })
 
 test('the gateway reads audio no further ahead than a slow client', async () => {
   const chunk = new Uint8Array(32 * 1024)
-  const { post, up } = await open(() => stream(Array.from({ length: 1_000 }, () => chunk)))
+  const { post, upstream } = await open(() => stream(Array.from({ length: 1_000 }, () => chunk)))
   for (const stream_format of ['audio', 'sse']) {
-    const before = up.pulled
+    const before = upstream.pulled
     const response = await post(AT, { ...requestOptions, model: 'elevenlabs/voice-model', stream_format })
     await new Promise((resolve) => setTimeout(resolve, 5))
-    assert.ok(up.pulled - before <= 96 * 1024, `${up.pulled - before}`)
+    assert.ok(upstream.pulled - before <= 96 * 1024, `${upstream.pulled - before}`)
     await response.body?.cancel()
   }
 })
@@ -316,20 +328,20 @@ const bad: Record<string, object> = {
 
 for (const [what, members] of Object.entries(bad))
   test(`${what} is rejected`, async () => {
-    const { post, up, recorded } = await open(answering)
+    const { post, upstream, recorded } = await open(createResponse)
     for (const provider of ['elevenlabs', 'openai']) {
       const response = await post(AT, { ...requestOptions, model: `${provider}/voice-model`, ...members })
       assert.is(response.status, 400)
       assert.match(await response.text(), new RegExp(Object.keys(members)[0] ?? ''))
     }
-    assert.equal([up.calls.length, recorded.errors.length], [0, 0])
+    assert.equal([upstream.calls.length, recorded.errors.length], [0, 0])
   })
 
 for (const provider of Object.keys(soundVendors))
   for (const stream_format of ['audio', 'sse'])
     test(`speech from ${provider} is charged by the character (${stream_format}), whether or not tokens are reported`, async () => {
       const connections = [{ provider, prices: { 'voice-model': { character: 0.5 } } }]
-      const { post, recorded } = await open(answering, { connections })
+      const { post, recorded } = await open(createResponse, { connections })
       await (await post(AT, { ...requestOptions, model: `${provider}/voice-model`, stream_format })).arrayBuffer()
       const [{ units, costUsd, costSource } = assert.unreachable() as never] = recorded.usages
       assert.equal([units, costUsd, costSource], [{ character: 7 }, 3.5, 'counted'])

@@ -20,7 +20,7 @@ interface SoundVendor {
   /** The result for the client, by requested format. */
   formats: Record<string, Given>
   /** Answers; with a 400 what the vendor does not know. */
-  answer(call: Call): Response
+  respond(call: Call): Response
   /** The events of its response. */
   events?(sound: Uint8Array): string
 }
@@ -118,7 +118,7 @@ const deepgramFormats: Record<string, Given> = {
 export const soundVendors: Readonly<Record<string, SoundVendor>> = {
   openai: {
     formats: openaiFormats,
-    answer: openaiLike(
+    respond: openaiLike(
       ['model', 'input', 'voice', 'instructions', 'response_format', 'speed', 'stream_format'],
       openaiFormats,
     ),
@@ -126,20 +126,23 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
   },
   own: {
     formats: all,
-    answer: openaiLike(['model', 'input', 'voice', 'instructions', 'response_format', 'speed'], all),
+    respond: openaiLike(['model', 'input', 'voice', 'instructions', 'response_format', 'speed'], all),
   },
   groq: {
     // https://github.com/EKKOLearnAI/hermes-studio/issues/2328
     formats: { wav: WAV, mp3: inPlace(WAV), flac: inPlace(WAV), opus: inPlace(WAV), aac: inPlace(WAV) },
-    answer: openaiLike(['model', 'input', 'voice', 'response_format', 'sample_rate', 'speed'], { wav: WAV }),
+    respond: openaiLike(['model', 'input', 'voice', 'response_format', 'sample_rate', 'speed'], { wav: WAV }),
   },
   openrouter: {
     formats: { mp3: MP3, pcm: PCM, wav: WAV, opus: inPlace(MP3), flac: inPlace(MP3) },
-    answer: openaiLike(['model', 'input', 'voice', 'instructions', 'response_format', 'speed'], { mp3: MP3, pcm: PCM }),
+    respond: openaiLike(['model', 'input', 'voice', 'instructions', 'response_format', 'speed'], {
+      mp3: MP3,
+      pcm: PCM,
+    }),
   },
   mistral: {
     formats: { mp3: MP3, wav: WAV, pcm: PCM, flac: of('audio/flac'), opus: of('audio/ogg'), aac: inPlace(MP3) },
-    answer(call) {
+    respond(call) {
       const body = bodyIn(call)
       const fields = ['model', 'input', 'voice_id', 'ref_audio', 'response_format', 'stream']
       const unknown =
@@ -156,7 +159,7 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
   },
   together: {
     formats: { mp3: MP3, wav: WAV, pcm: PCM, opus: inPlace(MP3), flac: inPlace(MP3), aac: inPlace(MP3) },
-    answer(call) {
+    respond(call) {
       const fields = ['model', 'input', 'voice', 'language', 'response_format', 'response_encoding', 'sample_rate']
       const { voice, response_encoding: encoding } = bodyIn(call)
       if (voice === 'alloy') return refuse('voice')
@@ -165,7 +168,7 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
   },
   elevenlabs: {
     formats: { mp3: MP3, wav: WAV, pcm: PCM, opus: of('audio/ogg'), aac: inPlace(MP3), flac: inPlace(MP3) },
-    answer(call) {
+    respond(call) {
       const unknown = unknownIn(bodyIn(call), ['text', 'model_id', 'language_code', 'voice_settings.speed'])
       const given = byFormat(elevenFormats, call.url.searchParams.get('output_format'))
       const isPath = /^\/v1\/text-to-speech\/[\w-]+\/stream$/.test(call.url.pathname)
@@ -189,7 +192,7 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
       flac: of('audio/flac'),
       aac: of('audio/aac'),
     },
-    answer(call) {
+    respond(call) {
       const query = call.url.search.replace(/^\?model=voice-model&/, '')
       const given = deepgramFormats[query]
       const unknown = unknownIn(bodyIn(call), ['text'])
@@ -201,7 +204,7 @@ export const soundVendors: Readonly<Record<string, SoundVendor>> = {
   },
   google: {
     formats: { pcm: PCM, wav: WAV, mp3: inPlace(WAV), opus: inPlace(WAV), flac: inPlace(WAV), aac: inPlace(WAV) },
-    answer(call) {
+    respond(call) {
       const known = ['contents', 'generationConfig.responseModalities']
       const voice = 'generationConfig.speechConfig.voiceConfig.prebuiltVoiceConfig.voiceName'
       const unknown = unknownIn(bodyIn(call), [...known, voice])

@@ -13,7 +13,7 @@ export interface ModerationVendor {
   /** Rejects a request. `field` is the unsupported field. */
   refuse(field: string): Response
   /** Returns one result for each input text. */
-  answer(model: string, texts: readonly string[]): JsonObject
+  respond(model: string, texts: readonly string[]): JsonObject
   textsOf(input: unknown): string[]
 }
 
@@ -22,7 +22,7 @@ export function moderated(vendor: ModerationVendor, { url, body, init }: Call): 
   if (url.href !== vendor.url || init.method !== 'POST') return json({ error: { message: 'no such route' } }, 404)
   const parsed = v.safeParse(vendor.takes, JSON.parse(body))
   if (!parsed.success) return vendor.refuse(v.getDotPath(parsed.issues[0]) ?? 'body')
-  return json(vendor.answer(parsed.output.model, vendor.textsOf(parsed.output.input)))
+  return json(vendor.respond(parsed.output.model, vendor.textsOf(parsed.output.input)))
 }
 
 const texts = v.pipe(v.array(v.string()), v.minLength(1))
@@ -73,7 +73,7 @@ export const openai: ModerationVendor = {
     if (list.every((one) => typeof one === 'string')) return list
     return [list.map((part) => (typeof part === 'string' ? part : (part.text ?? ''))).join(' ')]
   },
-  answer: (model, inputs) => ({
+  respond: (model, inputs) => ({
     id: 'modr-1',
     model,
     results: inputs.map((text) => {
@@ -114,7 +114,7 @@ export const mistral: ModerationVendor = {
   refuse: (field) =>
     json({ detail: [{ loc: ['body', field], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }] }, 422),
   textsOf: (input) => (typeof input === 'string' ? [input] : (input as string[])),
-  answer: (model, inputs) => ({
+  respond: (model, inputs) => ({
     id: 'mod-e5cc70bb28c444948073e77776eb30ef',
     model,
     usage: { prompt_tokens: inputs.join(' ').length, completion_tokens: 0, total_tokens: inputs.join(' ').length },

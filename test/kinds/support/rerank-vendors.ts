@@ -15,7 +15,7 @@ export interface RerankVendor {
   takes: v.GenericSchema<unknown, JsonObject>
   /** Rejects a request. `field` is the unsupported field. */
   refuse(field: string): Response
-  answer(body: JsonObject, ranking: readonly Ranked[]): unknown
+  respond(body: JsonObject, ranking: readonly Ranked[]): unknown
   /** The headers of its responses, if they are relevant. */
   headers?: Record<string, string>
   /** Reads from a request what to rank. */
@@ -34,7 +34,7 @@ export function answerOf(vendor: RerankVendor, { url, body, init }: Call): Respo
   const parsed = v.safeParse(vendor.takes, JSON.parse(body))
   if (!parsed.success) return vendor.refuse(v.getDotPath(parsed.issues[0]) ?? 'body')
   const { query, texts, top } = vendor.asked(parsed.output)
-  return json(vendor.answer(parsed.output, rank(query, texts).slice(0, top)), 200, vendor.headers)
+  return json(vendor.respond(parsed.output, rank(query, texts).slice(0, top)), 200, vendor.headers)
 }
 
 /** Ranks texts by the share of their words that occur in the query, best first. Ties keep their order. */
@@ -82,7 +82,7 @@ export const cohere: RerankVendor = {
   }),
   refuse: (field) => json({ id: 'e1', message: `invalid request: parameter '${field}' is not valid.` }, 422),
   asked,
-  answer: ({ documents }, ranking) => ({
+  respond: ({ documents }, ranking) => ({
     id: '31337dd2-66cd-4d99-a7cf-f4879de260d1',
     results: ranking.map(resultOf),
     meta: {
@@ -105,7 +105,7 @@ export const voyage: RerankVendor = {
   }),
   refuse: (field) => json({ detail: `Argument '${field}' is not supported by our API` }, 400),
   asked,
-  answer: (body, ranking) => ({
+  respond: (body, ranking) => ({
     object: 'list',
     data: ranking.map((ranked) => ({
       ...resultOf(ranked),
@@ -131,7 +131,7 @@ export const jina: RerankVendor = {
   refuse: (field) =>
     json({ detail: [{ loc: ['body', field], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }] }, 422),
   asked,
-  answer: (body, ranking) => ({
+  respond: (body, ranking) => ({
     model: body.model,
     usage: { total_tokens: tokensOf(body) },
     results: ranking.map((ranked) => ({
@@ -166,7 +166,7 @@ export const together: RerankVendor = {
     )
     return asked({ ...body, documents })
   },
-  answer: (body, ranking) => ({
+  respond: (body, ranking) => ({
     object: 'rerank',
     id: 'o1',
     model: body.model,
@@ -195,7 +195,7 @@ export const openrouter: RerankVendor = {
   }),
   refuse: (field) => json({ error: { code: 400, message: `${field}: Invalid input` } }, 400),
   asked,
-  answer: (body, ranking) => ({
+  respond: (body, ranking) => ({
     id: 'gen-rerank-1786406983-r7Duwy1aOVyb5oX9zh66',
     model: 'rerank-2.5-lite',
     provider: 'VoyageAI by MongoDB',
@@ -256,7 +256,7 @@ export const bedrock: RerankVendor = {
       top: rerankingConfiguration.bedrockRerankingConfiguration.numberOfResults ?? sources.length,
     }
   },
-  answer: (_, ranking) => ({ results: ranking.map(({ index, score }) => ({ index, relevanceScore: score })) }),
+  respond: (_, ranking) => ({ results: ranking.map(({ index, score }) => ({ index, relevanceScore: score })) }),
 }
 
 interface BedrockBody {
@@ -274,7 +274,7 @@ export const vllm: RerankVendor = {
   takes: v.looseObject({ ...plain, documents: texts, top_n: v.optional(v.pipe(v.number(), v.integer())) }),
   refuse: (field) => json({ object: 'error', message: field, type: 'BadRequestError', param: null, code: 400 }, 400),
   asked,
-  answer: (body, ranking) => ({
+  respond: (body, ranking) => ({
     id: 'rerank-1',
     model: body.model,
     usage: { prompt_tokens: tokensOf(body), total_tokens: tokensOf(body) },
@@ -300,7 +300,7 @@ export const infinity: RerankVendor = {
   }),
   refuse: (field) => json({ error: { message: field, type: '', param: null, code: 422 } }, 422),
   asked,
-  answer: (body, ranking) => ({
+  respond: (body, ranking) => ({
     object: 'rerank',
     results: ranking.map((ranked) => ({
       ...resultOf(ranked),
@@ -333,7 +333,7 @@ export const tei: RerankVendor = {
     texts: body.texts as string[],
     top: (body.texts as string[]).length,
   }),
-  answer: (_, ranking) => ranking.map(({ index, score }) => ({ index, score })),
+  respond: (_, ranking) => ranking.map(({ index, score }) => ({ index, score })),
   headers: { 'x-compute-type': 'cpu', 'x-compute-tokens': '17', 'x-compute-characters': '60' },
 }
 

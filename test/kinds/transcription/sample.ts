@@ -9,18 +9,18 @@ export const wav = concatBytes([
 ])
 
 const body = { input_audio: { data: toBase64(wav), format: 'wav' } }
-const answer = { text: 'Hi', usage: { type: 'tokens', input_tokens: 1, output_tokens: 1, total_tokens: 2 } }
+const response = { text: 'Hi', usage: { type: 'tokens', input_tokens: 1, output_tokens: 1, total_tokens: 2 } }
 
 export const transcription: KindSample = {
   bodies: { openai: body, 'ai-sdk': { audio: toBase64(wav), mediaType: 'audio/wav' } },
   path: '/audio/transcriptions',
-  answer,
+  response,
 }
-export const translation: KindSample = { bodies: { 'openai-translation': body }, path: '/audio/translations', answer }
+export const translation: KindSample = { bodies: { 'openai-translation': body }, path: '/audio/translations', response }
 
 /** A document of one page. */
 export const ocr: KindSample = {
   bodies: { mistral: { document: { type: 'document_url', document_url: 'https://documents.test/a.pdf' } } },
   path: '/ocr',
-  answer: { pages: [{ index: 0, markdown: 'Hi' }], model: 'm', usage_info: { pages_processed: 1 } },
+  response: { pages: [{ index: 0, markdown: 'Hi' }], model: 'm', usage_info: { pages_processed: 1 } },
 }

@@ -10,14 +10,14 @@ import { formIn, hearingCatalog, hearingVendors, SRT, TEXT, VTT } from './vendor
 const test = suite('transcription')
 
 const AT = '/v1/audio/transcriptions'
-const answering = (call: Call) =>
-  hearingVendors[call.provider]?.answer(call) ?? json({ error: { message: 'none' } }, 404)
+const respond = (call: Call) =>
+  hearingVendors[call.provider]?.respond(call) ?? json({ error: { message: 'none' } }, 404)
 const file = { name: 'file', fileName: 'said.wav', type: 'audio/wav', bytes: wav }
 
-async function open(answer: (call: Call) => Response | Promise<Response> = answering, more: WorldOptions = {}) {
-  const up = fakeUpstream(answer)
+async function open(createResponse: (call: Call) => Response | Promise<Response> = respond, more: WorldOptions = {}) {
+  const upstream = fakeUpstream(createResponse)
   const connections = Object.keys(hearingVendors)
-  const world = await openWorld({ fetch: up, catalog: hearingCatalog, connections, ...more })
+  const world = await openWorld({ fetch: upstream, catalog: hearingCatalog, connections, ...more })
   const send = (fields: Record<string, string>, { at = AT, headers = {}, signal }: SendOptions = {}) => {
     const { bytes, contentType } = serializeForm([...partsOf(fields), file])
     return sendBytes(bytes, { at, signal, headers: { 'content-type': contentType, ...headers } })
@@ -32,7 +32,7 @@ async function open(answer: (call: Call) => Response | Promise<Response> = answe
         ...(body instanceof ReadableStream && { duplex: 'half' }),
       } as RequestInit),
     )
-  return { ...world, up, send, sendBytes }
+  return { ...world, upstream, send, sendBytes }
 }
 
 interface SendOptions {
@@ -48,27 +48,27 @@ type Answer = Record<string, never> & { text: string; usage: { type: string }; s
 
 const checks: Record<string, (text: string) => void> = {
   json(text) {
-    const answer = JSON.parse(text) as Answer
-    assert.is(answer.text, TEXT)
-    assert.ok(['tokens', 'duration'].includes(answer.usage.type))
+    const response = JSON.parse(text) as Answer
+    assert.is(response.text, TEXT)
+    assert.ok(['tokens', 'duration'].includes(response.usage.type))
   },
   text: (text) => assert.is(text, `${TEXT}\n`),
   srt: (text) => assert.is(text, SRT),
   vtt: (text) => assert.is(text, VTT),
   verbose_json(text) {
-    const answer = JSON.parse(text) as Answer
-    assert.is(answer.text, TEXT)
-    assert.is(answer.language, 'english')
-    assert.is(answer.duration, 0.2)
-    assert.is(answer.segments.length, 2)
+    const response = JSON.parse(text) as Answer
+    assert.is(response.text, TEXT)
+    assert.is(response.language, 'english')
+    assert.is(response.duration, 0.2)
+    assert.is(response.segments.length, 2)
   },
   diarized_json(text) {
-    const answer = JSON.parse(text) as { segments: { speaker: string; text: string }[] }
+    const response = JSON.parse(text) as { segments: { speaker: string; text: string }[] }
     assert.equal(
-      answer.segments.map((one) => one.text),
+      response.segments.map((one) => one.text),
       ['Hello there.', 'And bye.'],
     )
-    assert.is(new Set(answer.segments.map((one) => one.speaker)).size, 2)
+    assert.is(new Set(response.segments.map((one) => one.speaker)).size, 2)
   },
 }
 
@@ -111,8 +111,8 @@ test('words are returned with their timestamps', async () => {
   for (const provider of ['deepgram', 'elevenlabs', 'mistral', 'groq', 'openrouter']) {
     const { send } = await open()
     const fields = { model: `${provider}/m`, response_format: 'verbose_json', 'timestamp_granularities[]': 'word' }
-    const answer = (await (await send(fields)).json()) as Answer
-    assert.equal(answer.words[3], { word: 'bye.', start: 0.15, end: 0.2 }, provider)
+    const response = (await (await send(fields)).json()) as Answer
+    assert.equal(response.words[3], { word: 'bye.', start: 0.15, end: 0.2 }, provider)
   }
 })
 
@@ -125,10 +125,10 @@ test('unsupported fields are reported, and rejected in strict mode', async () =>
 })
 
 test('a prompt that is a list becomes keywords', async () => {
-  const { send, up } = await open()
+  const { send, upstream } = await open()
   await send({ model: 'deepgram/m', prompt: 'Signalbox, srvx', 'keywords[]': 'Hono', language: 'de' })
-  assert.equal(up.calls[0]?.url.searchParams.getAll('keyterm'), ['Hono', 'Signalbox', 'srvx'])
-  assert.is(up.calls[0]?.url.searchParams.get('language'), 'de')
+  assert.equal(upstream.calls[0]?.url.searchParams.getAll('keyterm'), ['Hono', 'Signalbox', 'srvx'])
+  assert.is(upstream.calls[0]?.url.searchParams.get('language'), 'de')
 })
 
 test('an upload is sent again to each target, with another boundary', async () => {
@@ -138,7 +138,7 @@ test('an upload is sent again to each target, with another boundary', async () =
     (call) => {
       boundaries.push(call.headers.get('content-type'))
       assert.ok(formIn(call))
-      return call.provider === 'elevenlabs' ? answering(call) : json({ error: { message: 'no' } }, 500)
+      return call.provider === 'elevenlabs' ? respond(call) : json({ error: { message: 'no' } }, 500)
     },
     { combos: { heard: { models, kind: 'stt' } } },
   )
@@ -148,11 +148,11 @@ test('an upload is sent again to each target, with another boundary', async () =
 })
 
 test('fields of a passed-through form keep their order, before the file', async () => {
-  const { sendBytes, up } = await open()
+  const { sendBytes, upstream } = await open()
   const { bytes, contentType } = { bytes: handMade(), contentType: 'multipart/form-data; boundary=x' }
   const response = await sendBytes(bytes, { headers: { 'content-type': contentType } })
   assert.is(response.status, 200, await response.text())
-  const [call] = up.calls
+  const [call] = upstream.calls
   assert.equal(call && formIn(call), { model: ['m'], 'include[]': ['logprobs', 'other'], language: ['en'] })
 })
 
@@ -173,7 +173,7 @@ const handMade = () =>
   ])
 
 test('an upload arrives unchanged, no matter how it is split into chunks', async () => {
-  const { sendBytes, up } = await open()
+  const { sendBytes, upstream } = await open()
   const random = createRandom(35)
   const whole = handMade()
   const headers = { 'content-type': 'multipart/form-data; boundary=x' }
@@ -186,7 +186,7 @@ test('an upload arrives unchanged, no matter how it is split into chunks', async
     }
     const response = await sendBytes(bodyOf(chunks), { headers })
     assert.is(response.status, 200, `${random.seed}: ${await response.text()}`)
-    const call = up.calls.at(-1)
+    const call = upstream.calls.at(-1)
     assert.equal(call && formIn(call)?.['include[]'], ['logprobs', 'other'])
   }
 })
@@ -219,25 +219,25 @@ function withFile(name: string, value: string): string {
 }
 
 test('malformed uploads are rejected with the reason and reach no provider', async () => {
-  const { sendBytes, up, recorded } = await open()
+  const { sendBytes, upstream, recorded } = await open()
   for (const [what, [body, type = 'multipart/form-data; boundary=x']] of Object.entries(broken)) {
     const response = await sendBytes(body, { headers: { 'content-type': type } })
     const { error } = (await response.json()) as { error: { message: string } }
     assert.is(response.status, 400, `${what}: ${error.message}`)
   }
-  assert.equal([up.calls.length, recorded.errors.length], [0, 0])
+  assert.equal([upstream.calls.length, recorded.errors.length], [0, 0])
 })
 
 test('an upload over its limit gets a 413 that mentions the option', async () => {
-  const { send, up } = await open(answering, { limits: { maxAudioBytes: 5_000 } })
+  const { send, upstream } = await open(respond, { limits: { maxAudioBytes: 5_000 } })
   const response = await send({ model: 'openai/m' })
   assert.is(response.status, 413)
   assert.match(await response.text(), /limits\.maxAudioBytes/)
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('the limit for audio in JSON applies to its bytes, as in a form', async () => {
-  const { post, up } = await open(() => json({ text: TEXT }), { limits: { maxAudioBytes: 5_000 } })
+  const { post, upstream } = await open(() => json({ text: TEXT }), { limits: { maxAudioBytes: 5_000 } })
   for (const [size, status] of [
     [4_999, 200],
     [5_000, 200],
@@ -250,7 +250,7 @@ test('the limit for audio in JSON applies to its bytes, as in a form', async () 
     assert.is(response.status, status, `${size} ${text}`)
     if (status === 413) assert.match(text, /limits\.maxAudioBytes/)
   }
-  assert.is(up.calls.length, 2)
+  assert.is(upstream.calls.length, 2)
 })
 
 test('a page on another site needs a preflight request to send a form', async () => {
@@ -272,10 +272,10 @@ test('base64 audio in JSON is accepted', async () => {
 test('translations reach vendors that support them, and models that can be prompted', async () => {
   const at = '/v1/audio/translations'
   for (const provider of ['openai', 'groq', 'google']) {
-    const { send, up } = await open()
+    const { send, upstream } = await open()
     const response = await send({ model: `${provider}/m` }, { at })
     assert.is(((await response.json()) as Answer).text, TEXT, provider)
-    const [call] = up.calls
+    const [call] = upstream.calls
     assert.ok(
       provider === 'google' ? call?.body.includes('into English') : call?.url.pathname.endsWith('/translations'),
     )
@@ -290,28 +290,28 @@ test('a silent recording returns an empty string', async () => {
 })
 
 test("an abort ends the vendor's call, and an abort during the upload makes no call", async () => {
-  const { send, sendBytes, up } = await open(never)
+  const { send, sendBytes, upstream } = await open(never)
   const abort = new AbortController()
   const replying = send({ model: 'openai/m' }, { signal: abort.signal })
-  while (up.calls.length === 0) await new Promise((resolve) => setTimeout(resolve))
+  while (upstream.calls.length === 0) await new Promise((resolve) => setTimeout(resolve))
   abort.abort()
-  assert.equal([(await replying).status, up.open], [499, 0])
+  assert.equal([(await replying).status, upstream.open], [499, 0])
 
   const leaving = new AbortController()
   const headers = { 'content-type': 'multipart/form-data; boundary=x' }
   const uploading = sendBytes(bodyOf([handMade().subarray(0, 500)], 'hang'), { headers, signal: leaving.signal })
   await new Promise((resolve) => setTimeout(resolve, 5))
   leaving.abort()
-  assert.equal([(await uploading).status, up.calls.length], [499, 1])
+  assert.equal([(await uploading).status, upstream.calls.length], [499, 1])
 })
 
 test('truncated events never end normally', async () => {
   for (const provider of ['openai', 'mistral']) {
     const whole = encodeUtf8(await streamOf(provider))
-    let answer = whole
-    const { send, clock, recorded } = await open(() => sse([new TextDecoder().decode(answer)]))
+    let reply = whole
+    const { send, clock, recorded } = await open(() => sse([new TextDecoder().decode(reply)]))
     for (let cut = 1; cut < whole.length - 2; cut += process.env.CI ? 1 : 9) {
-      answer = whole.subarray(0, cut)
+      reply = whole.subarray(0, cut)
       await clock.advance(600_000)
       const response = await send({ model: `${provider}/m`, stream: 'true' })
       const text = await response.text()
@@ -324,7 +324,7 @@ test('truncated events never end normally', async () => {
 async function streamOf(provider: string): Promise<string> {
   let text = ''
   const { send } = await open(async (call) => {
-    const response = answering(call)
+    const response = respond(call)
     text = await response.clone().text()
     return response
   })
@@ -344,9 +344,9 @@ test('a chat model with audio input gets a prompt to transcribe, and others are 
     choices: [{ message: { role: 'assistant', content: TEXT } }],
     usage: { prompt_tokens: 3, completion_tokens: 2 },
   })
-  const { send, up } = await open(() => received.clone(), { catalog })
+  const { send, upstream } = await open(() => received.clone(), { catalog })
   assert.is(((await (await send({ model: 'openai/gpt-audio-2' })).json()) as Answer).text, TEXT)
-  const [content] = JSON.parse(up.calls[0]?.body ?? '').messages[0].content
+  const [content] = JSON.parse(upstream.calls[0]?.body ?? '').messages[0].content
   assert.equal([content.type, content.input_audio.format], ['input_audio', 'wav'])
   const refused = await send({ model: 'openai/gpt-5' })
   assert.is(refused.status, 400)
@@ -356,7 +356,7 @@ for (const provider of Object.keys(hearingVendors))
   for (const stream of ['false', 'true'])
     test(`transcription by ${provider} is charged by the second${stream ? ' when streamed' : ''}, whether or not tokens are reported`, async () => {
       const connections = [{ provider, prices: { m: { second: 0.5 } } }]
-      const { send, recorded } = await open(answering, { connections })
+      const { send, recorded } = await open(respond, { connections })
       const response = await send({ model: `${provider}/m`, stream })
       assert.is(response.status, 200, await response.text())
       const [{ units, costUsd } = assert.unreachable() as never] = recorded.usages

@@ -6,7 +6,7 @@ import { type Call, json, sse } from '../../pipeline/support/upstream.ts'
 import { wav } from './sample.ts'
 
 interface HearingVendor {
-  answer(call: Call): Response
+  respond(call: Call): Response
 }
 
 /** The words spoken in the file. */
@@ -77,10 +77,10 @@ const chunkOf = (text: string) => ({
 
 /** Vendors of transcription, which refuse what they do not know as the real ones do. */
 export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
-  openai: { answer: openaiLike([...openaiFields, 'stream', 'chunking_strategy', 'include[]'], ALL) },
-  groq: { answer: openaiLike(openaiFields, ['json', 'text', 'verbose_json']) },
+  openai: { respond: openaiLike([...openaiFields, 'stream', 'chunking_strategy', 'include[]'], ALL) },
+  groq: { respond: openaiLike(openaiFields, ['json', 'text', 'verbose_json']) },
   mistral: {
-    answer(call) {
+    respond(call) {
       const fields = formIn(call)
       const known = ['model', 'language', 'temperature', 'diarize', 'context_bias', 'timestamp_granularities', 'stream']
       const unknown = Object.keys(fields ?? {}).find((name) => !known.includes(name))
@@ -100,7 +100,7 @@ export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
     },
   },
   openrouter: {
-    answer(call) {
+    respond(call) {
       const {
         model,
         input_audio: audio,
@@ -117,7 +117,7 @@ export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
     },
   },
   deepgram: {
-    answer(call) {
+    respond(call) {
       const { searchParams, pathname } = call.url
       const known = [
         'model',
@@ -154,7 +154,7 @@ export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
     },
   },
   elevenlabs: {
-    answer(call) {
+    respond(call) {
       const fields = formIn(call)
       const known = [
         'model_id',
@@ -182,7 +182,7 @@ export const hearingVendors: Readonly<Record<string, HearingVendor>> = {
     },
   },
   google: {
-    answer(call) {
+    respond(call) {
       const { contents, generationConfig = {}, ...others } = JSON.parse(call.body)
       const [sound, text] = contents[0].parts
       const isRight =

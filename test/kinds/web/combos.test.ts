@@ -7,7 +7,7 @@ import { openWeb } from './open-web.ts'
 const test = suite('combos for search and fetch')
 
 const down = (...hosts: string[]) => ({
-  answer: ({ url }: { url: URL }) =>
+  respond: ({ url }: { url: URL }) =>
     hosts.some((host) => url.host.includes(host))
       ? Response.json({ error: { message: 'Down' } }, { status: 500 })
       : undefined,
@@ -22,7 +22,7 @@ test('a combo of search providers falls back twice', async () => {
   assert.ok(
     /^tavily\/search=500.*brave\/search=500.*exa\/search=200/.test(response.headers.get('x-signalbox-attempts') ?? ''),
   )
-  assert.is(web.up.open, 0)
+  assert.is(web.upstream.open, 0)
 })
 
 test('a combo can consist of provider names, even through an alias or another combo', async () => {
@@ -86,7 +86,7 @@ test('a slow search is hedged', async () => {
   let isWarm = false
   const web = await openWeb({
     clock,
-    answer: async ({ url }) => {
+    respond: async ({ url }) => {
       if (!url.host.includes('tavily')) return Response.json({ results: [] })
       if (isWarm) return never()
       await clock.sleep(20)
@@ -94,19 +94,20 @@ test('a slow search is hedged', async () => {
     },
     combos: { any: { kind: 'webSearch', models: ['tavily/search', 'exa/search'], hedge: true } },
   })
-  const ask = async () => (await web.post('/v1/search', { model: 'any', query: 'q' })).headers.get('x-signalbox-target')
+  const send = async () =>
+    (await web.post('/v1/search', { model: 'any', query: 'q' })).headers.get('x-signalbox-target')
   for (let time = 0; time < 25; time++) {
-    const pending = ask()
-    while (web.up.calls.length === time) await clock.advance(0)
+    const pending = send()
+    while (web.upstream.calls.length === time) await clock.advance(0)
     await clock.advance(20)
     assert.is(await pending, 'tavily/search')
   }
   isWarm = true
-  const pending = ask()
-  while (web.up.calls.length < 26) await clock.advance(0)
+  const pending = send()
+  while (web.upstream.calls.length < 26) await clock.advance(0)
   await clock.advance(20)
   assert.is(await pending, 'exa/search')
-  assert.is(web.up.open, 0)
+  assert.is(web.upstream.open, 0)
 })
 
 /** Errors of accounts without credit, for which another search would also fail. */
@@ -132,14 +133,14 @@ const spent: Array<[provider: string, status: number, body: object]> = [
 for (const [provider, status, body] of spent) {
   test(`${provider} without credits (${status}) is skipped until its cooldown ends`, async () => {
     const web = await openWeb({
-      answer: ({ url }) => (url.host.includes(provider) ? Response.json(body, { status }) : undefined),
+      respond: ({ url }) => (url.host.includes(provider) ? Response.json(body, { status }) : undefined),
       combos: { any: { kind: 'webSearch', models: [`${provider}/search`, 'brave/search'] } },
     })
     for (let time = 0; time < 3; time++) {
       const response = await web.post('/v1/search', { model: 'any', query: 'q' })
       assert.is(response.headers.get('x-signalbox-target'), 'brave/search')
     }
-    assert.is(web.up.calls.filter(({ url }) => url.host.includes(provider)).length, 1)
+    assert.is(web.upstream.calls.filter(({ url }) => url.host.includes(provider)).length, 1)
     assert.is(web.recorded.attempts.find((attempt) => attempt.provider === provider)?.outcome, 'credentials')
   })
 }
@@ -230,7 +231,7 @@ for (const [provider, status, body, outcome, words] of errors) {
   test(`a ${status} from ${provider} counts as ${outcome}, and falls back to the next target`, async () => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const web = await openWeb({
-      answer: ({ url }) =>
+      respond: ({ url }) =>
         isOf(provider, url)
           ? new Response(text, { status, headers: { 'content-type': 'application/json' } })
           : undefined,
@@ -258,7 +259,7 @@ const isOf = (provider: string, url: URL) =>
 
 test('a request that one vendor rejects as malformed falls back to another', async () => {
   const web = await openWeb({
-    answer: ({ url }) =>
+    respond: ({ url }) =>
       url.host.includes('tavily') ? Response.json({ detail: { error: 'Bad.' } }, { status: 400 }) : undefined,
     combos: { any: { kind: 'webSearch', models: ['tavily/search', 'exa/search'] } },
   })
@@ -285,7 +286,7 @@ test('the error for a combo or model of another kind gives the right endpoint', 
     assert.is(response.status, 400, path)
     assert.ok(right.test((await response.json()).error.message), path)
   }
-  assert.equal(web.up.calls, [])
+  assert.equal(web.upstream.calls, [])
 })
 
 test('a provider name without a connection returns a 404 that reports the missing connection', async () => {

@@ -33,7 +33,7 @@ test('every built-in provider of both kinds works, and can be requested by its I
 })
 
 test("a connection's base URL takes precedence over the vendor's", async () => {
-  const answer = () => Response.json({ results: [], data: { markdown: 'Whole' }, success: true })
+  const respond = () => Response.json({ results: [], data: { markdown: 'Whole' }, success: true })
   const connections = [
     { provider: 'searxng', baseUrl: 'http://10.0.0.5:8888/', apiKey: undefined },
     { provider: 'firecrawl', baseUrl: 'http://firecrawl.lab:3002/v2' },
@@ -47,7 +47,7 @@ test("a connection's base URL takes precedence over the vendor's", async () => {
     ...connection,
     providerSpecificData: { baseUrl, ...(prefix && { prefix }), ...(format && { format }) },
   }))
-  const web = await openWeb({ answer, connections: connections as never })
+  const web = await openWeb({ respond, connections: connections as never })
   await web.post('/v1/search', { model: 'searxng', query: 'q' })
   assert.equal([web.sent().address, web.sent().headers.authorization], ['GET http://10.0.0.5:8888/search', undefined])
   await web.post('/v1/web/fetch', { model: 'firecrawl', url: 'https://found.example/a' })
@@ -56,11 +56,11 @@ test("a connection's base URL takes precedence over the vendor's", async () => {
   assert.is(web.sent().address, 'POST http://gateway.lab/v1/search')
   assert.equal(web.sent().given, { model: 'search', query: 'q', max_results: 10 })
   const provider_options = { baseUrl: 'https://evil.example', lab: { url: 'https://evil.example' } }
-  for (const [path, ask] of [
+  for (const [path, request] of [
     ['/search', { query: 'q' }],
     ['/web/fetch', { url: 'https://found.example/a' }],
   ] as const) {
-    await web.post(`/v1${path}`, { model: 'lab/any', ...ask, provider_options })
+    await web.post(`/v1${path}`, { model: 'lab/any', ...request, provider_options })
     assert.is(web.sent().address, `POST http://gateway.lab/v1${path}`)
     assert.not.ok(JSON.stringify(web.sent()).includes('evil'))
   }
@@ -68,7 +68,7 @@ test("a connection's base URL takes precedence over the vendor's", async () => {
 
 test("a connection can use another vendor's format, and the host app can define its own service", async () => {
   const web = await openWeb({
-    answer: () => Response.json({ results: [], organic: [], searchParameters: {} }),
+    respond: () => Response.json({ results: [], organic: [], searchParameters: {} }),
     catalog: {
       ...defaultCatalog,
       find: {

@@ -5,7 +5,7 @@ import { openWeb } from './open-web.ts'
 
 const test = suite('failing searches and fetches')
 
-const asks: Array<[path: string, body: object, calls: number]> = [
+const requests: Array<[path: string, body: object, calls: number]> = [
   ['/v1/search', { model: 'brave', query: 'q' }, 1],
   ['/v1/search/tavily', { query: ['a', 'b', 'c'] }, 3],
   ['/v1/web/fetch', { model: 'exa', url: 'https://found.example/' }, 1],
@@ -16,34 +16,34 @@ const asks: Array<[path: string, body: object, calls: number]> = [
   ],
 ]
 
-for (const [path, body, calls] of asks) {
+for (const [path, body, calls] of requests) {
   for (const phase of ['headers', 'body'] as const) {
     test(`all calls of ${path} (${calls}) end when the client disconnects before the ${phase}`, async () => {
       const endless = () =>
         new Response(new ReadableStream({ pull: never }), { headers: { 'content-type': 'application/json' } })
-      const web = await openWeb({ answer: () => (phase === 'headers' ? never() : endless()) })
+      const web = await openWeb({ respond: () => (phase === 'headers' ? never() : endless()) })
       for (let time = 0; time < randomCases(250, 10); time++) {
         const abort = new AbortController()
-        const before = web.up.calls.length
+        const before = web.upstream.calls.length
         const pending = web.post(path, body, { signal: abort.signal })
-        while (web.up.calls.length < before + calls) await web.clock.advance(0)
+        while (web.upstream.calls.length < before + calls) await web.clock.advance(0)
         if (phase === 'body') await web.clock.advance(1)
-        assert.is(web.up.calls.length - before, calls)
+        assert.is(web.upstream.calls.length - before, calls)
         abort.abort()
         assert.is((await pending).status, 499)
-        assert.is(web.up.open, 0)
+        assert.is(web.upstream.open, 0)
       }
       assert.equal(web.recorded.errors, [])
     })
   }
 
   test(`${path} gives up on a vendor that doesn't respond`, async () => {
-    const web = await openWeb({ answer: () => never() })
+    const web = await openWeb({ respond: () => never() })
     const pending = web.post(path, body)
-    while (web.up.calls.length < calls) await web.clock.advance(0)
+    while (web.upstream.calls.length < calls) await web.clock.advance(0)
     await web.clock.advance(200_000)
     assert.is((await pending).status, 504)
-    assert.is(web.up.open, 0)
+    assert.is(web.upstream.open, 0)
   })
 
   test(`${path} rejects bodies that aren't a request`, async () => {
@@ -68,13 +68,13 @@ for (const [path, body, calls] of asks) {
       headers: { 'content-type': 'text/plain', origin: 'https://evil.example' },
     })
     assert.is(simple.status, 415)
-    assert.equal(web.up.calls, [])
+    assert.equal(web.upstream.calls, [])
   })
 
   test(`${path} never exposes a credential that a vendor echoes`, async () => {
     for (const status of [200, 400, 401, 422, 500]) {
       const web = await openWeb({
-        answer: ({ headers }) => {
+        respond: ({ headers }) => {
           const key = headers.get('authorization') ?? headers.get('x-api-key') ?? headers.get('x-subscription-token')
           const error = `The key ${key} is bad.`
           return Response.json(
@@ -98,12 +98,12 @@ for (const [path, body, calls] of asks) {
 
 test("a vendor's redirect isn't followed with the key", async () => {
   const web = await openWeb({
-    answer: () => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }),
+    respond: () => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }),
   })
   const response = await web.post('/v1/search', { model: 'exa', query: 'q' })
   assert.is(response.status, 502)
   assert.equal(
-    web.up.calls.map(({ url, init }) => [url.host, init.redirect]),
+    web.upstream.calls.map(({ url, init }) => [url.host, init.redirect]),
     [['api.exa.ai', 'manual']],
   )
 })
@@ -122,7 +122,7 @@ test('explaining a search calls no vendor, and shows its targets and dropped fie
   assert.equal([bare.targets[0]?.provider, bare.targets[0]?.use], ['exa', 'first'])
   const inside = await web.api.explain({ model: 'exa', path: '/v1/web/fetch', body: { url: 'http://127.0.0.1/' } })
   assert.is(inside.targets[0]?.use, 'skipped')
-  assert.equal(web.up.calls, [])
+  assert.equal(web.upstream.calls, [])
 })
 
 test("a combo gets a warning for names that don't resolve, but not for provider names", async () => {
@@ -157,7 +157,7 @@ const dates: Array<[given: string, read: string | undefined]> = [
 
 test('parses dates in every format, and omits invalid ones', async () => {
   const organic = dates.map(([date], at) => ({ title: date, link: `https://${at}.example/`, snippet: 's', date }))
-  const web = await openWeb({ answer: () => Response.json({ organic, credits: 1 }) })
+  const web = await openWeb({ respond: () => Response.json({ organic, credits: 1 }) })
   const response = await web.post('/v1/search', { model: 'serper', query: 'q', max_results: 50 })
   const { results } = await response.json()
   for (const [at, [given, read]] of dates.entries()) assert.is(results[at].date, read, given)
@@ -172,11 +172,11 @@ test('titles and snippets are plain text, and text that only looks like a tag is
     [`${'<b '.repeat(1_000)}`, `${'<b '.repeat(1_000)}`],
   ]
   const results = texts.map(([title], at) => ({ title, url: `https://${at}.example/`, content: title }))
-  const web = await openWeb({ answer: () => Response.json({ results }) })
+  const web = await openWeb({ respond: () => Response.json({ results }) })
   const response = await web.post('/v1/search', { model: 'searxng', query: 'q', max_results: 50 })
-  const answer = await response.json()
+  const reply = await response.json()
   for (const [at, [given, read]] of texts.entries()) {
-    assert.is(answer.results[at].title, read, given)
-    assert.is(answer.results[at].snippet, read, given)
+    assert.is(reply.results[at].title, read, given)
+    assert.is(reply.results[at].snippet, read, given)
   }
 })

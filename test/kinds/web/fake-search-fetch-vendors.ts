@@ -40,7 +40,7 @@ export const tavily: FakeVendor = {
         include_favicon: flag,
         exact_match: flag,
       },
-      answer: {
+      response: {
         query: 'q',
         images: [],
         results: [
@@ -70,7 +70,7 @@ export const tavily: FakeVendor = {
         query: text,
         include_usage: oneOf(true),
       },
-      answer: {
+      response: {
         results: [
           {
             url: 'https://found.example/a',
@@ -113,7 +113,7 @@ export const exa: FakeVendor = {
             name === 'text' ? one === true || one.includeHtmlTags : name === 'highlights' && one === true,
           ),
       },
-      answer: {
+      response: {
         requestId: 'search-1',
         resolvedSearchType: 'neural',
         results: [
@@ -142,7 +142,7 @@ export const exa: FakeVendor = {
         maxAgeHours: number,
         extras: (value) => Object.keys(value as object).every((name) => ['links', 'imageLinks'].includes(name)),
       },
-      answer: {
+      response: {
         requestId: 'fetch-1',
         results: [
           {
@@ -184,7 +184,7 @@ export const firecrawl: FakeVendor = {
         timeout: number,
         scrapeOptions: (value) => texts((value as { formats: string[] }).formats),
       },
-      answer: {
+      response: {
         success: true,
         id: 'search-1',
         data: {
@@ -204,7 +204,7 @@ export const firecrawl: FakeVendor = {
         maxAge: number,
         waitFor: number,
       },
-      answer: {
+      response: {
         success: true,
         data: {
           markdown: 'Whole',
@@ -259,7 +259,7 @@ export const jinaSearch: FakeVendor = {
         provider: oneOf('google', 'bing'),
         noCache: flag,
       },
-      answer: {
+      response: {
         code: 200,
         status: 20000,
         data: [{ ...found, description: 'Words', content: '# Whole', date: 'Nov 3, 2025' }],
@@ -294,7 +294,7 @@ export const jinaReader: FakeVendor = {
         locale: text,
         tokenBudget: number,
       },
-      answer: {
+      response: {
         code: 200,
         status: 20000,
         data: {

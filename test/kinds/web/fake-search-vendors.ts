@@ -41,7 +41,7 @@ export const perplexity: FakeVendor = {
         search_type: oneOf('people'),
         display_server_time: flag,
       },
-      answer: {
+      response: {
         id: 'search-1',
         results: [{ ...found, snippet: 'Words', date: '2025-11-03', last_updated: '2025-11-04' }],
         server_time: '2026-01-01T00:00:00Z',
@@ -88,13 +88,13 @@ export const brave: FakeVendor = {
       method: 'GET',
       required: ['q'],
       fields: { ...braveFields, count: upTo(20) },
-      answer: { type: 'search', query: { original: 'q' }, web: { type: 'search', results: [braveResult] } },
+      response: { type: 'search', query: { original: 'q' }, web: { type: 'search', results: [braveResult] } },
     },
     '/res/v1/news/search': {
       method: 'GET',
       required: ['q'],
       fields: braveFields,
-      answer: { type: 'news', query: { original: 'q' }, results: [braveResult] },
+      response: { type: 'news', query: { original: 'q' }, results: [braveResult] },
     },
   },
 }
@@ -109,7 +109,7 @@ export const serper: FakeVendor = {
       method: 'POST',
       required: ['q'],
       fields: serperFields,
-      answer: {
+      response: {
         searchParameters: { q: 'q' },
         organic: [{ title: 'A page', link: found.url, snippet: 'Words', date: 'Nov 3, 2025', position: 1 }],
         credits: 1,
@@ -119,7 +119,7 @@ export const serper: FakeVendor = {
       method: 'POST',
       required: ['q'],
       fields: serperFields,
-      answer: {
+      response: {
         searchParameters: { q: 'q' },
         news: [
           {
@@ -156,7 +156,7 @@ export const searxng: FakeVendor = {
         categories: text,
         engines: text,
       },
-      answer: {
+      response: {
         query: 'q',
         results: [
           {

@@ -8,7 +8,7 @@ export interface FakeVendor {
   /** By path: the method, the fields, and the response. */
   paths: Record<
     string,
-    { method: 'GET' | 'POST'; fields: Record<string, Check>; required: readonly string[]; answer: object }
+    { method: 'GET' | 'POST'; fields: Record<string, Check>; required: readonly string[]; response: object }
   >
   host: string
   keyHeader: string

@@ -24,7 +24,7 @@ interface Case {
   given: object
   headers?: Record<string, string>
   lost: string[]
-  answer: object
+  response: object
   recorded: object
 }
 
@@ -40,7 +40,7 @@ const cases: Record<string, Case> = {
       'x-with-images-summary': 'true',
     },
     lost: [],
-    answer: {
+    response: {
       ...{ title: 'A page', links, images },
       content: { format: 'html', text: 'Who', length: 3, truncated: true },
       metadata: { published_at: '2025-11-03', status_code: 200 },
@@ -52,7 +52,7 @@ const cases: Record<string, Case> = {
     address: 'POST https://api.firecrawl.dev/v2/scrape',
     given: { url: PAGE, formats: ['html', 'links', 'images'], timeout: 61_000, maxAge: 4_000_000 },
     lost: [],
-    answer: {
+    response: {
       ...{ id: 'fetch-1', title: 'A page', links, images },
       content: { format: 'html', text: '<p>', length: 3, truncated: true },
       metadata: { published_at: '2025-11-03', language: 'en', status_code: 200, content_type: 'text/html' },
@@ -64,7 +64,7 @@ const cases: Record<string, Case> = {
     address: 'POST https://api.tavily.com/extract',
     given: { urls: [PAGE], format: 'markdown', timeout: 60, include_images: true, include_usage: true },
     lost: ['clamped:timeout_ms', 'dropped:fresh', 'dropped:include_links', 'replaced:format'],
-    answer: {
+    response: {
       ...{ id: 'fetch-1', title: 'A page', links: [], images },
       content: { format: 'markdown', text: 'Who', length: 3, truncated: true },
       metadata: {},
@@ -82,7 +82,7 @@ const cases: Record<string, Case> = {
       extras: { links: 100, imageLinks: 100 },
     },
     lost: [],
-    answer: {
+    response: {
       ...{ id: 'fetch-1', title: 'A page', links, images },
       content: { format: 'html', text: 'Who', length: 3, truncated: true },
       metadata: { author: 'An author', published_at: '2025-11-03T00:00:00.000Z' },
@@ -102,11 +102,11 @@ for (const [provider, expected] of Object.entries(cases)) {
     assert.equal(given, expected.given)
     for (const [name, value] of Object.entries(expected.headers ?? {})) assert.is(headers[name], value)
     assert.equal(lost(response), [...expected.lost, 'dropped:nonsense'].sort())
-    const { id, ...answer } = await response.json()
+    const { id, ...reply } = await response.json()
     assert.ok(id)
     assert.equal(
-      { id, ...answer },
-      { id, object: 'web.fetch', model: `${provider}/fetch`, url: PAGE, ...expected.answer },
+      { id, ...reply },
+      { id, object: 'web.fetch', model: `${provider}/fetch`, url: PAGE, ...expected.response },
     )
     const recorded: Record<string, unknown> = { ...web.recorded.usages.at(-1) }
     for (const [name, value] of Object.entries(expected.recorded)) assert.equal(recorded[name], value, name)
@@ -125,7 +125,7 @@ for (const [provider, expected] of Object.entries(cases)) {
 
   test(`a response from ${provider} without a page is a failure`, async () => {
     for (const body of [{}, { results: [], failed_results: [] }, { success: true, data: {} }, { data: null }]) {
-      const web = await openWeb({ answer: () => Response.json(body) })
+      const web = await openWeb({ respond: () => Response.json(body) })
       const response = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, url: PAGE })
       assert.is(response.status, 502)
       assert.equal(web.recorded.errors, [])
@@ -135,7 +135,7 @@ for (const [provider, expected] of Object.entries(cases)) {
   test(`${provider} reads a list of pages`, async () => {
     const urls = ['https://found.example/a', 'https://found.example/b', 'https://found.example']
     const web = await openWeb({
-      answer({ url, body }) {
+      respond({ url, body }) {
         const given = JSON.parse(body)
         const requested: string[] = given.urls ?? [given.url]
         if (url.host === 'api.tavily.com')
@@ -148,20 +148,20 @@ for (const [provider, expected] of Object.entries(cases)) {
     })
     const response = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, urls })
     assert.is(response.status, 200, await response.clone().text())
-    const answer = await response.json()
-    const read = answer.results.map((page: { url: string; content: { text: string } }) => [page.url, page.content.text])
+    const reply = await response.json()
+    const read = reply.results.map((page: { url: string; content: { text: string } }) => [page.url, page.content.text])
     assert.equal(read, [
       ['https://found.example/a', 'https://found.example/a'],
       ['https://found.example/b', 'https://found.example/b'],
       ['https://found.example', 'https://found.example/'],
     ])
-    assert.equal(answer.failed, [])
-    assert.is(answer.usage.fetches, 3)
+    assert.equal(reply.failed, [])
+    assert.is(reply.usage.fetches, 3)
   })
 }
 
 test('a page is truncated at a complete character', async () => {
-  const web = await openWeb({ answer: () => Response.json({ code: 200, data: { content: '😀😀😀' } }) })
+  const web = await openWeb({ respond: () => Response.json({ code: 200, data: { content: '😀😀😀' } }) })
   const response = await web.post('/v1/web/fetch', { model: 'jina', url: PAGE, max_characters: 2 })
   assert.equal((await response.json()).content, { format: 'markdown', text: '😀😀', length: 2, truncated: true })
 })
@@ -184,7 +184,7 @@ for (const [provider, answerOf] of Object.entries(statuses)) {
   for (const status of [404, 410]) {
     test(`a page that ${provider} reports as missing (${status}) is returned as missing`, async () => {
       const web = await openWeb({
-        answer: ({ url }) => (isOf(provider, url) ? Response.json(answerOf(status)) : undefined),
+        respond: ({ url }) => (isOf(provider, url) ? Response.json(answerOf(status)) : undefined),
         combos: { any: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },
       })
       const response = await web.post('/v1/web/fetch', { model: 'any', url: PAGE })
@@ -199,7 +199,7 @@ for (const [provider, answerOf] of Object.entries(statuses)) {
   for (const status of [403, 429, 500, 503]) {
     test(`a page that blocks ${provider} (${status}) is fetched by another vendor, without a cooldown for ${provider}`, async () => {
       const web = await openWeb({
-        answer: ({ url }) => (isOf(provider, url) ? Response.json(answerOf(status)) : undefined),
+        respond: ({ url }) => (isOf(provider, url) ? Response.json(answerOf(status)) : undefined),
         combos: { any: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },
       })
       for (let time = 0; time < 10; time++) {
@@ -222,7 +222,7 @@ const other = (provider: string) => (provider === 'exa' ? 'tavily/fetch' : 'exa/
 test("pages in a list that couldn't be read are reported", async () => {
   const bad = 'https://found.example/bad'
   const web = await openWeb({
-    answer({ url, body }) {
+    respond({ url, body }) {
       const given = JSON.parse(body)
       if (url.host === 'r.jina.ai')
         return Response.json(given.url === bad ? statuses.jina?.(403) : { code: 200, data: { content: 'Whole' } })
@@ -249,7 +249,7 @@ test("pages in a list that couldn't be read are reported", async () => {
 test("a list of one page falls back to the next target if a vendor can't read it", async () => {
   for (const provider of ['jina', 'firecrawl', 'tavily', 'exa']) {
     const web = await openWeb({
-      answer: ({ url }) => (isOf(provider, url) ? Response.json(statuses[provider]?.(403)) : undefined),
+      respond: ({ url }) => (isOf(provider, url) ? Response.json(statuses[provider]?.(403)) : undefined),
       combos: { pages: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },
     })
     const response = await web.post('/v1/web/fetch', { model: 'pages', urls: [PAGE] })
@@ -260,7 +260,7 @@ test("a list of one page falls back to the next target if a vendor can't read it
 })
 
 test('pages that a vendor omits from a list are also reported', async () => {
-  const web = await openWeb({ answer: () => Response.json({ results: [{ url: PAGE, raw_content: 'Whole' }] }) })
+  const web = await openWeb({ respond: () => Response.json({ results: [{ url: PAGE, raw_content: 'Whole' }] }) })
   const response = await web.post('/v1/web/fetch', { model: 'tavily', urls: [PAGE, 'https://found.example/b'] })
   const { failed } = await response.json()
   assert.equal(
@@ -295,6 +295,6 @@ for (const [body, param] of refusals) {
     const response = await web.post('/v1/web/fetch', { model: 'jina/fetch', ...body })
     assert.is(response.status, 400)
     assert.is((await response.json()).error.param, param)
-    assert.equal(web.up.calls, [])
+    assert.equal(web.upstream.calls, [])
   })
 }

@@ -164,7 +164,7 @@ test('arbitrary requests never return a 500 or anything other than JSON, and cau
   let sent: unknown
   let status = 200
   const web = await openWeb({
-    answer: () => (sent === undefined ? undefined : Response.json(sent, { status })),
+    respond: () => (sent === undefined ? undefined : Response.json(sent, { status })),
     combos: {
       pool: {
         kind: 'webSearch',
@@ -182,20 +182,20 @@ test('arbitrary requests never return a 500 or anything other than JSON, and cau
       body,
       fc.option(junk, { nil: undefined }),
       statuses,
-      async (to, requested, answer, answered) => {
-        sent = answer
+      async (to, requested, reply, answered) => {
+        sent = reply
         status = answered
         const response = await web.post(to, requested)
         const text = await response.text()
-        const shown = `${to} ${JSON.stringify(requested)} ${JSON.stringify(answer)}`
-        const isOurs = response.status === 500 && !(answered === 500 && answer !== undefined)
+        const shown = `${to} ${JSON.stringify(requested)} ${JSON.stringify(reply)}`
+        const isOurs = response.status === 500 && !(answered === 500 && reply !== undefined)
         assert.not.ok(isOurs, `${response.status} ${text} for ${shown}`)
         assert.is(typeof JSON.parse(text), 'object')
         assert.equal(web.recorded.errors, [], shown)
         web.recorded.requests.length =
           web.recorded.attempts.length =
           web.recorded.usages.length =
-          web.up.calls.length =
+          web.upstream.calls.length =
             0
         await web.clock.advance(3_600_000) // every target has recovered
       },

@@ -106,12 +106,12 @@ for (const { path, service, vendors, body } of kinds) {
           const response = await web.post(path, { model: provider, ...body, provider_options: options(all) })
           assert.is(response.status, 200, await response.clone().text())
           assert.ok(lost(response).length > 20)
-          assertUntouched(web.up.calls.at(-1), vendor)
+          assertUntouched(web.upstream.calls.at(-1), vendor)
           const strict = { headers: { 'x-signalbox-strict': 'true' } }
-          const calls = web.up.calls.length
+          const calls = web.upstream.calls.length
           const refused = await web.post(path, { model: provider, ...body, provider_options: options(all) }, strict)
           assert.is(refused.status, 400)
-          assert.is(web.up.calls.length, calls)
+          assert.is(web.upstream.calls.length, calls)
         }
       }
     })
@@ -123,7 +123,7 @@ for (const { path, service, vendors, body } of kinds) {
         const more = Object.fromEntries(names.filter((name) => !known.has(name)).map((name) => [name, value]))
         const response = await web.post(path, { model: provider, ...more, ...body })
         assert.is(response.status, 200, await response.clone().text())
-        assertUntouched(web.up.calls.at(-1), vendor)
+        assertUntouched(web.upstream.calls.at(-1), vendor)
       }
     })
   }
@@ -144,7 +144,7 @@ test('query text with any content stays a single value in the URL', async () => 
     for (const provider of ['brave', 'searxng']) {
       const response = await web.post('/v1/search', { model: provider, query })
       assert.is(response.status, 200, `${provider}: ${query}`)
-      const { url } = web.up.calls.at(-1) ?? {}
+      const { url } = web.upstream.calls.at(-1) ?? {}
       assert.equal(url?.searchParams.getAll('q'), [query.replace('\ud800', '\ufffd')])
       assert.equal(url?.searchParams.getAll('count').length, provider === 'brave' ? 1 : 0)
       assert.is(url?.hash, '')
@@ -180,7 +180,7 @@ test('the model name is never part of a URL', async () => {
   ]) {
     const response = await web.post('/v1/search', { model, query: 'q' })
     await response.text()
-    for (const { url } of web.up.calls) assert.is(url.href, 'https://api.tavily.com/search')
+    for (const { url } of web.upstream.calls) assert.is(url.href, 'https://api.tavily.com/search')
   }
 })
 

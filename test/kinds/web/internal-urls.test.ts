@@ -127,7 +127,7 @@ test(`${inside.length} internal URLs are rejected for every vendor`, async () =>
       }
     }
   }
-  assert.equal(web.up.calls, [])
+  assert.equal(web.upstream.calls, [])
   assert.equal(web.recorded.errors, [])
 })
 

@@ -9,16 +9,16 @@ async function open(limits: UsageLimits) {
   const web = await openWeb()
   const { key } = await web.api.keys.create({ name: 'alice', limits })
   const headers = { authorization: `Bearer ${key}` }
-  const ask = async (path: string, body: JsonObject) => {
+  const send = async (path: string, body: JsonObject) => {
     const response = await web.post(path, body, { headers })
     await response.text()
     return response
   }
   return {
     web,
-    search: (model: string, more: JsonObject = {}) => ask('/v1/search', { model, query: 'q', ...more }),
+    search: (model: string, more: JsonObject = {}) => send('/v1/search', { model, query: 'q', ...more }),
     fetch: (model: string, more: JsonObject = {}) =>
-      ask('/v1/web/fetch', { model, ...(!more.urls && { url: 'https://found.example/a' }), ...more }),
+      send('/v1/web/fetch', { model, ...(!more.urls && { url: 'https://found.example/a' }), ...more }),
   }
 }
 
@@ -46,7 +46,7 @@ for (const [what, model, cost] of costs) {
     }
     if (cost === '0') return
     assert.is((await world[what](model)).status, 402)
-    assert.is(world.web.up.calls.length, most)
+    assert.is(world.web.upstream.calls.length, most)
   })
 }
 
@@ -61,13 +61,13 @@ test('a request that may cost more than the remaining budget is rejected before 
     assert.is((await search('tavily', more)).status, 402, JSON.stringify(more))
   assert.is((await search('exa', { content_options: { full_page: true } })).status, 402)
   assert.is((await fetch('tavily', { urls: ['https://a.example/', 'https://b.example/'] })).status, 402)
-  assert.is(web.up.calls.length, 0)
+  assert.is(web.upstream.calls.length, 0)
 })
 
 test('a vendor with an unknown price is skipped under a dollar limit, but called if it has a custom price', async () => {
   const { search, web } = await open({ usd: { total: 1 } })
   assert.is((await search('jina')).status, 402)
-  assert.is(web.up.calls.length, 0)
+  assert.is(web.upstream.calls.length, 0)
   await web.api.combos.create({ name: 'any', kind: 'webSearch', models: ['jina', 'brave'] })
   assert.is((await search('any')).headers.get('x-signalbox-target'), 'brave/search')
   const { connections } = await web.api.connections.list()

@@ -8,13 +8,13 @@ const providers = [...new Set([...searchVendors, ...fetchVendors].map(({ provide
 /** A gateway with a connection to every vendor, whose fakes answer unless `answer` does. */
 export async function openWeb(
   options: WorldOptions & {
-    answer?: (call: Call) => ReturnType<Answering> | Promise<Response | undefined> | undefined
+    respond?: (call: Call) => ReturnType<Answering> | Promise<Response | undefined> | undefined
   } = {},
-): Promise<World & { up: FakeUpstream; sent(): Sent }> {
-  const { answer, ...rest } = options
-  const up = fakeUpstream(async (call) => (await answer?.(call)) ?? vendorAnswer(call))
-  const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: providers, ...rest })
-  return { ...world, up, sent: () => sentIn(up.calls.at(-1)) }
+): Promise<World & { upstream: FakeUpstream; sent(): Sent }> {
+  const { respond, ...rest } = options
+  const upstream = fakeUpstream(async (call) => (await respond?.(call)) ?? vendorAnswer(call))
+  const world = await openWorld({ fetch: upstream, catalog: defaultCatalog, connections: providers, ...rest })
+  return { ...world, upstream, sent: () => sentIn(upstream.calls.at(-1)) }
 }
 
 interface Sent {

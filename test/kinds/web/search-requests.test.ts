@@ -141,7 +141,7 @@ for (const [provider, expected] of Object.entries(cases)) {
     assert.is(response.status, 400)
     const { error } = await response.json()
     assert.ok(error.param, error.message)
-    assert.equal(web.up.calls, [])
+    assert.equal(web.upstream.calls, [])
   })
 
   test(`${provider} gets a plain request without additions, even in strict mode`, async () => {
@@ -166,7 +166,7 @@ test("other gateways' field names have the same meaning", async () => {
   assert.equal(web.sent().given, { query: 'cats', max_results: 10, include_usage: true })
   assert.is((await web.post('/v1/search/tavily/search', { query: 'cats' })).status, 200)
   assert.is((await web.post('/v1/search/exa', { query: 'cats' })).status, 200)
-  assert.equal(web.up.calls.map(({ url }) => url.host).slice(2), ['api.tavily.com', 'api.exa.ai'])
+  assert.equal(web.upstream.calls.map(({ url }) => url.host).slice(2), ['api.tavily.com', 'api.exa.ai'])
 })
 
 /** By vendor: the translation of days, which some vendors accept only as an age. */
@@ -192,7 +192,7 @@ for (const [provider, expected] of Object.entries(days)) {
 
 test('several queries are sent concurrently to a vendor that accepts one, and their results are interleaved', async () => {
   const web = await openWeb({
-    answer({ url, body }) {
+    respond({ url, body }) {
       if (url.host !== 'api.tavily.com') return undefined
       const { query } = JSON.parse(body)
       const results = ['same', `${query}-1`, `${query}-2`].map((name) => ({
@@ -215,7 +215,7 @@ test('several queries are sent concurrently to a vendor that accepts one, and th
     ],
   )
   assert.equal(usage, { searches: 2, credits: 2 })
-  assert.is(web.up.calls.length, 2)
+  assert.is(web.upstream.calls.length, 2)
   assert.equal(web.recorded.usages.at(-1)?.units, { credit: 2 })
   await web.post('/v1/search', { model: 'perplexity-agent', query: ['cats', 'dogs'] })
   assert.equal(web.sent().given.query, ['cats', 'dogs'])
@@ -264,7 +264,7 @@ for (const [body, param] of refusals) {
     const response = await web.post('/v1/search', { model: 'tavily/search', ...body })
     assert.is(response.status, 400)
     assert.is((await response.json()).error.param, param)
-    assert.equal(web.up.calls, [])
+    assert.equal(web.upstream.calls, [])
   })
 }
 

@@ -65,23 +65,23 @@ for (const { provider } of searchVendors) {
     assert.is(response.status, 200, await response.clone().text())
     assert.is(response.headers.get('content-type'), 'application/json')
     assert.is(response.headers.get('x-signalbox-target'), `${provider}/search`)
-    const { id, ...answer } = await response.json()
+    const { id, ...reply } = await response.json()
     const expected = cases[provider]
     assert.ok(typeof id === 'string' && id !== '')
     const serverTime = provider === 'perplexity-agent' ? { server_time: '2026-01-01T00:00:00Z' } : {}
-    assert.equal(answer, {
+    assert.equal(reply, {
       ...{ object: 'search', model: `${provider}/search`, results: [expected?.result], usage: expected?.usage },
       ...serverTime,
     })
     const recorded: Record<string, unknown> = { ...web.recorded.usages.at(-1) }
     for (const [name, value] of Object.entries(expected?.recorded ?? {})) assert.equal(recorded[name], value, name)
-    assert.is(web.up.open, 0)
+    assert.is(web.upstream.open, 0)
   })
 
   test(`a search without results from ${provider} is a valid response`, async () => {
     const empty = { results: [], data: [], organic: [], web: { results: [] }, type: 'search', searchParameters: {} }
     const web = await openWeb({
-      answer: () => Response.json(provider === 'firecrawl' ? { success: true, data: { web: [] } } : empty),
+      respond: () => Response.json(provider === 'firecrawl' ? { success: true, data: { web: [] } } : empty),
     })
     const response = await web.post('/v1/search', { model: `${provider}/search`, query: 'q' })
     assert.is(response.status, 200)
@@ -90,7 +90,7 @@ for (const { provider } of searchVendors) {
 
   test(`a response from ${provider} that isn't a list of results is a failure`, async () => {
     for (const body of [{}, { results: 'none', data: 'none', organic: {}, web: 1 }, { message: 'hello' }]) {
-      const web = await openWeb({ answer: () => Response.json(body) })
+      const web = await openWeb({ respond: () => Response.json(body) })
       const response = await web.post('/v1/search', { model: `${provider}/search`, query: 'q' })
       assert.is(response.status, 502)
       assert.equal(web.recorded.errors, [])
@@ -113,7 +113,7 @@ for (const { provider } of searchVendors) {
       ...{ usage: [], costDollars: 'much', creditsUsed: -1, credits: '1', meta: null, searchParameters: {} },
     }
     const web = await openWeb({
-      answer: () => Response.json(provider === 'firecrawl' ? { success: true, data: { web: junk } } : bodies),
+      respond: () => Response.json(provider === 'firecrawl' ? { success: true, data: { web: junk } } : bodies),
     })
     const response = await web.post('/v1/search', { model: `${provider}/search`, query: 'q' })
     assert.is(response.status, 200)
@@ -122,7 +122,7 @@ for (const { provider } of searchVendors) {
 }
 
 test("a charge that a vendor doesn't report is unknown, never zero", async () => {
-  const web = await openWeb({ answer: () => Response.json({ code: 200, data: [] }) })
+  const web = await openWeb({ respond: () => Response.json({ code: 200, data: [] }) })
   await web.post('/v1/search', { model: 'jina/search', query: 'q' })
   assert.equal(web.recorded.usages.at(-1)?.units, { search: 1 })
   assert.is(web.recorded.usages.at(-1)?.costUsd, undefined)

@@ -44,5 +44,5 @@ export function vendorAnswer({ url, init, headers, body }: Call): Response {
     if (!known.fields[name]?.(value)) return vendor.refuse(422, `unknown ${name}: ${JSON.stringify(value)}`)
   }
   const missing = known.required.find((name) => given[name] === undefined)
-  return missing ? vendor.refuse(422, `no ${missing}`) : json(known.answer)
+  return missing ? vendor.refuse(422, `no ${missing}`) : json(known.response)
 }

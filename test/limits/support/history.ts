@@ -18,7 +18,7 @@ interface Ask {
 
 /** The next step; `pick` selects one of the open reservations. */
 type Step =
-  | { do: 'requests'; asks: Ask[]; crash: number | undefined }
+  | { do: 'requests'; requests: Ask[]; crash: number | undefined }
   | { do: 'settle'; picks: number[]; share: number; isPart: boolean }
   | { do: 'extend'; pick: number; amounts: Whole }
   | { do: 'overrun'; pick: number; by: number }
@@ -71,7 +71,7 @@ const limits: fc.Arbitrary<UsageLimits> = fc
 
 const requests = fc.record({
   do: fc.constant('requests' as const),
-  asks: fc.array(
+  requests: fc.array(
     fc.record({
       by: index,
       key: fc.nat(1),
@@ -230,18 +230,20 @@ class Run {
   }
 
   /** Sends concurrent requests at any instances; one may crash. Nothing is released, so a rejected request must not fit in the end. */
-  async #requests({ asks, crash }: Extract<Step, { do: 'requests' }>): Promise<void> {
+  async #requests({ requests, crash }: Extract<Step, { do: 'requests' }>): Promise<void> {
     this.#world.faults = this.#history.faults
     this.#wasAway = false
     const refused: Array<() => Promise<void>> = []
     const failed: unknown[] = []
     const crashing = crash === undefined ? undefined : this.#instance(crash)
-    const work = asks.map(async (ask) => {
-      const instance = this.#instance(ask.by)
+    const work = requests.map(async (request) => {
+      const instance = this.#instance(request.by)
       if (instance.isFrozen) return
-      const scopes = [this.#scope(ask.key), this.#scope(2), this.#scope(3)].filter((_, at) => ask.scopes & (1 << at))
+      const scopes = [this.#scope(request.key), this.#scope(2), this.#scope(3)].filter(
+        (_, at) => request.scopes & (1 << at),
+      )
       if (instance === crashing) for (const scope of scopes) this.#more.add(nameOf(scope))
-      const check = await this.#request(instance, scopes, ask).catch((error: unknown) => void failed.push(error))
+      const check = await this.#request(instance, scopes, request).catch((error: unknown) => void failed.push(error))
       if (check) refused.push(check)
     })
     if (crash !== undefined) {
@@ -250,7 +252,7 @@ class Run {
     }
     await this.#world.pass(5_000) // for requests that wait for others
     await this.#world.recover()
-    await Promise.all(work.filter((_, at) => this.#instance(asks[at]?.by ?? 0) !== this.#instance(crash ?? -1)))
+    await Promise.all(work.filter((_, at) => this.#instance(requests[at]?.by ?? 0) !== this.#instance(crash ?? -1)))
     if (failed.length > 0) throw failed[0]
     if (!this.#wasAway) for (const check of refused) await check()
   }

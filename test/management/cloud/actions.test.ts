@@ -10,10 +10,10 @@ const test = suite('the cloud actions')
 const SYNC = '/api/sync/cloud'
 
 async function open(options: Partial<GatewayOptions> = {}, proxy = fakeProxy()) {
-  const door = openDoor({ fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN }, ...options })
-  await door.expect(200, 'PATCH', '/api/settings', { cloudUrl: CLOUD })
-  const act = (action: string, more = {}) => door.call('POST', SYNC, { action, ...more })
-  return { ...door, proxy, act, api: door.gateway.api }
+  const management = openDoor({ fetch: proxy.fetch, cloud: { enrollmentToken: ENROLLMENT_TOKEN }, ...options })
+  await management.expect(200, 'PATCH', '/api/settings', { cloudUrl: CLOUD })
+  const act = (action: string, more = {}) => management.call('POST', SYNC, { action, ...more })
+  return { ...management, proxy, act, api: management.gateway.api }
 }
 
 test('enable mirrors the data, turns cloud sync on, and verifies the mirror with an active key', async () => {
@@ -68,9 +68,9 @@ test('only the enrollment message contains the enrollment token', async () => {
 
 test('no error contains the enrollment token, even if the response repeats it', async () => {
   const { act, proxy } = await open({ cloud: {} })
-  const answer = () =>
+  const respond = () =>
     Promise.resolve(Response.json({ error: `Not ${ENROLLMENT_TOKEN}!`, code: 'NO' }, { status: 401 }))
-  proxy.failAt('POST /cloud/1/sessions', answer, { nth: 2 })
+  proxy.failAt('POST /cloud/1/sessions', respond, { nth: 2 })
   const { status, body } = await act('enable', { enrollmentToken: ENROLLMENT_TOKEN })
   assert.is(status, 502)
   assert.match(body.error, /rejected the request: Not …!$/)
@@ -136,13 +136,13 @@ test('disable removes the mirror and the sessions, and succeeds again after a lo
 })
 
 test("a forced disable turns cloud sync off if the proxy is unreachable, and within 15 s if it doesn't respond", async () => {
-  for (const answer of [() => Promise.reject(new TypeError('fetch failed')), () => new Promise<never>(() => {})]) {
+  for (const respond of [() => Promise.reject(new TypeError('fetch failed')), () => new Promise<never>(() => {})]) {
     const { act, proxy, api, clock } = await open()
     await act('enable')
-    proxy.failAt('POST /cloud/1/mirror', answer)
+    proxy.failAt('POST /cloud/1/mirror', respond)
     const before = clock.now()
     const acting = act('disable', { force: true })
-    if (answer.length === 0) await Promise.race([acting, clock.untilPending(2).then(() => clock.advance(12_000))])
+    if (respond.length === 0) await Promise.race([acting, clock.untilPending(2).then(() => clock.advance(12_000))])
     assert.equal((await acting).body, { success: true, conflicts: [] })
     assert.ok(clock.now() - before < 15_000)
     assert.is((await api.settings.get()).cloudEnabled, false)
@@ -163,10 +163,10 @@ test('a remote http URL gets a 400 that explains what to do, unless allowHttp is
     const { act, expect, proxy } = await open({ cloud: { allowHttp } })
     await expect(200, 'PATCH', '/api/settings', { cloudUrl })
     const calls = proxy.calls.length
-    const answer = await act('enable')
-    assert.is(answer.status, status, cloudUrl)
+    const response = await act('enable')
+    assert.is(response.status, status, cloudUrl)
     if (status === 400) {
-      assert.match(answer.body.error, /https:\/\/.*allowHttp: true/)
+      assert.match(response.body.error, /https:\/\/.*allowHttp: true/)
       assert.is(proxy.calls.length, calls)
     }
   }
@@ -255,10 +255,10 @@ test("an enable that can't be verified succeeds, and the result explains why", a
     [() => Promise.reject(new TypeError('fetch failed')), /is unreachable/],
     [() => new Promise<never>(() => {}), /got no response in time/],
   ] as const
-  for (const [answer, why] of failures) {
+  for (const [respond, why] of failures) {
     const { act, api, proxy, clock } = await open()
     await api.keys.create({ name: 'mine' })
-    proxy.failAt('GET /v1/models', answer)
+    proxy.failAt('GET /v1/models', respond)
     const before = clock.now()
     const acting = act('enable')
     if (why.source.includes('time')) {
@@ -276,14 +276,14 @@ test("an enable that can't be verified succeeds, and the result explains why", a
 })
 
 test("a web page, or anything else other than a model list, doesn't verify the mirror", async () => {
-  for (const answer of [
+  for (const respond of [
     () => new Response('<html>Welcome</html>', { headers: { 'content-type': 'text/html' } }),
     () => new Response('{"object":"list","data":[]}', { headers: { 'content-type': 'text/html' } }),
     () => Response.json({ object: 'list' }),
     () => Response.json([]),
   ]) {
     const { act, proxy } = await open()
-    void proxy.failAt('GET /v1/models', async () => answer())
+    void proxy.failAt('GET /v1/models', async () => respond())
     const { status, body } = await act('enable')
     const { verified, verifyError } = body as unknown as { verified: boolean; verifyError: string }
     assert.equal([status, verified], [200, false])

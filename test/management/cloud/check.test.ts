@@ -8,11 +8,11 @@ const test = suite('the cloud action "check"')
 
 const CLOUD = 'https://cloud.example/proxy'
 
-async function open(answer: Answering, options: Partial<GatewayOptions> = {}) {
-  const proxy = counting(answer)
-  const door = openDoor({ fetch: proxy.fetch, ...options })
-  await door.expect(200, 'PATCH', '/api/settings', { cloudUrl: CLOUD })
-  return { ...door, proxy }
+async function open(respond: Answering, options: Partial<GatewayOptions> = {}) {
+  const proxy = counting(respond)
+  const management = openDoor({ fetch: proxy.fetch, ...options })
+  await management.expect(200, 'PATCH', '/api/settings', { cloudUrl: CLOUD })
+  return { ...management, proxy }
 }
 
 const hello: Answering = async () => Response.json({ service: 'signalbox-cloud', protocol: 1, more: true })
@@ -28,17 +28,17 @@ test('the cloud action "check" reports that the proxy is running, without a cred
   assert.is(proxy.open(), 0)
 })
 
-for (const [name, { answer, status, says }] of Object.entries(faults)) {
+for (const [name, { respond, status, says }] of Object.entries(faults)) {
   test(`the cloud action "check" returns ${status} within 8 s: ${name}`, async () => {
-    const { call, clock, proxy } = await open(answer)
+    const { call, clock, proxy } = await open(respond)
     const before = clock.now()
-    const asking = call('POST', '/api/sync/cloud', { action: 'check' })
+    const pending = call('POST', '/api/sync/cloud', { action: 'check' })
     if (status === 504) {
       await clock.untilPending()
       await clock.advance(7_999)
       await clock.advance(1)
     }
-    const { status: answered, body } = await asking
+    const { status: answered, body } = await pending
     assert.is(answered, status, JSON.stringify(body))
     assert.match(body.error, says)
     assert.not.match(body.error, /secret/)

@@ -21,12 +21,12 @@ async function open(action: Action) {
     await first.gateway.close()
     proxy.sessions.clear()
   }
-  const door = openDoor(options)
-  if (action !== 'enable') await door.gateway.api.keys.create({ name: 'another' })
-  const act = () => door.call('POST', '/api/sync/cloud', { action })
+  const management = openDoor(options)
+  if (action !== 'enable') await management.gateway.api.keys.create({ name: 'another' })
+  const act = () => management.call('POST', '/api/sync/cloud', { action })
   const count = async () => (await storage.list('keys/')).length
-  const isOn = async () => (await door.gateway.api.settings.get()).cloudEnabled
-  return { ...door, storage, proxy, act, count, isOn }
+  const isOn = async () => (await management.gateway.api.settings.get()).cloudEnabled
+  return { ...management, storage, proxy, act, count, isOn }
 }
 
 /** Each call of the action in order, by name and number. The call that verifies the mirror may fail. */
@@ -56,7 +56,7 @@ for (const action of ['enable', 'sync', 'disable'] as const) {
           const where = `${action}: ${what} ${isAfter ? 'after' : 'at'} ${name}, ${nth}.`
           const { proxy, act, count, isOn, clock } = await open(action)
           const [keys, before, wasOn] = [await count(), clock.now(), await isOn()]
-          const met = proxy.failAt(name, fault.answer, { nth, isAfter })
+          const met = proxy.failAt(name, fault.respond, { nth, isAfter })
           const acting = act()
           await met
           if (fault.status === 504) await clock.advance(15_000)
@@ -86,9 +86,9 @@ test('a cloud action changes nothing if its response arrives after the timeout',
     const { proxy, act, storage, clock, isOn } = await open('enable')
     const met = proxy.failAt(
       name,
-      async (_url, _init, answer) => {
+      async (_url, _init, response) => {
         await clock.sleep(16_000)
-        return answer ?? Response.error()
+        return response ?? Response.error()
       },
       { nth, isAfter: true },
     )

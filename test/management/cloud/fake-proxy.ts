@@ -52,7 +52,7 @@ export function fakeProxy() {
   const sessions = new Map<string, Session>()
   const tenants = new Map<string, Tenant>()
   const seen: { name: CallName; body: string; plain?: unknown }[] = []
-  const faults: { name: CallName; nth: number; answer: Answering; isAfter: boolean; met(): void }[] = []
+  const faults: { name: CallName; nth: number; respond: Answering; isAfter: boolean; met(): void }[] = []
   let judge: (state: RecordState) => Verdict = () => 'taken'
   let serial = 0
   const uses = new Map<CallName, number>()
@@ -128,10 +128,10 @@ export function fakeProxy() {
         ? undefined
         : JSON.parse(await decryptBody(session.key, getRequestContext(id, counter), JSON.parse(body).sealed))
     seen.push({ name, body, plain })
-    const answer = act(name, session.tenant, plain)
-    if (answer instanceof Response) return answer
+    const response = act(name, session.tenant, plain)
+    if (response instanceof Response) return response
     return Response.json({
-      sealed: await encryptBody(session.key, getResponseContext(id, counter), JSON.stringify(answer)),
+      sealed: await encryptBody(session.key, getResponseContext(id, counter), JSON.stringify(response)),
     })
   }
 
@@ -143,11 +143,11 @@ export function fakeProxy() {
     const fault = faults.find((one) => one.name === name && one.nth === nth)
     if (fault && !fault.isAfter) {
       fault.met()
-      return fault.answer(url, init)
+      return fault.respond(url, init)
     }
-    const answer = await answerTo(name, request, await request.text())
+    const response = await answerTo(name, request, await request.text())
     fault?.met()
-    return fault ? fault.answer(url, init, answer) : answer
+    return fault ? fault.respond(url, init, response) : response
   }
 
   async function answerTo(name: CallName, request: Request, body: string): Promise<Response> {
@@ -189,8 +189,8 @@ export function fakeProxy() {
      * Has the `nth` call of this name from now on answered otherwise; `isAfter`: once the proxy has done what it asks for. Resolves when it is
      * there.
      */
-    failAt(name: CallName, answer: Answering, { nth = 1, isAfter = false } = {}): Promise<void> {
-      return new Promise((met) => void faults.push({ name, nth: (uses.get(name) ?? 0) + nth, answer, isAfter, met }))
+    failAt(name: CallName, respond: Answering, { nth = 1, isAfter = false } = {}): Promise<void> {
+      return new Promise((met) => void faults.push({ name, nth: (uses.get(name) ?? 0) + nth, respond, isAfter, met }))
     },
     /** The proxy's handling of changes. */
     judge(verdict: typeof judge) {

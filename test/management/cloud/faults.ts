@@ -17,66 +17,66 @@ const json = (status: number, body: unknown) => async () =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
 
 /** Faults of a proxy and of the network, with the status and the message of the action's response. */
-export const faults: Readonly<Record<string, { answer: Answering; status: 502 | 504; says: RegExp }>> = {
-  'the port is closed': { answer: failing('ECONNREFUSED'), status: 502, says: /is unreachable \(ECONNREFUSED\)/ },
+export const faults: Readonly<Record<string, { respond: Answering; status: 502 | 504; says: RegExp }>> = {
+  'the port is closed': { respond: failing('ECONNREFUSED'), status: 502, says: /is unreachable \(ECONNREFUSED\)/ },
   "the host name doesn't resolve": {
-    answer: failing('ENOTFOUND'),
+    respond: failing('ENOTFOUND'),
     status: 502,
     says: /is unreachable \(ENOTFOUND\).*DNS/,
   },
   'the connection breaks': {
-    answer: async () => {
+    respond: async () => {
       throw new TypeError('fetch failed: authorization: Bearer secret')
     },
     status: 502,
     says: /is unreachable\. Check "cloudUrl"/,
   },
-  'no headers arrive': { answer: deaf, status: 504, says: /did not respond within \d+ s/ },
-  'no body arrives': { answer: async () => bodyOf(() => {}), status: 504, says: /did not respond within/ },
+  'no headers arrive': { respond: deaf, status: 504, says: /did not respond within \d+ s/ },
+  'no body arrives': { respond: async () => bodyOf(() => {}), status: 504, says: /did not respond within/ },
   'the body stalls': {
-    answer: async () => bodyOf((body) => body.enqueue(new TextEncoder().encode('{"service":'))),
+    respond: async () => bodyOf((body) => body.enqueue(new TextEncoder().encode('{"service":'))),
     status: 504,
     says: /did not respond within/,
   },
   'the body breaks off': {
-    answer: async () => bodyOf((body) => body.error(new TypeError('terminated'))),
+    respond: async () => bodyOf((body) => body.error(new TypeError('terminated'))),
     status: 502,
     says: /is unreachable/,
   },
   'an HTML page': {
-    answer: async () => new Response('<h1>Welcome</h1>', { headers: { 'content-type': 'text/html' } }),
+    respond: async () => new Response('<h1>Welcome</h1>', { headers: { 'content-type': 'text/html' } }),
     status: 502,
     says: /There is no Signalbox cloud proxy at/,
   },
   'an error page': {
-    answer: async () => new Response('<h1>Bad gateway</h1>', { status: 502 }),
+    respond: async () => new Response('<h1>Bad gateway</h1>', { status: 502 }),
     status: 502,
     says: /There is no Signalbox cloud proxy at .* it returned 502/,
   },
   'a redirect': {
-    answer: async () => new Response(null, { status: 302, headers: { location: 'https://elsewhere.example/' } }),
+    respond: async () => new Response(null, { status: 302, headers: { location: 'https://elsewhere.example/' } }),
     status: 502,
     says: /redirects, and redirects are not followed. Set "cloudUrl"/,
   },
   'JSON under another content type': {
-    answer: async () => new Response('{"service":"signalbox-cloud","protocol":1}'),
+    respond: async () => new Response('{"service":"signalbox-cloud","protocol":1}'),
     status: 502,
     says: /without JSON/,
   },
-  'another service': { answer: json(200, { ok: true }), status: 502, says: /.*/ },
-  'a list': { answer: json(200, [1]), status: 502, says: /.*/ },
+  'another service': { respond: json(200, { ok: true }), status: 502, says: /.*/ },
+  'a list': { respond: json(200, [1]), status: 502, says: /.*/ },
   'broken JSON': {
-    answer: async () => new Response('{"serv', { headers: { 'content-type': 'application/json' } }),
+    respond: async () => new Response('{"serv', { headers: { 'content-type': 'application/json' } }),
     status: 502,
     says: /without JSON/,
   },
   'deep JSON': {
-    answer: async () => new Response('['.repeat(100_000), { headers: { 'content-type': 'application/json' } }),
+    respond: async () => new Response('['.repeat(100_000), { headers: { 'content-type': 'application/json' } }),
     status: 502,
     says: /without JSON/,
   },
   'a huge response': {
-    answer: async () =>
+    respond: async () =>
       new Response(
         new ReadableStream(
           { pull: (body) => body.enqueue(new Uint8Array(1024 * 1024).fill(32)) },
@@ -87,16 +87,16 @@ export const faults: Readonly<Record<string, { answer: Answering; status: 502 | 
     status: 502,
     says: /its response never ends/,
   },
-  'a 404 in JSON': { answer: json(404, { error: 'Not found' }), status: 502, says: /it returned 404/ },
+  'a 404 in JSON': { respond: json(404, { error: 'Not found' }), status: 502, says: /it returned 404/ },
   'a refusal': {
-    answer: json(401, { error: 'Not known here.\nAsk again', code: 'NOT_KNOWN' }),
+    respond: json(401, { error: 'Not known here.\nAsk again', code: 'NOT_KNOWN' }),
     status: 502,
     says: /rejected the request: Not known here\. Ask again$/,
   },
 }
 
 /** A `fetch` that counts the calls that neither got a complete response nor were aborted by their signal. */
-export function counting(answer: Answering) {
+export function counting(respond: Answering) {
   const calls: { url: string; init: RequestInit }[] = []
   let open = 0
 
@@ -110,7 +110,7 @@ export function counting(answer: Answering) {
     }
     init.signal?.addEventListener('abort', end)
     try {
-      const response = await answer(String(input), init)
+      const response = await respond(String(input), init)
       if (!response.body) end()
       return response.body ? new Response(counted(response.body, end), response) : response
     } catch (error) {

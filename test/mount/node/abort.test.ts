@@ -12,12 +12,12 @@ const BODY = 'x'.repeat(20_000)
 const POST = `POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`
 
 /** A gateway that reads the body before it responds. */
-const serve = (answer: Parameters<typeof stubGateway>[0]) =>
+const serve = (respond: Parameters<typeof stubGateway>[0]) =>
   lab.listen(
     toNodeHandler(
       stubGateway(async (exchange) => {
         await exchange.body(BODY.length)
-        return answer(exchange)
+        return respond(exchange)
       }),
     ),
   )
@@ -28,12 +28,12 @@ const leaving = (exchange: Exchange) => new Promise<void>((resolve) => void exch
 test('a client disconnect is reported before there is a response', async () => {
   const left = Promise.withResolvers<void>()
   const { port } = await serve(async (exchange) => {
-    dialled.socket.destroy()
+    connection.socket.destroy()
     await leaving(exchange)
     left.resolve()
     return json('too late')
   })
-  const dialled = lab.dial(port, POST)
+  const connection = lab.dial(port, POST)
   await left.promise
 })
 
@@ -45,11 +45,11 @@ test('a client disconnect is reported, and cancels the stream, before the first 
       exchange.onAbort(left.resolve)
       return { status: 200, headers: {}, body }
     })
-    const dialled = lab.dial(port, POST)
-    await dialled.until(/\r\n\r\n$/)
+    const connection = lab.dial(port, POST)
+    await connection.until(/\r\n\r\n$/)
     for (let i = 0; i < chunks; i += 1) body.push('chunk')
-    if (chunks) await dialled.until(/chunk[\s\S]*chunk\r\n$/)
-    dialled.socket.destroy()
+    if (chunks) await connection.until(/chunk[\s\S]*chunk\r\n$/)
+    connection.socket.destroy()
     await Promise.all([left.promise, body.cancelled])
   }
 })
@@ -57,32 +57,32 @@ test('a client disconnect is reported, and cancels the stream, before the first 
 test("a client disconnect is reported while the client isn't reading", async () => {
   const body = source()
   const { port } = await serve(() => ({ status: 200, headers: {}, body }))
-  const dialled = lab.dial(port, POST)
-  await dialled.until(/\r\n\r\n$/)
-  dialled.socket.pause()
+  const connection = lab.dial(port, POST)
+  await connection.until(/\r\n\r\n$/)
+  connection.socket.pause()
   for (let i = 0; i < 200; i += 1) body.push('x'.repeat(64 * 1024))
   for (let pulls = -1; pulls !== body.pulls; await turn()) pulls = body.pulls
-  dialled.socket.resetAndDestroy()
+  connection.socket.resetAndDestroy()
   await body.cancelled
 })
 
 test('a client disconnect is reported even if the client closes its side first and then resets the connection', async () => {
   const body = source()
   const { port } = await serve(() => ({ status: 200, headers: {}, body }))
-  const dialled = lab.dial(port, POST)
-  await dialled.until(/\r\n\r\n$/)
-  dialled.socket.resetAndDestroy()
+  const connection = lab.dial(port, POST)
+  await connection.until(/\r\n\r\n$/)
+  connection.socket.resetAndDestroy()
   await body.cancelled
 })
 
 test('a client disconnect cancels the stream of a late reply', async () => {
   const body = source()
   const { port } = await serve(async (exchange) => {
-    dialled.socket.destroy()
+    connection.socket.destroy()
     await leaving(exchange)
     return { status: 200, headers: {}, body }
   })
-  const dialled = lab.dial(port, POST)
+  const connection = lab.dial(port, POST)
   await body.cancelled
 })
 
@@ -97,10 +97,10 @@ test('a client disconnect is reported to all listeners, even if one removes anot
         if (n === 3) done.resolve()
       }),
     )
-    dialled.socket.destroy()
+    connection.socket.destroy()
     return new Promise(() => {})
   })
-  const dialled = lab.dial(port, POST)
+  const connection = lab.dial(port, POST)
   await done.promise
   assert.equal(seen, [1, 2, 3])
 })
@@ -111,13 +111,13 @@ test('a client disconnect is reported once to each listener, immediately to late
   const { port } = await serve(async (exchange) => {
     exchange.onAbort(() => seen.push('early'))
     exchange.onAbort(() => seen.push('stopped'))()
-    dialled.socket.destroy()
+    connection.socket.destroy()
     await leaving(exchange)
     exchange.onAbort(() => seen.push('late'))()
     done.resolve()
     return undefined
   })
-  const dialled = lab.dial(port, POST)
+  const connection = lab.dial(port, POST)
   await done.promise
   assert.equal(seen, ['early', 'late'])
 })
@@ -151,9 +151,9 @@ test("a connection that closes after a complete response isn't treated as a disc
     return { status: 200, headers: {}, body }
   })
   for (const path of ['/v1/text', '/v1/stream']) {
-    const dialled = lab.dial(port, POST.replace('/v1', path))
-    await dialled.until(/whole"|0\r\n\r\n$/)
-    dialled.socket.destroy()
+    const connection = lab.dial(port, POST.replace('/v1', path))
+    await connection.until(/whole"|0\r\n\r\n$/)
+    connection.socket.destroy()
     const other = lab.dial(port, POST.replace('/v1', '/v1/text')) // once it responds, the server has noticed that the other client disconnected
     await other.until(/whole"$/)
   }
@@ -172,9 +172,9 @@ test('a client disconnect is reported to every pipelined request, including queu
     if (leavings.length === 15) started.resolve()
     return new Promise(() => {})
   })
-  const dialled = lab.dial(port, POST.repeat(15))
+  const connection = lab.dial(port, POST.repeat(15))
   await started.promise
-  dialled.socket.destroy()
+  connection.socket.destroy()
   await Promise.all(leavings)
   await turn()
   process.off('warning', onWarning)
@@ -195,8 +195,8 @@ test('a client that disconnected before its handler ran is reported from the sta
   )
   const { port } = await lab.listen((req, res) => {
     res.on('close', () => handle(req, res))
-    dialled.socket.destroy()
+    connection.socket.destroy()
   })
-  const dialled = lab.dial(port, POST)
+  const connection = lab.dial(port, POST)
   assert.is(await gone.promise, true)
 })

@@ -21,7 +21,7 @@ test.after(() => {
 
 const TEXT = 'The quick brown fox. '.repeat(10_000)
 
-async function answering(encoding: string, ...parts: Uint8Array[]) {
+async function respond(encoding: string, ...parts: Uint8Array[]) {
   const upstream = await httpUpstream((_, res) => {
     res.writeHead(200, { 'content-encoding': encoding, 'content-type': 'text/plain' })
     for (const part of parts) res.write(part)
@@ -50,8 +50,8 @@ const encodings: Array<[name: string, encode: (input: InputType) => Uint8Array]>
 
 for (const [name, encode] of encodings) {
   test(`decompresses ${name}${encode === encodings[5]?.[1] ? ', raw' : ''}`, async () => {
-    const answer = await answering(name, encode(TEXT))
-    assert.is(await textOf(answer.body), TEXT)
+    const response = await respond(name, encode(TEXT))
+    assert.is(await textOf(response.body), TEXT)
   })
 }
 
@@ -61,12 +61,12 @@ test('decompressed responses drop the headers that describe the compressed body'
     res.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bytes.length, 'x-a': '1' }).end(bytes)
   })
   closers.push(upstream.close)
-  const answer = await fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).response
-  assert.is(answer.header('content-encoding'), undefined)
-  assert.is(answer.header('content-length'), undefined)
-  const names = [...answer.headers()].map(([name]) => name)
+  const response = await fetch.raw({ url: upstream.url, method: 'GET', headers: {} }).response
+  assert.is(response.header('content-encoding'), undefined)
+  assert.is(response.header('content-length'), undefined)
+  const names = [...response.headers()].map(([name]) => name)
   assert.ok(names.includes('x-a') && !names.includes('content-encoding') && !names.includes('content-length'))
-  assert.is(await textOf(answer.body), TEXT)
+  assert.is(await textOf(response.body), TEXT)
 })
 
 test('each event in a compressed stream is returned as soon as it arrives', async () => {
@@ -89,19 +89,19 @@ test('reading a truncated or corrupt compressed response rejects', async () => {
   const damaged = Uint8Array.from(whole)
   damaged.fill(7, 100, 200)
   for (const bytes of [whole.subarray(0, -10), damaged, Buffer.from('not gzip at all')]) {
-    const { body } = await answering('gzip', bytes)
+    const { body } = await respond('gzip', bytes)
     assert.instance(await textOf(body).catch((error) => error), Error)
   }
 })
 
 test("compressed responses may be empty, and identity isn't an encoding", async () => {
-  assert.is(await textOf((await answering('gzip')).body), '')
-  const plain = await answering('identity', Buffer.from('plain'))
+  assert.is(await textOf((await respond('gzip')).body), '')
+  const plain = await respond('identity', Buffer.from('plain'))
   assert.is(await textOf(plain.body), 'plain')
 })
 
 test('responses with an unsupported encoding are rejected, and their connection is closed', async () => {
-  const error = await answering('x-unknown', Buffer.from('x')).catch((cause) => cause)
+  const error = await respond('x-unknown', Buffer.from('x')).catch((cause) => cause)
   assert.match(String(error), /content encoding "x-unknown"/)
 })
 

@@ -37,13 +37,13 @@ test('responses have a status and headers, and repeated headers are joined or se
   const { url } = await raw((socket) => {
     socket.write(`${OK}X-Many: 1\r\nx-many: 2\r\nSet-Cookie: a\r\nset-cookie: b\r\ncontent-length: 2\r\n\r\nok`)
   })
-  const answer = await fetch.raw(call(url)).response
-  assert.is(answer.header('content-type'), 'text/plain')
-  assert.is(answer.header('x-many'), '1, 2')
-  assert.is(answer.header('absent'), undefined)
-  assert.is(answer.header('constructor'), undefined)
+  const response = await fetch.raw(call(url)).response
+  assert.is(response.header('content-type'), 'text/plain')
+  assert.is(response.header('x-many'), '1, 2')
+  assert.is(response.header('absent'), undefined)
+  assert.is(response.header('constructor'), undefined)
   assert.equal(
-    [...answer.headers()],
+    [...response.headers()],
     [
       ['content-type', 'text/plain'],
       ['x-many', '1'],
@@ -53,7 +53,7 @@ test('responses have a status and headers, and repeated headers are joined or se
       ['content-length', '2'],
     ],
   )
-  assert.is(await textOf(answer.body), 'ok')
+  assert.is(await textOf(response.body), 'ok')
 })
 
 test('a call over undici returns chunks as they arrive, and combines chunks that arrive between two reads', async () => {
@@ -79,9 +79,9 @@ test('a call over undici never follows a redirect', async () => {
     requests += 1
     res.writeHead(307, { location: '/elsewhere' }).end()
   })
-  const answer = await fetch.raw(call(url)).response
-  assert.is(answer.status, 307)
-  assert.is(answer.header('location'), '/elsewhere')
+  const response = await fetch.raw(call(url)).response
+  assert.is(response.status, 307)
+  assert.is(response.header('location'), '/elsewhere')
   assert.is(requests, 1)
 })
 
@@ -90,9 +90,9 @@ test('a call over undici skips informational responses', async () => {
     socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n')
     socket.write(`${OK}content-length: 2\r\n\r\nok`)
   })
-  const answer = await fetch.raw(call(url)).response
-  assert.is(answer.status, 200)
-  assert.is(await textOf(answer.body), 'ok')
+  const response = await fetch.raw(call(url)).response
+  assert.is(response.status, 200)
+  assert.is(await textOf(response.body), 'ok')
 })
 
 test('errors have the code of their cause', async () => {

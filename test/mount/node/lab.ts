@@ -6,11 +6,11 @@ import type { ByteStream, Exchange, Reply } from '../../../src/index.ts'
 type Answer = (exchange: Exchange) => Reply | undefined | Promise<Reply | undefined>
 
 /** A gateway with a response set by the test. Paths under `/host` are not its own. */
-export function stubGateway(answer: Answer, basePath = ''): ExchangeGateway {
+export function stubGateway(respond: Answer, basePath = ''): ExchangeGateway {
   return {
     basePath,
     matches: (path) => !String(path).startsWith('/host'),
-    exchange: async (exchange) => (exchange.path.startsWith('/host') ? undefined : answer(exchange)),
+    exchange: async (exchange) => (exchange.path.startsWith('/host') ? undefined : respond(exchange)),
     notFound: ({ path }) => ({
       status: 404,
       headers: { 'content-type': 'application/json' },
@@ -45,7 +45,7 @@ export function createLab() {
       const socket = connect(port, '127.0.0.1')
       sockets.push(socket)
       if (text) socket.write(text, 'latin1')
-      return dialled(socket)
+      return watchSocket(socket)
     },
     close() {
       for (const socket of sockets) socket.destroy()
@@ -69,7 +69,7 @@ export interface Dialled {
 /** How much of what has come is looked at with each chunk: all of it would cost quadratic time. */
 const LAST = 64 * 1024
 
-function dialled(socket: Socket): Dialled {
+function watchSocket(socket: Socket): Dialled {
   let text = ''
   let last = ''
   let isReset = false

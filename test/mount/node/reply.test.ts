@@ -8,7 +8,7 @@ const test = suite('a reply sent through a Node response')
 test.after(lab.close)
 
 const GET = 'GET /v1 HTTP/1.1\r\nHost: a\r\n\r\n'
-const serve = (answer: Parameters<typeof stubGateway>[0]) => lab.listen(toNodeHandler(stubGateway(answer)))
+const serve = (respond: Parameters<typeof stubGateway>[0]) => lab.listen(toNodeHandler(stubGateway(respond)))
 
 /** A server that streams from `body`. */
 const stream = (body: Source) => serve(() => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body }))
@@ -16,10 +16,10 @@ const stream = (body: Source) => serve(() => ({ status: 200, headers: { 'content
 test('a Node response sends text and bytes with their length and keeps the connection', async () => {
   const replies = [json('caf\u00e9'), { status: 201, headers: { 'x-a': '1' }, body: Buffer.from('bytes') }]
   const { port } = await serve(() => replies.shift())
-  const dialled = lab.dial(port, GET)
-  assert.match(await dialled.until(/"$/), /^HTTP\/1\.1 200 [\s\S]*\r\ncontent-length: 7\r\n/i)
-  dialled.socket.write(GET)
-  assert.match(await dialled.until(/bytes$/), /HTTP\/1\.1 201 [\s\S]*x-a: 1\r\n[\s\S]*content-length: 5\r\n/i)
+  const connection = lab.dial(port, GET)
+  assert.match(await connection.until(/"$/), /^HTTP\/1\.1 200 [\s\S]*\r\ncontent-length: 7\r\n/i)
+  connection.socket.write(GET)
+  assert.match(await connection.until(/bytes$/), /HTTP\/1\.1 201 [\s\S]*x-a: 1\r\n[\s\S]*content-length: 5\r\n/i)
 })
 
 test('each cookie of a reply is a separate header, for text and for streams', async () => {
@@ -43,8 +43,8 @@ test('a Node response to HEAD has only headers, and cancels a stream', async () 
   const body = source()
   const replies = [json('text'), { status: 200, headers: { 'content-type': 'text/event-stream' }, body }]
   const { port } = await serve(() => replies.shift())
-  const dialled = lab.dial(port, GET.replace('GET', 'HEAD').repeat(2))
-  const text = await dialled.until(/event-stream[\s\S]*\r\n\r\n$/)
+  const connection = lab.dial(port, GET.replace('GET', 'HEAD').repeat(2))
+  const text = await connection.until(/event-stream[\s\S]*\r\n\r\n$/)
   assert.match(text, /^HTTP\/1\.1 200 [\s\S]*content-length: 6\r\n/i)
   assert.not.match(text, /"text"/)
   await body.cancelled
@@ -53,16 +53,16 @@ test('a Node response to HEAD has only headers, and cancels a stream', async () 
 test("a Node response sends a stream's headers before its first chunk, and each chunk as it arrives", async () => {
   const body = source()
   const { port } = await stream(body)
-  const dialled = lab.dial(port, GET)
-  await dialled.until(/\r\n\r\n$/)
+  const connection = lab.dial(port, GET)
+  await connection.until(/\r\n\r\n$/)
   body.push('data: 1\n\n')
-  await dialled.until(/data: 1\n\n\r\n$/)
+  await connection.until(/data: 1\n\n\r\n$/)
   body.push('data: 2\n\n')
-  await dialled.until(/data: 2\n\n\r\n$/)
+  await connection.until(/data: 2\n\n\r\n$/)
   body.end()
-  await dialled.until(/\r\n0\r\n\r\n$/)
-  dialled.socket.write(GET)
-  await dialled.until(/\r\n0\r\n\r\nHTTP\/1\.1 200 /)
+  await connection.until(/\r\n0\r\n\r\n$/)
+  connection.socket.write(GET)
+  await connection.until(/\r\n0\r\n\r\nHTTP\/1\.1 200 /)
 })
 
 test('a Node response flushes middleware that buffers chunks', async () => {
@@ -70,18 +70,18 @@ test('a Node response flushes middleware that buffers chunks', async () => {
   const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
   let flushes = 0
   const { port } = await lab.listen((req, res) => handle(req, Object.assign(res, { flush: () => (flushes += 1) })))
-  const dialled = lab.dial(port, GET)
+  const connection = lab.dial(port, GET)
   body.push('a')
-  await dialled.until(/a\r\n$/)
+  await connection.until(/a\r\n$/)
   assert.is(flushes, 1)
 })
 
 test('a Node response reads a stream no faster than the client does', async () => {
   const body = source()
   const { port } = await stream(body)
-  const dialled = lab.dial(port, GET)
-  await dialled.until(/\r\n\r\n$/)
-  dialled.socket.pause()
+  const connection = lab.dial(port, GET)
+  await connection.until(/\r\n\r\n$/)
+  connection.socket.pause()
   const chunk = '\u00df'.repeat(32 * 1024)
   let pushed = 0
   let before = -1
@@ -96,19 +96,19 @@ test('a Node response reads a stream no faster than the client does', async () =
   for (let i = 0; i < 20; i += 1) await turn()
   assert.is(body.pulls, before)
   body.end()
-  dialled.socket.resume()
-  await dialled.until(/\r\n0\r\n\r\n$/)
-  assert.is(dialled.text.match(/\xc3\x9f/g)?.length, (pushed + 50) * chunk.length)
+  connection.socket.resume()
+  await connection.until(/\r\n0\r\n\r\n$/)
+  assert.is(connection.text.match(/\xc3\x9f/g)?.length, (pushed + 50) * chunk.length)
 })
 
 test('a Node response whose stream fails sends the written bytes, then closes the connection without a clean end', async () => {
   const body = source()
   const { port } = await stream(body)
-  const dialled = lab.dial(port, GET)
+  const connection = lab.dial(port, GET)
   body.push('data: error\n\n')
   body.fail(new Error('cut'))
-  await dialled.closed
-  assert.match(dialled.text, /data: error\n\n\r\n$/)
+  await connection.closed
+  assert.match(connection.text, /data: error\n\n\r\n$/)
 })
 
 test('a Node response closes the connection of a stream that fails before its first chunk', async () => {
@@ -124,22 +124,22 @@ test('a Node response closes the connection of a stream that fails before its fi
 test('a Node response resets the connection of an HTTP/1.0 client, which would otherwise mistake its end for the end of the stream', async () => {
   const body = source()
   const { port } = await stream(body)
-  const dialled = lab.dial(port, 'GET /v1 HTTP/1.0\r\n\r\n')
+  const connection = lab.dial(port, 'GET /v1 HTTP/1.0\r\n\r\n')
   body.push('half')
-  await dialled.until(/\r\n\r\nhalf$/)
+  await connection.until(/\r\n\r\nhalf$/)
   body.fail(new Error('cut'))
-  assert.is((await dialled.closed).isReset, true)
+  assert.is((await connection.closed).isReset, true)
 })
 
 test('a Node response streams to an HTTP/1.0 client until the connection ends', async () => {
   const body = source()
   const { port } = await stream(body)
-  const dialled = lab.dial(port, 'GET /v1 HTTP/1.0\r\n\r\n')
+  const connection = lab.dial(port, 'GET /v1 HTTP/1.0\r\n\r\n')
   body.push('a')
   body.push('b')
   body.end()
-  assert.is((await dialled.closed).isReset, false)
-  assert.match(dialled.text, /\r\n\r\nab$/)
+  assert.is((await connection.closed).isReset, false)
+  assert.match(connection.text, /\r\n\r\nab$/)
 })
 
 test('pipelined requests get their responses in order', async () => {
@@ -149,8 +149,8 @@ test('pipelined requests get their responses in order', async () => {
     else first.resolve()
     return json(path)
   })
-  const dialled = lab.dial(port, [1, 2, 3].map((n) => GET.replace('/v1', `/v1/${n}`)).join(''))
-  await dialled.until(/"\/v1\/1"[\s\S]*"\/v1\/2"[\s\S]*"\/v1\/3"$/)
+  const connection = lab.dial(port, [1, 2, 3].map((n) => GET.replace('/v1', `/v1/${n}`)).join(''))
+  await connection.until(/"\/v1\/1"[\s\S]*"\/v1\/2"[\s\S]*"\/v1\/3"$/)
 })
 
 test("a header that HTTP can't transmit leads to a bare 500 and cancels the stream", async () => {
@@ -177,10 +177,10 @@ test('a Node response that the host app has already ended is left alone', async 
     response = res
     handle(req, res)
   })
-  const dialled = lab.dial(port, GET)
-  await dialled.until(/\r\n\r\n$/)
+  const connection = lab.dial(port, GET)
+  await connection.until(/\r\n\r\n$/)
   response?.end()
-  await dialled.until(/\r\n0\r\n\r\n$/)
+  await connection.until(/\r\n0\r\n\r\n$/)
   body.push('late')
   await body.cancelled
 })

@@ -44,14 +44,14 @@ test('a Node request has a method, path, query, and headers', async () => {
 test("repeated headers are joined with a comma and cookies with a semicolon, and inherited names aren't found", async () => {
   const names = ['x-many', 'cookie', 'set-cookie', 'authorization', 'absent', 'constructor', '__proto__', 'tostring']
   const { port } = await serve((exchange) => names.map((name) => exchange.header(name) ?? null))
-  const dialled = lab.dial(
+  const connection = lab.dial(
     port,
     'GET /v1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Many: 1\r\nx-many: 2\r\nCookie: a=1\r\nCookie: b=2\r\n' +
       'Set-Cookie: c=3\r\nSet-Cookie: d=4\r\nAuthorization: Bearer one\r\nAuthorization: Bearer two\r\n\r\n',
   )
-  await dialled.closed
+  await connection.closed
   const values = ['1, 2', 'a=1; b=2', 'c=3, d=4', 'Bearer one', null, null, null, null]
-  assert.ok(dialled.text.includes(JSON.stringify(values)), dialled.text)
+  assert.ok(connection.text.includes(JSON.stringify(values)), connection.text)
 })
 
 test('headers are copied by name, with the same values', async () => {
@@ -60,21 +60,21 @@ test('headers are copied by name, with the same values', async () => {
     exchange.copyHeaders(new Set(['x-many', 'cookie', 'absent', 'via', 'constructor']), into)
     return into
   })
-  const dialled = lab.dial(
+  const connection = lab.dial(
     port,
     'GET /v1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Many: 1\r\nx-many: 2\r\nCookie: a=1\r\n\r\n',
   )
-  await dialled.closed
-  assert.ok(dialled.text.includes(JSON.stringify({ 'x-many': '1, 2', via: 'kept', cookie: 'a=1' })), dialled.text)
+  await connection.closed
+  assert.ok(connection.text.includes(JSON.stringify({ 'x-many': '1, 2', via: 'kept', cookie: 'a=1' })), connection.text)
 })
 
 test('a body is read in one piece and in chunks', async () => {
   const { url, port } = await serve((exchange) => text(exchange))
   assert.is(await (await fetch(`${url}/v1`, { method: 'POST', body: 'whole' })).json(), 'whole')
-  const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nin \r\n')
-  await new Promise((resolve) => dialled.socket.write('2\r\ntw\r\n', resolve))
-  dialled.socket.write('1\r\no\r\n0\r\n\r\n')
-  assert.match(await dialled.until(/"$/), /"in two"$/)
+  const connection = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nin \r\n')
+  await new Promise((resolve) => connection.socket.write('2\r\ntw\r\n', resolve))
+  connection.socket.write('1\r\no\r\n0\r\n\r\n')
+  assert.match(await connection.until(/"$/), /"in two"$/)
 })
 
 test('a missing body is empty', async () => {
@@ -96,42 +96,42 @@ test('a body of exactly the maximum size is read, and one more byte is rejected'
 
 test('a declared length over the limit gets a 413 without waiting for the body, and the connection closes', async () => {
   const { port } = await serve((exchange) => text(exchange, 5))
-  const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n')
-  const head = await dialled.until(/bytes\."\}$/)
+  const connection = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n')
+  const head = await connection.until(/bytes\."\}$/)
   assert.match(head, /^HTTP\/1\.1 413 /)
   assert.match(head, /\r\nconnection: close\r\n/i)
-  await dialled.closed
+  await connection.closed
 })
 
 test('a body that exceeds the limit gets a 413 while it arrives, and the connection closes without reading the rest', async () => {
   const { port } = await serve((exchange) => text(exchange, 100_000))
-  const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
+  const connection = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
   const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
   const feed = () => {
-    while (!dialled.socket.destroyed && dialled.socket.write(chunk));
+    while (!connection.socket.destroyed && connection.socket.write(chunk));
   }
-  dialled.socket.on('drain', feed)
+  connection.socket.on('drain', feed)
   feed()
-  assert.match(await dialled.until(/bytes\."\}$/), /^HTTP\/1\.1 413 [\s\S]*\r\nconnection: close\r\n/i)
-  await dialled.closed
+  assert.match(await connection.until(/bytes\."\}$/), /^HTTP\/1\.1 413 [\s\S]*\r\nconnection: close\r\n/i)
+  await connection.closed
 })
 
 test('reading stops at the limit, before the response', async () => {
-  const answer = Promise.withResolvers<void>()
+  const response = Promise.withResolvers<void>()
   const { port, server } = await serve(async (exchange) => {
-    await exchange.body(1_000).catch(() => answer.promise)
+    await exchange.body(1_000).catch(() => response.promise)
   })
   const served = new Promise<Socket>((resolve) => server.once('connection', resolve))
   const size = 64 * 1024 * 1024
-  const dialled = lab.dial(
+  const connection = lab.dial(
     port,
     `POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${size.toString(16)}\r\n`,
   )
-  dialled.socket.write(new Uint8Array(size))
+  connection.socket.write(new Uint8Array(size))
   const { bytesRead } = await settled(await served)
   assert.ok(bytesRead < size / 2, `${bytesRead} bytes were read`)
-  answer.resolve()
-  await dialled.closed
+  response.resolve()
+  await connection.closed
 })
 
 test('a client that reads only after sending everything gets its response', async () => {
@@ -140,16 +140,16 @@ test('a client that reads only after sending everything gets its response', asyn
   globalThis.setTimeout = Object.assign((work: () => void, ms = 0) => setTimeout(work, ms * 20), setTimeout)
   try {
     const { port } = await serve(() => 'early')
-    const dialled = lab.dial(port)
-    dialled.socket.pause()
+    const connection = lab.dial(port)
+    connection.socket.pause()
     const size = 8 * 1024 * 1024
-    dialled.socket.write(`POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`)
+    connection.socket.write(`POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`)
     await new Promise((resolve, reject) => {
-      dialled.socket.write(new Uint8Array(size), (error) => (error ? reject(error) : resolve(undefined)))
+      connection.socket.write(new Uint8Array(size), (error) => (error ? reject(error) : resolve(undefined)))
     })
-    dialled.socket.resume()
-    await dialled.until(/"early"$/)
-    await dialled.closed
+    connection.socket.resume()
+    await connection.until(/"early"$/)
+    await connection.closed
   } finally {
     globalThis.setTimeout = setTimeout
   }
@@ -158,10 +158,10 @@ test('a client that reads only after sending everything gets its response', asyn
 test("a small unread body doesn't end the connection", async () => {
   const { port } = await serve(() => 'early')
   const request = 'POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc'
-  const dialled = lab.dial(port, request)
-  assert.not.match(await dialled.until(/"early"$/), /connection: close/i)
-  dialled.socket.write(request)
-  await dialled.until(/"early"[\s\S]*"early"$/)
+  const connection = lab.dial(port, request)
+  assert.not.match(await connection.until(/"early"$/), /connection: close/i)
+  connection.socket.write(request)
+  await connection.until(/"early"[\s\S]*"early"$/)
 })
 
 test('a large unread body ends the connection, and its client still gets the response', async () => {
@@ -176,11 +176,11 @@ test('a client that disconnects while sending rejects the body and aborts', asyn
   const done = Promise.withResolvers<void>()
   const { port } = await serve(async (exchange) => {
     exchange.onAbort(() => seen.push('abort'))
-    dialled.socket.destroy()
+    connection.socket.destroy()
     await exchange.body(1_000).catch((error) => seen.push(isGatewayError(error) ? error.code : String(error)))
     done.resolve()
   })
-  const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\nabc')
+  const connection = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\nabc')
   await done.promise
   assert.equal(seen.sort(), ['CLIENT_CLOSED_REQUEST', 'abort'])
 })
@@ -188,10 +188,10 @@ test('a client that disconnects while sending rejects the body and aborts', asyn
 test('a body that violates HTTP rejects', async () => {
   const code = Promise.withResolvers<unknown>()
   const { port } = await serve((exchange) => exchange.body(1_000).catch((error) => code.resolve(error.code)))
-  const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n')
-  await dialled.closed
+  const connection = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n')
+  await connection.closed
   assert.is(await code.promise, 'CLIENT_CLOSED_REQUEST')
-  assert.match(dialled.text, /^HTTP\/1\.1 400 /)
+  assert.match(connection.text, /^HTTP\/1\.1 400 /)
 })
 
 test("app functions get a Fetch request with the same URL, method, and headers, no body, and the client's abort", async () => {
@@ -200,10 +200,10 @@ test("app functions get a Fetch request with the same URL, method, and headers, 
     const request = exchange.toRequest()
     request.signal.addEventListener('abort', () => aborted.resolve(JSON.stringify(seen)))
     const seen = [request.method, request.url, request.headers.get('x-a'), request.headers.get('cookie'), request.body]
-    dialled.socket.destroy()
+    connection.socket.destroy()
     await aborted.promise
   })
-  const dialled = lab.dial(
+  const connection = lab.dial(
     port,
     'POST /v1/../api?b HTTP/1.1\r\nHost: me.example:8080\r\nX-A: 1\r\nCookie: a=1\r\nCookie: b=2\r\nContent-Length: 3\r\n\r\nabc',
   )
@@ -217,7 +217,7 @@ test('every library accepts the Fetch request, even if the signal is used late',
     const copy = new Request(request, { headers: { 'x-b': '2' } })
     const other = new Request('http://sessions.example/', request)
     const { signal } = request
-    dialled.socket.destroy()
+    connection.socket.destroy()
     await new Promise<void>((resolve) => void exchange.onAbort(resolve))
     const late = exchange.toRequest().signal
     seen.resolve(
@@ -231,7 +231,7 @@ test('every library accepts the Fetch request, even if the signal is used late',
       ]),
     )
   })
-  const dialled = lab.dial(port, 'POST /a HTTP/1.1\r\nHost: me.example\r\nX-A: 1\r\nContent-Length: 3\r\n\r\nabc')
+  const connection = lab.dial(port, 'POST /a HTTP/1.1\r\nHost: me.example\r\nX-A: 1\r\nContent-Length: 3\r\n\r\nabc')
   const expected = [
     true,
     '[object Request]',

@@ -24,23 +24,23 @@ for (const [name, { create, format: own }] of Object.entries(clients)) {
   })
 
   test(`the call to the provider ends when the client disconnects mid-stream (${name})`, async () => {
-    const { events } = outputBy('anthropic-messages').answer
+    const { events } = outputBy('anthropic-messages').response
     const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
     const closed = Promise.withResolvers<void>()
-    const up = fakeUpstream(({ signal }) => {
+    const upstream = fakeUpstream(({ signal }) => {
       signal.addEventListener('abort', () => closed.resolve())
       return sse(begun, 'hang')
     })
-    const { world } = await openBefore('anthropic-messages', up)
+    const { world } = await openBefore('anthropic-messages', upstream)
     const leave = new AbortController()
     const onText = () => leave.abort()
-    const { ask } = create(await listening(world.gateway))
-    const left = await ask(MODEL, { stream: true, signal: leave.signal, onText }).then(
+    const { send } = create(await listening(world.gateway))
+    const left = await send(MODEL, { stream: true, signal: leave.signal, onText }).then(
       () => false,
       () => true,
     )
     assert.ok(left)
     await closed.promise
-    assert.is(up.open, 0)
+    assert.is(upstream.open, 0)
   })
 }

@@ -10,8 +10,8 @@ test.after(async () => {
   await Promise.all(servers.map((server) => server.close({ graceMs: 0 })))
 })
 
-async function serve(answer: Parameters<typeof stubGateway>[0], options?: ServeNodeOptions): Promise<NodeServer> {
-  const server = await serveNode(stubGateway(answer), options)
+async function serve(respond: Parameters<typeof stubGateway>[0], options?: ServeNodeOptions): Promise<NodeServer> {
+  const server = await serveNode(stubGateway(respond), options)
   servers.push(server)
   return server
 }
@@ -66,8 +66,8 @@ test("serveNode rejects with a clear message if the address isn't local", async 
 test('serveNode on a loopback address only accepts hosts that no page on another site can have', async () => {
   const { port } = await serve(() => json('secret'))
   const status = async (host: string) => {
-    const dialled = lab.dial(port, request(host))
-    return Number((await dialled.until(/\}$|"$/)).split(' ')[1])
+    const connection = lab.dial(port, request(host))
+    return Number((await connection.until(/\}$|"$/)).split(' ')[1])
   }
   for (const host of [
     'localhost',
@@ -170,6 +170,6 @@ test('a connection that sends another request while the server closes gets one m
 
 test('serveNode keeps idle connections open longer than load balancers do', async () => {
   const { port } = await serve(() => json('ours'))
-  const dialled = lab.dial(port, request('localhost'))
-  assert.match(await dialled.until(/"ours"$/), /keep-alive: timeout=65/i)
+  const connection = lab.dial(port, request('localhost'))
+  assert.match(await connection.until(/"ours"$/), /keep-alive: timeout=65/i)
 })

@@ -74,24 +74,24 @@ test('the request target is rejected unless it starts with a single slash', asyn
 const { port } = await lab.listen(toNodeHandler(stubGateway(({ path, query }) => json({ path, query }))))
 
 /** Asks with a request line written by hand. */
-async function ask(target: string, host = 'localhost'): Promise<string> {
-  const dialled = lab.dial(port, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
-  await dialled.closed
-  return dialled.text
+async function send(target: string, host = 'localhost'): Promise<string> {
+  const connection = lab.dial(port, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+  await connection.closed
+  return connection.text
 }
 
 test('the request target reaches the gateway over a real connection as the same path', async () => {
   const refusedByNode = /[\t \x80-\uffff]/
   for (const spelling of SPELLINGS.filter((text) => !refusedByNode.test(text))) {
     const { pathname, search } = new URL(`http://localhost${spelling}`)
-    const text = await ask(spelling)
+    const text = await send(spelling)
     assert.ok(text.endsWith(`\r\n\r\n${JSON.stringify({ path: pathname, query: search })}`), `${spelling}: ${text}`)
   }
 })
 
 test('a target in absolute form, or one that looks like a host, gets a 400 in JSON', async () => {
   for (const target of ['http://localhost/v1/models', '//evil/v1/models', '*']) {
-    const text = await ask(target)
+    const text = await send(target)
     assert.match(text, /^HTTP\/1\.1 400 /, target)
     assert.match(text, /content-type: application\/json\r\n/i)
     assert.match(
@@ -103,12 +103,12 @@ test('a target in absolute form, or one that looks like a host, gets a 400 in JS
 
 test("a Host that isn't a host name gets a 400", async () => {
   for (const host of ['a/b', 'evil@localhost', 'a?b', 'a#b', 'a b', 'a:b', 'a:99999', '[::1', 'a\\b', '', '-'])
-    assert.match(await ask('/v1/models', host), /^HTTP\/1\.1 400 /, host)
+    assert.match(await send('/v1/models', host), /^HTTP\/1\.1 400 /, host)
 })
 
 test("a rejected request doesn't close the connection", async () => {
-  const dialled = lab.dial(port, 'GET //evil HTTP/1.1\r\nHost: a\r\n\r\n')
-  assert.match(await dialled.until(/\}$/), /connection: keep-alive/i)
+  const connection = lab.dial(port, 'GET //evil HTTP/1.1\r\nHost: a\r\n\r\n')
+  assert.match(await connection.until(/\}$/), /connection: keep-alive/i)
 })
 
 test('every valid Host is accepted', async () => {
@@ -121,17 +121,17 @@ test('every valid Host is accepted', async () => {
     'a.b.',
     'xn--mnchen-3ya.de',
   ])
-    assert.match(await ask('/v1/models', host), /^HTTP\/1\.1 200 /, host)
+    assert.match(await send('/v1/models', host), /^HTTP\/1\.1 200 /, host)
 })
 
 test('a request without a Host is served if its protocol has none', async () => {
-  const dialled = lab.dial(port, 'GET /v1/models HTTP/1.0\r\n\r\n')
-  await dialled.closed
-  assert.match(dialled.text, /^HTTP\/1\.1 200 /)
+  const connection = lab.dial(port, 'GET /v1/models HTTP/1.0\r\n\r\n')
+  await connection.closed
+  assert.match(connection.text, /^HTTP\/1\.1 200 /)
 })
 
 test('TRACE, which no Fetch request can have, is rejected', async () => {
-  const dialled = lab.dial(port, 'TRACE /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
-  await dialled.closed
-  assert.match(dialled.text, /^HTTP\/1\.1 405 /)
+  const connection = lab.dial(port, 'TRACE /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+  await connection.closed
+  assert.match(connection.text, /^HTTP\/1\.1 405 /)
 })

@@ -10,20 +10,23 @@ const catalog = { azure: { cloud: 'azure' } } as const
 
 async function open(
   providerSpecificData: ProviderSpecificData,
-  { answer = () => json(chatAnswer()), apiKey = 'azure-key-0123456789' }: { answer?: Answering; apiKey?: string } = {},
+  {
+    respond = () => json(chatAnswer()),
+    apiKey = 'azure-key-0123456789',
+  }: { respond?: Answering; apiKey?: string } = {},
 ) {
-  const up = fakeUpstream(answer)
+  const upstream = fakeUpstream(respond)
   const connections = [{ provider: 'azure', apiKey, providerSpecificData }]
-  return { up, world: await openWorld({ fetch: up, catalog, connections }) }
+  return { upstream, world: await openWorld({ fetch: upstream, catalog, connections }) }
 }
 
 const hello = { model: 'azure/gpt-x', messages: [{ role: 'user', content: 'Hi' }] }
 
 test("Azure OpenAI is called at the resource's URL, with the connection's key", async () => {
-  const { up, world } = await open({ resource: 'mine' })
+  const { upstream, world } = await open({ resource: 'mine' })
   const response = await world.chat(hello)
   assert.is(response.status, 200)
-  const [call] = up.calls
+  const [call] = upstream.calls
   assert.is(call?.url.href, 'https://mine.openai.azure.com/openai/v1/chat/completions')
   assert.is(call?.headers.get('api-key'), 'azure-key-0123456789')
   assert.is(call?.headers.get('authorization'), null)
@@ -32,10 +35,10 @@ test("Azure OpenAI is called at the resource's URL, with the connection's key", 
 
 test('Azure OpenAI is called with a bearer token if the credential is a token', async () => {
   const apiKey = 'eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOiJ4In0.c2lnbmF0dXJl'
-  const { up, world } = await open({ resource: 'mine' }, { apiKey })
+  const { upstream, world } = await open({ resource: 'mine' }, { apiKey })
   await world.chat(hello)
-  assert.is(up.calls[0]?.headers.get('authorization'), `Bearer ${apiKey}`)
-  assert.is(up.calls[0]?.headers.get('api-key'), null)
+  assert.is(upstream.calls[0]?.headers.get('authorization'), `Bearer ${apiKey}`)
+  assert.is(upstream.calls[0]?.headers.get('api-key'), null)
 })
 
 const older = '2024-10-21'
@@ -62,10 +65,10 @@ const addresses: [settings: ProviderSpecificData, url: string, model?: string][]
 
 for (const [settings, url, model = 'gpt-x'] of addresses) {
   test(`Azure OpenAI is called at ${url} with ${JSON.stringify(settings)}`, async () => {
-    const { up, world } = await open(settings)
+    const { upstream, world } = await open(settings)
     await world.chat(hello)
-    assert.is(up.calls[0]?.url.href, url)
-    assert.is(JSON.parse(up.calls[0]?.body ?? '').model, model)
+    assert.is(upstream.calls[0]?.url.href, url)
+    assert.is(JSON.parse(upstream.calls[0]?.body ?? '').model, model)
   })
 }
 
@@ -75,8 +78,8 @@ test("Azure's filter results before and after the response neither start nor end
   const events = chatEvents()
     .join('')
     .replace('data: [DONE]', `data: ${JSON.stringify(behind)}\n\ndata: [DONE]`)
-  const answer: Answering = () => sse(`data: ${JSON.stringify(results)}\n\n${events}`)
-  const { world } = await open({ resource: 'mine' }, { answer })
+  const respond: Answering = () => sse(`data: ${JSON.stringify(results)}\n\n${events}`)
+  const { world } = await open({ resource: 'mine' }, { respond })
   const passed = await (await world.chat({ ...hello, stream: true })).text()
   assert.match(passed, /prompt_filter_results/)
   const translated = await (await world.messages({ ...hello, stream: true })).text()
@@ -86,7 +89,7 @@ test("Azure's filter results before and after the response neither start nor end
 
 test("a response with only Azure's filter results is empty", async () => {
   const results = { choices: [], prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] }
-  const { world } = await open({ resource: 'mine' }, { answer: () => sse(`data: ${JSON.stringify(results)}\n\n`) })
+  const { world } = await open({ resource: 'mine' }, { respond: () => sse(`data: ${JSON.stringify(results)}\n\n`) })
   const response = await world.chat({ ...hello, stream: true })
   assert.is(response.status, 502)
   assert.match((await response.json()).error.message, /before it sent any content/)
@@ -94,9 +97,9 @@ test("a response with only Azure's filter results is empty", async () => {
 
 test('an Azure OpenAI cooldown lasts as long as "retry-after-ms" specifies', async () => {
   const error = { error: { code: '429', message: 'slow down' } }
-  const answer: Answering = (_, nth) =>
+  const respond: Answering = (_, nth) =>
     nth === 1 ? json(error, 429, { 'retry-after-ms': '2500', 'retry-after': '60' }) : json(chatAnswer())
-  const { world } = await open({ resource: 'mine' }, { answer })
+  const { world } = await open({ resource: 'mine' }, { respond })
   assert.is((await world.chat(hello)).status, 429)
   const [ill] = (await world.api.connections.list()).connections[0]?.health ?? []
   const waitMs = Date.parse(ill?.retryAt ?? '') - world.clock.now()
@@ -104,7 +107,7 @@ test('an Azure OpenAI cooldown lasts as long as "retry-after-ms" specifies', asy
 })
 
 test('a connection without its URL is reported, without its credential', async () => {
-  const { up, world } = await open({ resource: 'mine' })
+  const { upstream, world } = await open({ resource: 'mine' })
   const refused = await world.api.connections.create({ provider: 'azure' }).catch((error) => error)
   assert.is(refused.status, 400)
   assert.match(refused.message, /^Azure OpenAI needs "providerSpecificData.resource"/)
@@ -117,12 +120,12 @@ test('a connection without its URL is reported, without its credential', async (
   assert.is(response.status, 502)
   const { error } = await response.json()
   assert.is(error.message, 'The connection to azure/gpt-x is not set up correctly. It has no credential. Set "apiKey".')
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test("a key that Azure quotes isn't passed on", async () => {
-  const answer: Answering = () => json({ error: { message: 'bad azure-key-0123456789' } }, 400)
-  const { world } = await open({ resource: 'mine' }, { answer })
+  const respond: Answering = () => json({ error: { message: 'bad azure-key-0123456789' } }, 400)
+  const { world } = await open({ resource: 'mine' }, { respond })
   const text = await (await world.chat(hello)).text()
   assert.ok(!text.includes('azure-key-0123456789'), text)
 })

@@ -12,10 +12,10 @@ const MODEL = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 const HOST = 'https://bedrock-runtime.eu-west-1.amazonaws.com'
 const PATH = '/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/count-tokens'
 
-async function open(answer: Answering = () => json({ inputTokens: 7 }), apiKey = KEY) {
-  const up = fakeUpstream(answer)
+async function open(respond: Answering = () => json({ inputTokens: 7 }), apiKey = KEY) {
+  const upstream = fakeUpstream(respond)
   const connections = [{ provider: 'bedrock', apiKey, providerSpecificData: { region: 'eu-west-1' } }]
-  return { up, world: await openWorld({ fetch: up, catalog, connections }) }
+  return { upstream, world: await openWorld({ fetch: upstream, catalog, connections }) }
 }
 
 const messages = [{ role: 'user', content: 'Hi' }]
@@ -47,14 +47,14 @@ const clients: Record<string, (model: string) => [path: string, body: object, re
   ],
 }
 
-for (const [client, ask] of Object.entries(clients)) {
+for (const [client, send] of Object.entries(clients)) {
   test(`the client gets the token count from Bedrock (${client})`, async () => {
-    const { up, world } = await open()
-    const [path, body, reads] = ask(`bedrock/${MODEL}`)
+    const { upstream, world } = await open()
+    const [path, body, reads] = send(`bedrock/${MODEL}`)
     const response = await world.post(path, body)
     assert.equal([response.status, response.headers.get('x-signalbox-warning')], [200, null])
     assert.equal(await response.json(), reads)
-    const [call, ...more] = up.calls
+    const [call, ...more] = upstream.calls
     assert.equal([call?.url.href, more.length], [HOST + PATH, 0])
     assert.is(call?.headers.get('authorization'), `Bearer ${KEY}`)
     assert.equal(JSON.parse(call?.body ?? ''), {
@@ -84,7 +84,7 @@ for (const [client, ask] of Object.entries(clients)) {
   test(`the client gets an estimate if Bedrock can't count tokens, and the model stays in use (${client})`, async () => {
     for (const [status, type, message] of refusals) {
       const { world } = await open(() => json({ message }, status, { 'x-amzn-errortype': `${type}:http://internal` }))
-      const [path, body, reads] = ask(`bedrock/${MODEL}`)
+      const [path, body, reads] = send(`bedrock/${MODEL}`)
       const response = await world.post(path, body)
       assert.equal(
         [response.status, response.headers.get('x-signalbox-warning')],
@@ -98,10 +98,10 @@ for (const [client, ask] of Object.entries(clients)) {
   })
 }
 
-const count = async (body: object, answer?: Answering) => {
-  const { up, world } = await open(answer)
+const count = async (body: object, reply?: Answering) => {
+  const { upstream, world } = await open(reply)
   const response = await world.post('/v1/messages/count_tokens', { model: `bedrock/${MODEL}`, messages, ...body })
-  return { response, call: up.calls[0], asked: JSON.parse(up.calls[0]?.body ?? '{}').input?.converse }
+  return { response, call: upstream.calls[0], requested: JSON.parse(upstream.calls[0]?.body ?? '{}').input?.converse }
 }
 
 test("tokens aren't estimated if the request itself is rejected", async () => {
@@ -118,7 +118,7 @@ test('a response without a token count is a failure', async () => {
 
 test('the model in the inference profile is called', async () => {
   const account = 'arn:aws:bedrock:us-east-1:123456789012'
-  for (const [model, asked] of [
+  for (const [model, requested] of [
     ['anthropic.claude-haiku-4-5-20251001-v1:0', 'anthropic.claude-haiku-4-5-20251001-v1:0'],
     ['global.anthropic.claude-opus-4-6-v1', 'anthropic.claude-opus-4-6-v1'],
     ['us-gov.anthropic.claude-opus-4-6-v1', 'anthropic.claude-opus-4-6-v1'],
@@ -129,29 +129,29 @@ test('the model in the inference profile is called', async () => {
     [`${account}:application-inference-profile/a1b2c3`, `${account}:application-inference-profile/a1b2c3`],
   ] as const) {
     const { call } = await count({ model: `bedrock/${model}` })
-    assert.is(call?.url.pathname, `/model/${encodeURIComponent(asked)}/count-tokens`)
+    assert.is(call?.url.pathname, `/model/${encodeURIComponent(requested)}/count-tokens`)
   }
 })
 
 test('a request with reasoning is counted with the smallest budget, and without fields that only a response needs', async () => {
   const thinking = { type: 'enabled', budget_tokens: 20_000 }
-  const { asked, response } = await count({ thinking, temperature: 1, max_tokens: 30_000 })
-  assert.equal(Object.keys(asked).sort(), ['additionalModelRequestFields', 'messages'])
-  assert.equal(asked.additionalModelRequestFields, { thinking: { type: 'enabled', budget_tokens: 1_024 } })
+  const { requested, response } = await count({ thinking, temperature: 1, max_tokens: 30_000 })
+  assert.equal(Object.keys(requested).sort(), ['additionalModelRequestFields', 'messages'])
+  assert.equal(requested.additionalModelRequestFields, { thinking: { type: 'enabled', budget_tokens: 1_024 } })
   assert.is(response.headers.get('x-signalbox-warning'), null)
 })
 
 test("the response format isn't counted, and that is reported", async () => {
   const format = { type: 'json_schema', schema: { ...schema, additionalProperties: false } }
-  const { asked, response } = await count({ output_config: { format } })
-  assert.equal(Object.keys(asked), ['messages'])
+  const { requested, response } = await count({ output_config: { format } })
+  assert.equal(Object.keys(requested), ['messages'])
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /^dropped:output/)
 })
 
 test('the token count request to AWS Bedrock is signed with access keys', async () => {
-  const { up, world } = await open(undefined, ACCESS)
+  const { upstream, world } = await open(undefined, ACCESS)
   await world.post('/v1/messages/count_tokens', { model: `bedrock/${MODEL}`, messages })
-  const [call] = up.calls
+  const [call] = upstream.calls
   const [accessKeyId = '', secretAccessKey = ''] = ACCESS.split(':')
   const expected = signV4(
     {

@@ -24,26 +24,26 @@ const both: Answering = ({ url }) =>
   url.pathname.endsWith('/converse-stream') ? frames(converseFrames()) : json(converseAnswer())
 
 interface Options extends WorldOptions {
-  answer?: Answering
+  respond?: Answering
   apiKey?: string
   settings?: ProviderSpecificData
 }
 
-async function open({ answer = both, apiKey = BEARER, settings = { region: 'eu-west-1' }, ...options }: Options = {}) {
-  const up = fakeUpstream(answer)
+async function open({ respond = both, apiKey = BEARER, settings = { region: 'eu-west-1' }, ...options }: Options = {}) {
+  const upstream = fakeUpstream(respond)
   const connections = [{ provider: 'bedrock', apiKey, providerSpecificData: settings }, 'one']
-  return { up, world: await openWorld({ fetch: up, catalog, connections, ...options }) }
+  return { upstream, world: await openWorld({ fetch: upstream, catalog, connections, ...options }) }
 }
 
 const MODEL = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 const hello = { model: `bedrock/${MODEL}`, messages: [{ role: 'user', content: 'Hi' }] }
 
 test("a chat client gets a response from AWS Bedrock, called in the connection's region with its key", async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const response = await world.chat(hello)
   assert.is(response.status, 200)
   assert.is((await response.json()).choices[0].message.content, 'Hello')
-  const [call] = up.calls
+  const [call] = upstream.calls
   assert.is(
     call?.url.href,
     'https://bedrock-runtime.eu-west-1.amazonaws.com/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse',
@@ -64,9 +64,9 @@ const signedNames: Record<string, string> = {
 for (const [model, segment] of Object.entries(signedNames))
   for (const token of [undefined, TOKEN])
     test(`a call to ${model} is signed with access keys${token ? ' and a session token' : ''}`, async () => {
-      const { up, world } = await open({ apiKey: token ? `${ACCESS}:${token}` : ACCESS })
+      const { upstream, world } = await open({ apiKey: token ? `${ACCESS}:${token}` : ACCESS })
       await world.chat({ ...hello, model: `bedrock/${model}` })
-      const [call] = up.calls
+      const [call] = upstream.calls
       assert.ok(call)
       const [accessKeyId = '', secretAccessKey = ''] = ACCESS.split(':')
       const expected = signV4(
@@ -92,7 +92,7 @@ for (const [model, segment] of Object.entries(signedNames))
     })
 
 test('a stream reaches Chat and Messages clients as events in their own formats', async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const chat = await (await world.chat({ ...hello, stream: true, stream_options: { include_usage: true } })).text()
   assert.match(chat, /"content":"Hello "/)
   assert.match(chat, /"prompt_tokens":10/)
@@ -100,13 +100,13 @@ test('a stream reaches Chat and Messages clients as events in their own formats'
   const messages = await (await world.messages({ ...hello, stream: true })).text()
   assert.match(messages, /event: message_stop\ndata: [^\n]*\n\n$/)
   assert.is(world.recorded.usages[0]?.outputTokens, 3)
-  assert.is(up.open, 0)
+  assert.is(upstream.open, 0)
 })
 
 test('a stream that is cut off anywhere ends with an error', async () => {
   const bytes = concatBytes(converseFrames())
   const ended = bytes.length - (converseFrames().at(-1)?.length ?? 0)
-  const { world } = await open({ answer: (_, nth) => frames([bytes.subarray(0, nth * 7)]) })
+  const { world } = await open({ respond: (_, nth) => frames([bytes.subarray(0, nth * 7)]) })
   for (let nth = 1; nth * 7 < ended; nth++) {
     const response = await world.chat({ ...hello, stream: true })
     await world.api.health.reset()
@@ -118,19 +118,19 @@ test('a stream that is cut off anywhere ends with an error', async () => {
 test('corrupt frames end with an error', async () => {
   const chunks = converseFrames()
   chunks[2] = Uint8Array.from(chunks[2] ?? [], (byte, at) => (at === 40 ? byte ^ 1 : byte))
-  const { world } = await open({ answer: () => frames(chunks) })
+  const { world } = await open({ respond: () => frames(chunks) })
   assert.match(await (await world.chat({ ...hello, stream: true })).text(), /corrupt event stream/)
 })
 
 test('an exception before the response falls back to the next target', async () => {
-  const answer: Answering = ({ provider }) => {
+  const respond: Answering = ({ provider }) => {
     if (provider === 'one') return json({ choices: [{ index: 0, message: { content: 'one' }, finish_reason: 'stop' }] })
     return frames([
       eventFrame('messageStart', { role: 'assistant' }),
       exceptionFrame('throttlingException', 'slow down'),
     ])
   }
-  const { world } = await open({ answer, combos: { chain: [`bedrock/${MODEL}`, 'one/m'] } })
+  const { world } = await open({ respond, combos: { chain: [`bedrock/${MODEL}`, 'one/m'] } })
   const response = await world.chat({ ...hello, model: 'chain', stream: true })
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /=429:rate-limit;via=chain:fallback, one\/m=200$/)
 })
@@ -143,11 +143,11 @@ const ofBedrock: [status: number, type: string, failure: string][] = [
 
 for (const [status, type, failure] of ofBedrock) {
   test(`the exception ${type} falls back to the next target`, async () => {
-    const answer: Answering = ({ provider }) =>
+    const respond: Answering = ({ provider }) =>
       provider === 'one'
         ? json({ choices: [{ index: 0, message: { content: 'one' }, finish_reason: 'stop' }] })
         : json({ message: 'no' }, status, { 'x-amzn-errortype': type })
-    const { world } = await open({ answer, combos: { chain: [`bedrock/${MODEL}`, 'one/m'] } })
+    const { world } = await open({ respond, combos: { chain: [`bedrock/${MODEL}`, 'one/m'] } })
     const response = await world.chat({ ...hello, model: 'chain' })
     assert.is(response.status, 200)
     assert.match(response.headers.get('x-signalbox-attempts') ?? '', new RegExp(`=${status}:${failure};`))
@@ -156,13 +156,13 @@ for (const [status, type, failure] of ofBedrock) {
 
 test('an exception after the first content is reported', async () => {
   const chunks = [...converseFrames().slice(0, 2), exceptionFrame('modelStreamErrorException', 'the model failed')]
-  const { world } = await open({ answer: () => frames(chunks) })
+  const { world } = await open({ respond: () => frames(chunks) })
   assert.match(await (await world.messages({ ...hello, stream: true })).text(), /event: error\n.*the model failed/)
 })
 
 test('an error is reported in the client’s format', async () => {
   const body = { message: 'Input is too long for requested model.' }
-  const { world } = await open({ answer: () => json(body, 400, { 'x-amzn-errortype': 'ValidationException' }) })
+  const { world } = await open({ respond: () => json(body, 400, { 'x-amzn-errortype': 'ValidationException' }) })
   const response = await world.chat(hello)
   assert.is(response.status, 400)
   assert.is((await response.json()).error.code, 'context_length_exceeded')
@@ -172,15 +172,15 @@ test('an error is reported in the client’s format', async () => {
 
 test('calls to a custom URL are still signed for the region', async () => {
   const settings = { region: 'eu-west-1', baseUrl: 'https://vpce-1.bedrock.test/' }
-  const { up, world } = await open({ apiKey: ACCESS, settings })
+  const { upstream, world } = await open({ apiKey: ACCESS, settings })
   await world.chat(hello)
-  assert.match(up.calls[0]?.url.href ?? '', /^https:\/\/vpce-1\.bedrock\.test\/model\//)
-  assert.match(up.calls[0]?.headers.get('authorization') ?? '', /\/eu-west-1\/bedrock\/aws4_request/)
+  assert.match(upstream.calls[0]?.url.href ?? '', /^https:\/\/vpce-1\.bedrock\.test\/model\//)
+  assert.match(upstream.calls[0]?.headers.get('authorization') ?? '', /\/eu-west-1\/bedrock\/aws4_request/)
 })
 
 test("a secret that AWS quotes isn't shown", async () => {
   const quoted: Answering = ({ headers }) => json({ message: `bad ${headers.get('x-amz-security-token')}` }, 400)
-  const { world } = await open({ answer: quoted, apiKey: `${ACCESS}:${TOKEN}` })
+  const { world } = await open({ respond: quoted, apiKey: `${ACCESS}:${TOKEN}` })
   const text = await (await world.chat(hello)).text()
   assert.ok(!text.includes(TOKEN), text)
   assert.ok(!JSON.stringify(world.recorded).includes(TOKEN))

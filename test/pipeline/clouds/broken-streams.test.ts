@@ -32,14 +32,14 @@ for (const [how, [chunks, words]] of Object.entries(breaks)) {
   for (const format of wireFormats) {
     test(`a Converse stream that breaks off ${how} ends with an error (${format} client)`, async () => {
       const headers = { 'content-type': 'application/vnd.amazon.eventstream' }
-      const up = fakeUpstream(() => new Response(bodyOf(chunks), { headers }))
-      const world = await openWorld({ fetch: up, catalog, connections })
+      const upstream = fakeUpstream(() => new Response(bodyOf(chunks), { headers }))
+      const world = await openWorld({ fetch: upstream, catalog, connections })
       const response = await world.post(...questions[format]('bedrock/amazon.nova-pro-v1:0', true))
       assert.is(response.status, 200)
       const [whole, received] = [response.clone(), clients[format](response)]
       assert.match(await whole.text(), words)
       assert.ok((await received.catch((error: unknown) => error)) instanceof Error)
-      assert.is(up.open, 0)
+      assert.is(upstream.open, 0)
     })
   }
 }

@@ -151,9 +151,9 @@ const places: Record<string, Place> = {
 for (const [model, { provider, settings, urls, whole, stream }] of Object.entries(places)) {
   for (const format of wireFormats) {
     test(`${model} responds to clients of ${format}`, async () => {
-      const up = fakeUpstream((_, nth) => (nth === 1 ? whole() : stream()))
+      const upstream = fakeUpstream((_, nth) => (nth === 1 ? whole() : stream()))
       const connections = [{ provider, apiKey: 'a-credential-0123456789', providerSpecificData: settings }]
-      const world = await openWorld({ fetch: up, catalog, connections })
+      const world = await openWorld({ fetch: upstream, catalog, connections })
       for (const isStream of [false, true]) {
         const [path, body] = questions[format](model, isStream)
         const response = await world.post(path, body)
@@ -162,10 +162,10 @@ for (const [model, { provider, settings, urls, whole, stream }] of Object.entrie
         assert.equal(received, { ...output, reasoning: '', ...usage }, isStream ? 'streamed' : 'whole')
       }
       assert.equal(
-        up.calls.map(({ url }) => url.href),
+        upstream.calls.map(({ url }) => url.href),
         urls,
       )
-      for (const { headers, body } of up.calls) {
+      for (const { headers, body } of upstream.calls) {
         assert.is(headers.get('authorization'), 'Bearer a-credential-0123456789')
         for (const word of ['What is it?', 'Be brief.', 'iVBORw0KGgo', '"look"']) assert.ok(body.includes(word), word)
         assert.ok(!('model' in JSON.parse(body)), body)

@@ -85,13 +85,13 @@ for (const [model, { whole, stream, turn }] of Object.entries(places)) {
   for (const client of wireFormats) {
     test(`clients of ${client} return ${model}'s reasoning to it`, async () => {
       for (const isStream of [false, true]) {
-        const answer = (_: unknown, nth: number) => (nth === 1 && isStream ? stream() : whole())
-        const { up, world } = await openDoor(answer, { catalog, connections })
+        const respond = (_: unknown, nth: number) => (nth === 1 && isStream ? stream() : whole())
+        const { upstream, world } = await openDoor(respond, { catalog, connections })
         const first = await request(world, { client, model, body: begin[client], stream: isStream })
         const received = await (isStream ? answerOf[client](first) : first.json())
         const response = await request(world, { client, model, body: goOn[client](received) })
         assert.is(response.status, 200, await response.clone().text())
-        const { messages, contents } = JSON.parse(up.calls[1]?.body ?? '', withoutThoughtsOfGemini)
+        const { messages, contents } = JSON.parse(upstream.calls[1]?.body ?? '', withoutThoughtsOfGemini)
         assert.equal((messages ?? contents)[1], turn, isStream ? 'streamed' : 'whole')
       }
     })

@@ -21,11 +21,11 @@ const keyFile = JSON.stringify({
 })
 
 test('a service account gets one token for many requests, and provides its project', async () => {
-  const answer: Answering = (call, nth) =>
+  const respond: Answering = (call, nth) =>
     call.url.pathname === '/token' ? json({ access_token: TOKEN, expires_in: 3_600 }) : all(call, nth)
-  const { up, world } = await open({ answer, apiKey: keyFile, data: {} })
+  const { upstream, world } = await open({ respond, apiKey: keyFile, data: {} })
   await Promise.all([world.chat(hello), world.chat(hello), world.chat({ ...hello, model: CLAUDE })])
-  const [exchange, ...calls] = up.calls
+  const [exchange, ...calls] = upstream.calls
   assert.is(exchange?.url.href, 'https://oauth2.googleapis.com/token')
   assert.is(calls.length, 3)
   for (const { url, headers } of calls) {
@@ -35,20 +35,20 @@ test('a service account gets one token for many requests, and provides its proje
 })
 
 test('a service account without a token is reported, without its key', async () => {
-  const answer: Answering = ({ body }) => json({ error: 'invalid_grant', error_description: body }, 400)
-  const { up, world } = await open({ answer, apiKey: keyFile, data: {} })
+  const respond: Answering = ({ body }) => json({ error: 'invalid_grant', error_description: body }, 400)
+  const { upstream, world } = await open({ respond, apiKey: keyFile, data: {} })
   const response = await world.chat(hello)
   assert.is(response.status, 502)
   const text = await response.text()
   assert.match(text, /Google did not issue a token for the service account \(invalid_grant\)\./)
-  const sent = new URLSearchParams(up.calls[0]?.body).get('assertion') ?? ''
+  const sent = new URLSearchParams(upstream.calls[0]?.body).get('assertion') ?? ''
   const shown =
     text + JSON.stringify([world.recorded, await world.api.connections.list(), await world.api.health.list()])
   for (const secret of [sent, keyFile, private_key.slice(40, 80)]) assert.ok(!shown.includes(secret))
 })
 
 test("a token that Google quotes isn't passed on", async () => {
-  const { world } = await open({ answer: () => json({ error: { code: 400, message: `bad ${TOKEN}` } }, 400) })
+  const { world } = await open({ respond: () => json({ error: { code: 400, message: `bad ${TOKEN}` } }, 400) })
   const text = await (await world.chat(hello)).text()
   assert.ok(!text.includes(TOKEN), text)
 })
@@ -58,30 +58,30 @@ test('the next request gets the token if the client disconnects while waiting fo
   const given = new Promise<void>((resolve) => {
     give = resolve
   })
-  const answer: Answering = async (call, nth) => {
+  const respond: Answering = async (call, nth) => {
     if (call.url.pathname !== '/token') return all(call, nth)
     await given
     return json({ access_token: TOKEN, expires_in: 3_600 })
   }
-  const { up, world } = await open({ answer, apiKey: keyFile, data: {} })
+  const { upstream, world } = await open({ respond, apiKey: keyFile, data: {} })
   const abort = new AbortController()
   const left = world.chat(hello, { signal: abort.signal })
   const stayed = world.chat(hello)
-  while (up.calls.length === 0) await world.clock.advance(0)
+  while (upstream.calls.length === 0) await world.clock.advance(0)
   abort.abort()
   assert.is((await left).status, 499)
   give()
   assert.is((await stayed).status, 200)
   assert.equal(
-    up.calls.map(({ url }) => url.hostname),
+    upstream.calls.map(({ url }) => url.hostname),
     ['oauth2.googleapis.com', 'aiplatform.googleapis.com'],
   )
 })
 
 test('a request stops waiting for a token after the timeout', async () => {
-  const { up, world } = await open({ answer: never, apiKey: keyFile, data: {} })
+  const { upstream, world } = await open({ respond: never, apiKey: keyFile, data: {} })
   const pending = world.chat(hello)
-  while (up.calls.length === 0) await world.clock.advance(0)
+  while (upstream.calls.length === 0) await world.clock.advance(0)
   await world.clock.advance(10_000)
   const response = await pending
   assert.is(response.status, 504)

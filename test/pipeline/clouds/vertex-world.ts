@@ -21,16 +21,16 @@ export const all: Answering = ({ url }) => {
 }
 
 interface Options {
-  answer?: Answering
+  respond?: Answering
   apiKey?: string
   data?: ProviderSpecificData
 }
 
 /** A gateway with a connection to Vertex AI. */
-export async function open({ answer = all, apiKey = TOKEN, data = settings }: Options = {}) {
-  const up = fakeUpstream(answer)
+export async function open({ respond = all, apiKey = TOKEN, data = settings }: Options = {}) {
+  const upstream = fakeUpstream(respond)
   const connections = [{ provider: 'vertex', apiKey, providerSpecificData: data }]
-  return { up, world: await openWorld({ fetch: up, catalog: defaultCatalog, connections }) }
+  return { upstream, world: await openWorld({ fetch: upstream, catalog: defaultCatalog, connections }) }
 }
 
 export const GEMINI = 'vertex/gemini-3-flash-preview'

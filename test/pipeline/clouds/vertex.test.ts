@@ -46,11 +46,11 @@ const addresses: [data: ProviderSpecificData, apiKey: string, model: string, url
 
 for (const [data, apiKey, model, url] of addresses) {
   test(`Vertex AI is called at ${url}`, async () => {
-    const { up, world } = await open({ data, apiKey })
+    const { upstream, world } = await open({ data, apiKey })
     const response = await world.chat({ ...hello, model })
     assert.is(response.status, 200)
     assert.is((await response.json()).choices[0].message.content, 'Hello')
-    const [call] = up.calls
+    const [call] = upstream.calls
     assert.is(call?.url.href, url)
     assert.is(call?.headers.get('authorization'), apiKey === TOKEN ? `Bearer ${TOKEN}` : null)
     assert.is(call?.headers.get('x-goog-api-key'), apiKey === TOKEN ? null : apiKey)
@@ -64,11 +64,11 @@ const headers = {
 }
 
 test("a Claude client's request is passed on unchanged, except for fields that Vertex rejects", async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const body = `{"model": "${CLAUDE}", "cache_control":{"type":"ephemeral"}, "max_tokens":9, "system":[{"type":"text","text":"\\"cache_control\\":{\\"scope\\":\\"x\\"}","cache_control":{"type":"ephemeral","scope":"global","ttl":"1h"}}], "context_management":{"edits":[]}, "messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"b","cache_control":{"scope":"global","type":"ephemeral"}}]}], "n":1.0}`
   const response = await world.post('/v1/messages', body, { headers })
   assert.is(response.status, 200)
-  const [call] = up.calls
+  const [call] = upstream.calls
   assert.is(
     call?.body,
     `{"anthropic_version":"vertex-2023-10-16","anthropic_beta":["context-1m-2025-08-07"],"max_tokens":9, "system":[{"type":"text","text":"\\"cache_control\\":{\\"scope\\":\\"x\\"}","cache_control":{"type":"ephemeral","ttl":"1h"}}], "context_management":{"edits":[]}, "messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"b","cache_control":{"type":"ephemeral"}}]}], "n":1.0}`,
@@ -78,18 +78,18 @@ test("a Claude client's request is passed on unchanged, except for fields that V
 })
 
 test('a stream from Claude is passed through byte for byte', async () => {
-  const { up, world } = await open({ answer: () => sse(messageEvents()) })
+  const { upstream, world } = await open({ respond: () => sse(messageEvents()) })
   const response = await world.messages({ ...hello, model: CLAUDE, stream: true })
   assert.is(await response.text(), messageEvents().join(''))
-  assert.match(up.calls[0]?.url.href ?? '', /:streamRawPredict$/)
-  assert.equal(bodyOf(up.calls[0]).stream, true)
+  assert.match(upstream.calls[0]?.url.href ?? '', /:streamRawPredict$/)
+  assert.equal(bodyOf(upstream.calls[0]).stream, true)
 })
 
 test("Claude's tokens are counted by a separate model, without betas", async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const response = await world.post('/v1/messages/count_tokens', { ...hello, model: CLAUDE }, { headers })
   assert.equal(await response.json(), { input_tokens: 12 })
-  const [call] = up.calls
+  const [call] = upstream.calls
   assert.match(call?.url.pathname ?? '', /\/publishers\/anthropic\/models\/count-tokens:rawPredict$/)
   assert.is(bodyOf(call).model, 'claude-sonnet-4-5@20250929')
   assert.is(bodyOf(call).anthropic_version, 'vertex-2023-10-16')
@@ -97,21 +97,21 @@ test("Claude's tokens are counted by a separate model, without betas", async () 
 })
 
 test("Gemini's tokens are counted from the contents of the request", async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const systemInstruction = { parts: [{ text: 'Be brief.' }] }
   const generateContentRequest = { model: 'models/x', ...requestOptions, systemInstruction, safetySettings: [] }
   const response = await world.post(`/v1beta/models/${GEMINI}:countTokens`, { generateContentRequest })
   assert.equal(await response.json(), { totalTokens: 12 })
-  assert.equal(bodyOf(up.calls[0]), { ...requestOptions, systemInstruction })
+  assert.equal(bodyOf(upstream.calls[0]), { ...requestOptions, systemInstruction })
   await world.post('/v1/messages/count_tokens', { ...hello, system: 'Be brief.' })
-  assert.equal(Object.keys(bodyOf(up.calls[1])).sort(), ['contents', 'systemInstruction'])
+  assert.equal(Object.keys(bodyOf(upstream.calls[1])).sort(), ['contents', 'systemInstruction'])
 })
 
 test("a Gemini client's request is passed on unchanged, except for fields that only the Gemini API has", async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const plain = '{"contents":[{"role":"user","parts":[{"text":"\\"id\\":1"}]}], "labels":{"a":"b"}, "n":1.0}'
   await world.post(`/v1beta/models/${GEMINI}:generateContent`, plain)
-  assert.is(up.calls[0]?.body, plain)
+  assert.is(upstream.calls[0]?.body, plain)
   const call = { name: 'look', args: { id: 1 } }
   const result = { name: 'look', response: { id: 2 } }
   const parts = (id: object) => [
@@ -122,11 +122,11 @@ test("a Gemini client's request is passed on unchanged, except for fields that o
     contents: [...requestOptions.contents, ...parts({ id: 'call_1' })],
     store: true,
   })
-  assert.equal(bodyOf(up.calls[1]), { contents: [...requestOptions.contents, ...parts({})] })
+  assert.equal(bodyOf(upstream.calls[1]), { contents: [...requestOptions.contents, ...parts({})] })
 })
 
 test('calls are matched by name, and labels are sent', async () => {
-  const { up, world } = await open()
+  const { upstream, world } = await open()
   const messages = [
     ...hello.messages,
     {
@@ -136,7 +136,7 @@ test('calls are matched by name, and labels are sent', async () => {
     { role: 'tool', tool_call_id: 'call_1', content: 'sky' },
   ]
   const response = await world.chat({ ...hello, messages, metadata: { team: 'a' }, store: true })
-  const { contents, labels, store } = bodyOf(up.calls[0])
+  const { contents, labels, store } = bodyOf(upstream.calls[0])
   assert.equal(contents[1].parts[0].functionCall, { name: 'look', args: {} })
   assert.equal(contents[2].parts[0].functionResponse.name, 'look')
   assert.is(contents[2].parts[0].functionResponse.id, undefined)
@@ -169,7 +169,7 @@ const errors: [model: string, status: number, body: object, expected: [status: n
 
 for (const [model, status, body, [expected, words]] of errors) {
   test(`an error is reported: ${status} ${JSON.stringify(body)}`, async () => {
-    const { world } = await open({ answer: () => json(body, status) })
+    const { world } = await open({ respond: () => json(body, status) })
     const response = await world.chat({ ...hello, model })
     assert.is(response.status, expected)
     assert.match(await response.text(), words)
@@ -177,7 +177,7 @@ for (const [model, status, body, [expected, words]] of errors) {
 }
 
 test('a stream that is cut off ends with an error', async () => {
-  const { world } = await open({ answer: () => sse(messageEvents().slice(0, -3)) })
+  const { world } = await open({ respond: () => sse(messageEvents().slice(0, -3)) })
   const response = await world.chat({ ...hello, model: CLAUDE, stream: true })
   assert.match(await response.text(), /"error":\{[^\n]*before the response was complete/)
 })

@@ -10,7 +10,7 @@ export const both: Answering = ({ url, body }) => {
 }
 
 /** Opens a world with these providers; `up` contains the calls to them. */
-export async function open(answer: Answering = both, options: WorldOptions = {}) {
-  const up = fakeUpstream(answer)
-  return { up, world: await openWorld({ fetch: up, ...options }) }
+export async function open(respond: Answering = both, options: WorldOptions = {}) {
+  const upstream = fakeUpstream(respond)
+  return { upstream, world: await openWorld({ fetch: upstream, ...options }) }
 }

@@ -74,6 +74,6 @@ async function openChain(api: Recording['api']) {
 export const chains = { chat: once(() => openChain('chat')), anthropic: once(() => openChain('anthropic')) }
 
 function once<T>(make: () => T): () => T {
-  let made: T | undefined
-  return () => (made ??= make())
+  let created: T | undefined
+  return () => (created ??= make())
 }

@@ -66,16 +66,16 @@ const EVENT_STREAM = 'application/vnd.amazon.eventstream'
 export const obliging: Answering = (call) => answerWith(call, call.body.includes(ASKS_FOR_SUMMARY) ? SUMMARY : '3 more')
 
 export interface Opened {
-  up: FakeUpstream
+  upstream: FakeUpstream
   world: World
   /** Returns the body of the nth call. */
   sent(nth: number): JsonObject
 }
 
-export async function open(answer: Answering = obliging, options: WorldOptions = {}): Promise<Opened> {
-  const up = fakeUpstream(answer)
+export async function open(respond: Answering = obliging, options: WorldOptions = {}): Promise<Opened> {
+  const upstream = fakeUpstream(respond)
   const world = await openWorld({
-    fetch: up,
+    fetch: upstream,
     catalog: providers,
     connections: [
       ...Object.values(providerOf),
@@ -84,7 +84,7 @@ export async function open(answer: Answering = obliging, options: WorldOptions =
     ],
     ...options,
   })
-  return { up, world, sent: (nth) => JSON.parse(up.calls.at(nth)?.body ?? '{}') }
+  return { upstream, world, sent: (nth) => JSON.parse(upstream.calls.at(nth)?.body ?? '{}') }
 }
 
 /** Returns the JSON of a response, which must be successful. */

@@ -11,14 +11,14 @@ import { openWorld, type WorldOptions } from './world.ts'
 export async function failing(options: WorldOptions = {}) {
   let nowMs = Date.UTC(2026, 0, 1)
   const down: Record<string, () => Response> = {}
-  const up = fakeUpstream(({ provider }) => down[provider]?.() ?? json(chatAnswer(provider)))
+  const upstream = fakeUpstream(({ provider }) => down[provider]?.() ?? json(chatAnswer(provider)))
   const world = await openWorld({
-    fetch: up,
+    fetch: upstream,
     clock: { ...fakeClock(), now: () => nowMs },
     combos: { chain: ['one/m', 'two/m'] },
     ...options,
   })
-  const ask = async (model = 'chain') => {
+  const send = async (model = 'chain') => {
     const response = await world.chat({ model })
     await response.text()
     const attempts = response.headers.get('x-signalbox-attempts') ?? ''
@@ -27,7 +27,7 @@ export async function failing(options: WorldOptions = {}) {
   function pass(ms: number) {
     nowMs += ms
   }
-  return { up, world, down, ask, pass }
+  return { upstream, world, down, send, pass }
 }
 
 /** Creates an upstream that returns an error without any details except its status. */

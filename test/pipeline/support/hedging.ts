@@ -6,7 +6,7 @@ import { openWorld, type WorldOptions } from './world.ts'
 
 /** The time within which the first target sends 95% of its responses, in ms. */
 export const P95 = 20
-export const answer = (stream: boolean) => (stream ? sse(chatEvents()) : json(chatAnswer()))
+export const respond = (stream: boolean) => (stream ? sse(chatEvents()) : json(chatAnswer()))
 
 /** Opens a combo that hedges and whose first target has shown its speed. After that, its targets behave as given. */
 export async function hedging(
@@ -15,34 +15,34 @@ export async function hedging(
 ) {
   const { stream = false, clock = fakeClock(), wrap = (fetch) => fetch, ...more } = options
   let isWarm = false
-  const up = fakeUpstream(async (call, nth) => {
+  const upstream = fakeUpstream(async (call, nth) => {
     if (isWarm) return ((call.provider === 'one' ? targets.one : targets.two) ?? never)(call, nth)
     await clock.sleep(nth <= 2 ? P95 : 10)
-    return answer(stream)
+    return respond(stream)
   })
   const combos = { pair: { models: ['one/m', 'two/m'], hedge: true } }
-  const world = await openWorld({ fetch: wrap(up), clock, combos, ...more })
-  const ask = (init?: RequestInit) => world.chat({ model: 'pair', stream }, init)
+  const world = await openWorld({ fetch: wrap(upstream), clock, combos, ...more })
+  const send = (init?: RequestInit) => world.chat({ model: 'pair', stream }, init)
   for (let request = 0; request < 25; request++) {
-    const calls = up.calls.length
-    const pending = ask().then((response) => response.text())
-    while (up.calls.length === calls) await clock.advance(0)
+    const calls = upstream.calls.length
+    const pending = send().then((response) => response.text())
+    while (upstream.calls.length === calls) await clock.advance(0)
     await clock.advance(P95)
     await pending
   }
   isWarm = true
-  up.calls.length = 0
+  upstream.calls.length = 0
   world.recorded.attempts.length = 0
   return {
-    up,
+    upstream,
     world,
     clock,
-    ask,
+    send,
     /** Waits until the second attempt is in flight. */
     async untilBoth() {
-      while (up.calls.length < 1) await clock.advance(0)
+      while (upstream.calls.length < 1) await clock.advance(0)
       await clock.advance(P95)
-      while (up.calls.length < 2) await clock.advance(0)
+      while (upstream.calls.length < 2) await clock.advance(0)
     },
   }
 }

@@ -43,14 +43,15 @@ const providers: Answering = ({ url }) => {
 /** Opens a world in which `files` responds to all calls except those to providers. */
 export async function openMedia(files: Answering, options: WorldOptions = {}) {
   const fetched: string[] = []
-  const up = fakeUpstream((call, nth) => {
+  const upstream = fakeUpstream((call, nth) => {
     if (/\.test$|amazonaws/.test(call.url.hostname)) return providers(call, nth)
     fetched.push(call.url.href)
     return files(call, nth)
   })
-  const world = await openWorld({ fetch: up, catalog, connections, ...options })
-  const sent = (nth = -1) => JSON.parse(up.calls.filter(({ init }) => init.method === 'POST').at(nth)?.body ?? 'null')
-  return { up, world, fetched, sent }
+  const world = await openWorld({ fetch: upstream, catalog, connections, ...options })
+  const sent = (nth = -1) =>
+    JSON.parse(upstream.calls.filter(({ init }) => init.method === 'POST').at(nth)?.body ?? 'null')
+  return { upstream, world, fetched, sent }
 }
 
 export const ADDRESS = 'https://images.example.com/a.png'
@@ -71,8 +72,8 @@ export async function refusal(files: Answering, part: object = image(), options:
   const { error } = await response.json()
   assert.is(response.status, 400, error?.message)
   assert.is(error.param, 'messages[0].content[1]')
-  assert.is(opened.up.calls.filter(({ init }) => init.method === 'POST').length, 0)
-  assert.is(opened.up.open, 0)
+  assert.is(opened.upstream.calls.filter(({ init }) => init.method === 'POST').length, 0)
+  assert.is(opened.upstream.open, 0)
   assert.is(opened.world.clock.pending(), 0)
   assert.equal(opened.world.recorded.errors, [])
   return { ...opened, message: String(error.message) }

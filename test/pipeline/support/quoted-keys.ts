@@ -94,21 +94,21 @@ export interface QuotingWorld extends World {
 export async function openQuoting(): Promise<QuotingWorld> {
   const logged: unknown[] = []
   const log = (...line: unknown[]) => void logged.push(line)
-  let answer: () => Response | (string | Uint8Array)[] = () => []
+  let respond: () => Response | (string | Uint8Array)[] = () => []
   let end: End = 'close'
-  const up = fakeUpstream(({ provider }) => {
-    const given = answer()
+  const upstream = fakeUpstream(({ provider }) => {
+    const given = respond()
     if (given instanceof Response) return given
     const type = provider === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream'
     return new Response(bodyOf(given, end), { headers: { 'content-type': type } })
   })
   const logger = { debug: log, info: log, warn: log, error: log }
-  const world = await openWorld({ fetch: up, catalog, connections, logger })
+  const world = await openWorld({ fetch: upstream, catalog, connections, logger })
   return {
     ...world,
     logged,
     quote(next, nextEnd = 'close') {
-      answer = next
+      respond = next
       end = nextEnd
     },
   }

@@ -50,7 +50,7 @@ async function textOf(body: Reply['body']): Promise<{ text: string; pieces: numb
 
 /** Wraps providers as a `fetch` that offers only `raw`. */
 export function rawUpstream(
-  answer: (call: UpstreamCall) => ByteStream,
+  respond: (call: UpstreamCall) => ByteStream,
   { status = 200, contentType = 'text/event-stream' } = {},
 ): UpstreamFetch {
   const head = (body: ByteStream): UpstreamResponse => ({
@@ -60,7 +60,7 @@ export function rawUpstream(
     body,
   })
   const raw = (call: UpstreamCall) => {
-    const body = answer(call)
+    const body = respond(call)
     return { response: Promise.resolve(head(body)), cancel: body.cancel }
   }
   return Object.assign(() => Promise.reject(new Error('fetch was called, raw was offered')), { raw })

@@ -27,13 +27,13 @@ export const google = (code: number, status: string, message: string, details: o
 
 /** Resolves to how the pipeline classifies this response of a chat completions provider. */
 export function recorded(status: number, body: unknown): Promise<Failure> {
-  const answer: UpstreamResponse = {
+  const response: UpstreamResponse = {
     status,
     header: () => undefined,
     headers: () => [],
     body: { next: async () => undefined, cancel() {} },
   }
-  return readStatusFailure(answer, encodeUtf8(typeof body === 'string' ? body : JSON.stringify(body)), {
+  return readStatusFailure(response, encodeUtf8(typeof body === 'string' ? body : JSON.stringify(body)), {
     reader: chatErrors,
     operation: operations.generate,
     now: 0,

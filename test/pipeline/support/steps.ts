@@ -28,14 +28,14 @@ export const toFeatures = ({ aroundRequest = [], aroundCall = [], aroundAttempt 
 
 /** Opens a gateway with these steps and two connections, the first of which always fails. */
 export async function openWith(steps: Partial<Steps>, events = chatEvents()) {
-  const up = fakeUpstream(({ url, body }) => {
+  const upstream = fakeUpstream(({ url, body }) => {
     if (url.hostname === 'one.test') return json({ error: { message: 'Overloaded' } }, 503)
     return JSON.parse(body).stream ? sse(events) : json(chatAnswer())
   })
   const requests: RequestRecord[] = []
   const gateway = createGateway({
     storage: memoryStorage(),
-    fetch: up,
+    fetch: upstream,
     logger: false,
     includeStreamUsage: false, // the provider reports usage without being asked
     allowedOrigins: ['https://page.test'],
@@ -61,7 +61,7 @@ export async function openWith(steps: Partial<Steps>, events = chatEvents()) {
       }),
     )
   const chat = (body: object, init?: RequestInit) => post('/v1/chat/completions', body, init)
-  return { gateway, post, chat, up, requests, keyId: id }
+  return { gateway, post, chat, upstream, requests, keyId: id }
 }
 
 /** Creates a step around attempts that records what it sees, in order, as `<provider> <outcome> <output tokens>`. */

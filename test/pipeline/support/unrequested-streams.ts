@@ -6,11 +6,13 @@ export const messages = [{ role: 'user', content: 'Hi' }]
 export const chain = ['one/m', 'two/m']
 
 /** Opens a chain of two targets. The first one responds with `answer`, the second one with "spare". */
-export async function openChain(answer: Answering, options: WorldOptions = {}) {
-  const up = fakeUpstream((call, nth) => (call.provider === 'one' ? answer(call, nth) : json(chatAnswer('spare'))))
-  const world = await openWorld({ fetch: up, combos: { chain }, ...options })
-  const ask = (body: object = {}, init?: RequestInit) => world.chat({ model: 'chain', messages, ...body }, init)
-  return { up, world, ask }
+export async function openChain(respond: Answering, options: WorldOptions = {}) {
+  const upstream = fakeUpstream((call, nth) =>
+    call.provider === 'one' ? respond(call, nth) : json(chatAnswer('spare')),
+  )
+  const world = await openWorld({ fetch: upstream, combos: { chain }, ...options })
+  const send = (body: object = {}, init?: RequestInit) => world.chat({ model: 'chain', messages, ...body }, init)
+  return { upstream, world, send }
 }
 
 /** Creates a chunked response with a content type. */

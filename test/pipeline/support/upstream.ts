@@ -25,7 +25,7 @@ export interface FakeUpstream extends Fetch {
 export type Answering = (call: Call, nth: number) => Response | Promise<Response>
 
 /** Creates providers as a single `fetch` function. It tracks open calls. Aborting ends a call in any phase, as with a real `fetch`. */
-export function fakeUpstream(answer: Answering): FakeUpstream {
+export function fakeUpstream(respond: Answering): FakeUpstream {
   const calls: Call[] = []
   const open = new Set<Call>()
   let pulled = 0
@@ -44,7 +44,7 @@ export function fakeUpstream(answer: Answering): FakeUpstream {
     open.add(call)
     call.signal.addEventListener('abort', () => open.delete(call))
     try {
-      const response = await untilAborted(Promise.resolve(answer(call, calls.length)), call.signal)
+      const response = await untilAborted(Promise.resolve(respond(call, calls.length)), call.signal)
       if (!response.body) open.delete(call)
       return response.body ? over(response, counted(response.body, call)) : response
     } catch (error) {

@@ -19,7 +19,7 @@ export interface SimulatedProvider {
   catalog?: Catalog
   createSimulator(): CacheSimulator
   /** The provider's response, with its usage. */
-  answer(usage: SimulatedUsage): object
+  respond(usage: SimulatedUsage): object
   /** Whether the gateway asks for the caching; otherwise, the provider does it on its own. */
   isMarked: boolean
 }
@@ -96,101 +96,101 @@ export const simulatedProviders: Readonly<Record<string, SimulatedProvider>> = {
   'Claude at Anthropic': {
     model: 'anthropic/claude-sonnet-5-5',
     createSimulator: () => simulateMarks(readMessages, { minTokens: 4_096 }),
-    answer: answerMessages,
+    respond: answerMessages,
     isMarked: true,
   },
   'Claude on Vertex AI': {
     model: 'vertex/claude-sonnet-5-5',
     connection: vertex,
     createSimulator: () => simulateMarks(readMessages, { minTokens: 4_096 }),
-    answer: answerMessages,
+    respond: answerMessages,
     isMarked: true,
   },
   'Claude on Bedrock': {
     model: 'bedrock/us.anthropic.claude-sonnet-5-5',
     connection: bedrock,
     createSimulator: () => simulateMarks(readConverse, { minTokens: 4_096 }),
-    answer: answerConverse,
+    respond: answerConverse,
     isMarked: true,
   },
   'Nova on Bedrock': {
     model: 'bedrock/eu.amazon.nova-pro-v1:0',
     connection: bedrock,
     createSimulator: () => simulateMarks(readConverse),
-    answer: answerConverse,
+    respond: answerConverse,
     isMarked: true,
   },
   'Claude at OpenRouter': {
     model: 'openrouter/anthropic/claude-sonnet-5-5',
     createSimulator: () => simulateMarks(readChat, { minTokens: 4_096 }),
-    answer: answerChat(standardDetails),
+    respond: answerChat(standardDetails),
     isMarked: true,
   },
   'GPT-5.6 in Responses': {
     model: 'openai/gpt-5.6',
     catalog: openaiResponses,
     createSimulator: () => simulateBreakpoints(readResponses),
-    answer: answerResponses,
+    respond: answerResponses,
     isMarked: true,
   },
   'GPT-5.6 in Chat Completions': {
     model: 'openai/gpt-5.6',
     catalog: chatOnly,
     createSimulator: () => simulateBreakpoints(readChat),
-    answer: answerChat(standardDetails),
+    respond: answerChat(standardDetails),
     isMarked: true,
   },
   'GPT-5.4 in Responses': {
     model: 'openai/gpt-5.4',
     catalog: openaiResponses,
     createSimulator: () => simulateAutomatic(readResponses, byKey),
-    answer: answerResponses,
+    respond: answerResponses,
     isMarked: false,
   },
   'GPT-4.1 in Chat Completions': {
     model: 'openai/gpt-4.1',
     catalog: chatOnly,
     createSimulator: () => simulateAutomatic(readChat, byKey),
-    answer: answerChat(standardDetails),
+    respond: answerChat(standardDetails),
     isMarked: false,
   },
   'GPT-5.4 on Azure': {
     model: 'azure/gpt-5.4',
     connection: azure,
     createSimulator: () => simulateAutomatic(readChat, byKey),
-    answer: answerChat(standardDetails),
+    respond: answerChat(standardDetails),
     isMarked: false,
   },
   Mistral: {
     model: 'mistral/mistral-large-3',
     createSimulator: () => simulateAutomatic(readChat, byKey),
-    answer: answerChat(({ read }) => ({ num_cached_tokens: read })),
+    respond: answerChat(({ read }) => ({ num_cached_tokens: read })),
     isMarked: false,
   },
   'xAI in Chat Completions': {
     model: 'xai/grok-4.7',
     catalog: chatOnly,
     createSimulator: () => simulateAutomatic(readChat, byHeader('x-grok-conv-id')),
-    answer: answerChat(standardDetails),
+    respond: answerChat(standardDetails),
     isMarked: false,
   },
   'xAI in Responses': {
     model: 'xai/grok-4.7',
     catalog: xaiResponses,
     createSimulator: () => simulateAutomatic(readResponses, byKey),
-    answer: answerResponses,
+    respond: answerResponses,
     isMarked: false,
   },
   Fireworks: {
     model: 'fireworks/accounts/fireworks/models/kimi-k3',
     createSimulator: () => simulateAutomatic(readChat, byHeader('x-session-affinity')),
-    answer: answerChat(standardDetails),
+    respond: answerChat(standardDetails),
     isMarked: false,
   },
   DeepSeek: {
     model: 'deepseek/deepseek-flash',
     createSimulator: () => simulateUnits(readChat),
-    answer: answerChat(({ input, read }) => ({
+    respond: answerChat(({ input, read }) => ({
       prompt_cache_hit_tokens: read,
       prompt_cache_miss_tokens: input - read,
     })),
@@ -199,25 +199,25 @@ export const simulatedProviders: Readonly<Record<string, SimulatedProvider>> = {
   Gemini: {
     model: 'google/gemini-3.5-flash',
     createSimulator: () => simulateAutomatic(readGemini, { minTokens: 4_096 }),
-    answer: answerGemini,
+    respond: answerGemini,
     isMarked: false,
   },
   Groq: {
     model: 'groq/llama-3.3-70b-versatile',
     createSimulator: () => simulateAutomatic(readChat),
-    answer: answerChat(standardDetails),
+    respond: answerChat(standardDetails),
     isMarked: false,
   },
   Moonshot: {
     model: 'moonshot/kimi-k3',
     createSimulator: () => simulateAutomatic(readChat),
-    answer: answerChat(({ read }) => ({ cached_tokens: read })),
+    respond: answerChat(({ read }) => ({ cached_tokens: read })),
     isMarked: false,
   },
   Qwen: {
     model: 'alibaba/qwen3.7-plus',
     createSimulator: () => simulateAutomatic(readChat),
-    answer: answerChat(standardDetails),
+    respond: answerChat(standardDetails),
     isMarked: false,
   },
 }

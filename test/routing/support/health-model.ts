@@ -103,18 +103,18 @@ export function createModel() {
     for (const record of call.probes.splice(0)) record.isProbed = false
   }
 
-  function count(record: Held, { what, isEnough, baseMs, maxMs, asked, now, began }: Counted) {
+  function count(record: Held, { what, isEnough, baseMs, maxMs, requested, now, began }: Counted) {
     record.failures += 1
     const { until } = record
     if (until !== undefined && (until > now || record.isProbed || isBehind(record, began))) {
-      if (asked && now + asked > until) cool(record, now + asked, what)
+      if (requested && now + requested > until) cool(record, now + requested, what)
       return
     }
     record.reason = what
-    if (until === undefined && !isEnough && !asked) return
+    if (until === undefined && !isEnough && !requested) return
     record.times += 1
-    const isBelieved = asked !== undefined && (asked >= baseMs || record.times === 1)
-    cool(record, now + (isBelieved ? asked : Math.min(maxMs, baseMs * 2 ** (record.times - 1))), what)
+    const isBelieved = requested !== undefined && (requested >= baseMs || record.times === 1)
+    cool(record, now + (isBelieved ? requested : Math.min(maxMs, baseMs * 2 ** (record.times - 1))), what)
   }
 
   function cool(record: Held, until: number, what: FailureClass) {
@@ -130,7 +130,7 @@ export function createModel() {
       return { target, began: ++order, probes }
     },
     drop: giveBack,
-    answer(call: ModelCall, now: number) {
+    respond(call: ModelCall, now: number) {
       const { target, began } = call
       giveBack(call)
       noteAt(target, now)
@@ -159,9 +159,9 @@ export function createModel() {
       note(key, { at: now, failed: true, isRecount: isCounted === true })
       const record = heldAgainst(key)
       record.isCut = true
-      count(record, { ...backOff, isEnough: isFailing(key, now), what: 'network', asked: undefined, now, began })
+      count(record, { ...backOff, isEnough: isFailing(key, now), what: 'network', requested: undefined, now, began })
     },
-    fail(call: ModelCall, what: FailureClass, { asked, level: whose, now }: Failed) {
+    fail(call: ModelCall, what: FailureClass, { requested, level: whose, now }: Failed) {
       const { target, began } = call
       const probes = [...call.probes]
       giveBack(call)
@@ -182,12 +182,12 @@ export function createModel() {
         noteAt(target, now, { model: true, connection: what === 'network' || level === 'connection', provider: isWide })
       const { baseMs = backOff.baseMs, maxMs = backOff.maxMs } = cooling
       const isEnough = cooling.starts === 'at-once' || whose !== undefined || isFailing(keys[level], now)
-      count(heldAgainst(keys[level]), { baseMs, maxMs, isEnough, what, asked, now, began })
+      count(heldAgainst(keys[level]), { baseMs, maxMs, isEnough, what, requested, now, began })
       if (what === 'network' && level === 'model') {
         const account = heldAgainst(keys.connection)
         account.models.add(target.model)
         const isEnough = account.models.size > 1 && recent(keys.connection, now).isOut
-        count(account, { ...backOff, isEnough, what, asked: undefined, now, began })
+        count(account, { ...backOff, isEnough, what, requested: undefined, now, began })
       }
       if (!isWide) return
       mend(target)
@@ -197,7 +197,7 @@ export function createModel() {
       const isOfMany = provider.models.size > 1 || provider.models.has('all')
       const isEnoughForAll = provider.accounts.size > 1 && isOfMany && recent('p', now).isOut
       const times = { ...backOff, maxMs: 60_000 }
-      count(provider, { ...times, isEnough: isEnoughForAll, what, asked: undefined, now, began })
+      count(provider, { ...times, isEnough: isEnoughForAll, what, requested: undefined, now, began })
     },
     isUsable: (target: HealthTarget, now: number) =>
       allOf(target).every(({ until, isProbed }) => until === undefined || (until <= now && !isProbed)),
@@ -205,7 +205,7 @@ export function createModel() {
 }
 
 interface Failed {
-  asked?: number | undefined
+  requested?: number | undefined
   level?: HealthLevel | undefined
   now: number
 }
@@ -232,7 +232,7 @@ interface Counted {
   isEnough: boolean
   baseMs: number
   maxMs: number
-  asked: number | undefined
+  requested: number | undefined
   now: number
   began: number
 }

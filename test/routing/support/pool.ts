@@ -6,43 +6,43 @@ import { openWorld, type World, type WorldOptions } from '../../pipeline/support
 /** The combo `pool` in a separate world. */
 export interface Pool {
   world: World
-  up: FakeUpstream
+  upstream: FakeUpstream
   /** The failure status of each provider. Providers that aren't listed respond normally. */
   down: Map<string, number>
   /** Sends this many requests one after another. Returns the providers that each one called, such as `one>two` when `one` failed. */
-  asks(times: number, body?: object, init?: RequestInit): Promise<string>
+  sendAll(times: number, body?: object, init?: RequestInit): Promise<string>
 }
 
-export type PoolOptions = WorldOptions & { answer?: Answering }
+export type PoolOptions = WorldOptions & { respond?: Answering }
 
 export async function openPool(combo: string[] | Omit<NewCombo, 'name'>, options: PoolOptions = {}): Promise<Pool> {
-  const { answer = () => json(chatAnswer()), ...more } = options
+  const { respond = () => json(chatAnswer()), ...more } = options
   const down = new Map<string, number>()
-  const up = fakeUpstream((call, nth) => {
+  const upstream = fakeUpstream((call, nth) => {
     const status = down.get(call.provider)
-    return status === undefined ? answer(call, nth) : json({ error: { message: 'down' } }, status)
+    return status === undefined ? respond(call, nth) : json({ error: { message: 'down' } }, status)
   })
-  const world = await openWorld({ fetch: up, ...more, combos: { pool: combo, ...options.combos } })
-  return { world, up, down, asks: asking(world, up) }
+  const world = await openWorld({ fetch: upstream, ...more, combos: { pool: combo, ...options.combos } })
+  return { world, upstream, down, sendAll: createRequest(world, upstream) }
 }
 
 /** Opens another gateway on the same storage, like another process. It calls the same providers. */
 export async function joinPool(
-  { world: { clock }, up }: Pool,
+  { world: { clock }, upstream }: Pool,
   options: WorldOptions,
-): Promise<Pick<Pool, 'world' | 'asks'>> {
-  const world = await openWorld({ fetch: up, clock, connections: [], ...options })
-  return { world, asks: asking(world, up) }
+): Promise<Pick<Pool, 'world' | 'sendAll'>> {
+  const world = await openWorld({ fetch: upstream, clock, connections: [], ...options })
+  return { world, sendAll: createRequest(world, upstream) }
 }
 
-const asking =
-  (world: World, up: FakeUpstream): Pool['asks'] =>
+const createRequest =
+  (world: World, upstream: FakeUpstream): Pool['sendAll'] =>
   async (times, body = {}, init = {}) => {
     const seen: string[] = []
     for (let time = 0; time < times; time++) {
-      const before = up.calls.length
+      const before = upstream.calls.length
       await (await world.chat({ model: 'pool', ...body }, init)).text()
-      seen.push(up.providers.slice(before).join('>'))
+      seen.push(upstream.providers.slice(before).join('>'))
     }
     return seen.join(' ')
   }

@@ -101,7 +101,7 @@ export async function simulate({ providers, combo = {}, clients = 100, seconds =
     if (second) second[what]++
   }
 
-  async function answer(url: string, signal: AbortSignal | null | undefined): Promise<Response> {
+  async function respond(url: string, signal: AbortSignal | null | undefined): Promise<Response> {
     const provider = new URL(url).hostname.replace('.test', '')
     count('calls')
     seen.callsTo[provider] = (seen.callsTo[provider] ?? 0) + 1
@@ -119,7 +119,7 @@ export async function simulate({ providers, combo = {}, clients = 100, seconds =
     storage: memoryStorage({ clock }),
     clock,
     catalog,
-    fetch: (input: string | URL | Request, init?: RequestInit) => answer(String(input), init?.signal),
+    fetch: (input: string | URL | Request, init?: RequestInit) => respond(String(input), init?.signal),
     logger: false,
     limits: { storeMaxAgeMs: 3_600_000 },
   })

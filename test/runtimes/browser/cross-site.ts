@@ -23,7 +23,7 @@ const spending = [
 
 /** Pages that are not the gateway's own, before a gateway on this machine that lets everybody in. */
 export function guardHolds(test: Suite<{ browser?: Browser }>): void {
-  let served: Served
+  let server: Served
   let provider: Awaited<ReturnType<typeof startProvider>>
   let elsewhere: Awaited<ReturnType<typeof startServer>>
   let context: BrowserContext
@@ -34,7 +34,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
   let before = ''
 
   const site = (host: string) => `http://${host}:${elsewhere.port}/`
-  const gateway = (host: string) => `http://${host}:${new URL(served.url).port}`
+  const gateway = (host: string) => `http://${host}:${new URL(server.url).port}`
   /** Documents that are foreign to the gateway at localhost, and whose they are. */
   const foreign: [name: string, address: () => string][] = [
     ['another site', () => site('evil.test')],
@@ -48,7 +48,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     elsewhere = await startServer(
       (_, res) => void res.setHeader('content-type', 'text/html').end('<title>A page</title>'),
     )
-    ;[served, provider] = await Promise.all([
+    ;[server, provider] = await Promise.all([
       startChild(process.execPath, ['apps/node-open.mjs', site('app.test').slice(0, -1)]),
       startProvider(),
     ])
@@ -66,25 +66,25 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
   })
   test.after(async () => {
     await context?.close()
-    await served?.stop()
+    await server?.stop()
     provider?.close()
     elsewhere?.close()
   })
 
   async function prepare() {
-    const { connect, manage } = clientOf(served.url)
+    const { connect, manage } = clientOf(server.url)
     await connect(`${provider.url}/v1`)
     assert.is((await manage('/keys', { name: 'ours' })).status, 201)
     const body = JSON.stringify({ alias: 'ours', model: 'up/m' })
     const headers = { 'content-type': 'application/json' }
-    const { status } = await fetch(`${served.url}/api/models/aliases`, { method: 'PUT', headers, body })
+    const { status } = await fetch(`${server.url}/api/models/aliases`, { method: 'PUT', headers, body })
     assert.is(status, 200)
   }
 
   /** All that somebody could have changed. */
   async function state(): Promise<string> {
     const paths = [...managed, '/api/models/aliases']
-    return (await Promise.all(paths.map(async (path) => (await fetch(served.url + path)).text()))).join('\n')
+    return (await Promise.all(paths.map(async (path) => (await fetch(server.url + path)).text()))).join('\n')
   }
 
   /** Opens a document in a frame of its own, of no origin if the address says so, and has it try everything. */
@@ -134,7 +134,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
       )
     const requireKeys = async (requireApiKey: boolean) => {
       const headers = { 'content-type': 'application/json' }
-      await fetch(`${served.url}/api/settings`, { method: 'PATCH', headers, body: JSON.stringify({ requireApiKey }) })
+      await fetch(`${server.url}/api/settings`, { method: 'PATCH', headers, body: JSON.stringify({ requireApiKey }) })
     }
     const [plain, preflighted] = await list({}, { 'x-api-key': 'none' })
     assert.match(plain?.text ?? '', /"up\/m"/)
@@ -147,7 +147,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
   test("a page on an allowed origin can call models and read streams and errors, but can't manage the gateway", async () => {
     const app = await context.newPage()
     await app.goto(site('app.test'))
-    const ask = (path: string, body: object) =>
+    const send = (path: string, body: object) =>
       app.evaluate<string[]>(
         `fetch('${gateway('localhost')}${path}', {
           method: 'POST',
@@ -155,11 +155,11 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
           body: JSON.stringify(${JSON.stringify(body)}),
         }).then(async (response) => [response.headers.get('x-signalbox-target'), await response.text()], (error) => [error.name])`,
       )
-    const [target, text] = await ask('/v1/chat/completions', { model: 'up/at-once', stream: true, messages })
+    const [target, text] = await send('/v1/chat/completions', { model: 'up/at-once', stream: true, messages })
     assert.is(target, 'openai-compatible-up/at-once')
     assert.match(text ?? '', /Hel[\s\S]*DONE/)
-    assert.match((await ask('/v1/messages', { model: 'nobody/knows' })).join(), /nobody\/knows/)
-    assert.equal(await ask('/api/keys', { name: 'app' }), ['TypeError'])
+    assert.match((await send('/v1/messages', { model: 'nobody/knows' })).join(), /nobody\/knows/)
+    assert.equal(await send('/api/keys', { name: 'app' }), ['TypeError'])
     await app.close()
   })
 

@@ -9,7 +9,7 @@ const text = (part: string) =>
   event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: part } })
 
 /** The response "Hello" in each provider format: complete, and as a stream in three parts. */
-export const answers = {
+export const responses = {
   chat: {
     whole: {
       id: 'c',

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { answers } from './events.ts'
+import { responses } from './events.ts'
 import { startServer } from './server.ts'
 
 /** The headers that a provider lets pages send, and the one without which Anthropic lets none call it. */
@@ -17,12 +17,12 @@ export async function startProvider() {
   let left = Promise.withResolvers<void>()
   let step = Promise.withResolvers<void>()
 
-  async function answer(req: IncomingMessage, res: ServerResponse) {
+  async function respond(req: IncomingMessage, res: ServerResponse) {
     let text = ''
     for await (const part of req.setEncoding('utf8')) text += part
     const { model, stream } = JSON.parse(text)
     calls.push(model)
-    const { whole, parts, more } = req.url?.endsWith('/messages') ? answers.messages : answers.chat
+    const { whole, parts, more } = req.url?.endsWith('/messages') ? responses.messages : responses.chat
     if (model === 'moved') return void res.writeHead(307, { location: '/step' }).end()
     if (!stream) return void res.setHeader('content-type', 'application/json').end(JSON.stringify(whole))
     res.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -52,7 +52,7 @@ export async function startProvider() {
     const isAllowed = allow(req, res)
     if (req.method === 'OPTIONS' || !isAllowed) return void res.writeHead(isAllowed ? 204 : 403).end()
     if (req.url?.endsWith('/models')) return void res.end(JSON.stringify({ object: 'list', data: [{ id: 'at-once' }] }))
-    return answer(req, res)
+    return respond(req, res)
   })
   return {
     ...server,

@@ -5,7 +5,7 @@ import { createGateway } from '../../../src/gateway.ts'
 import { assert, type Suite } from '../../support/suite.ts'
 import { startServer } from './server.ts'
 
-const answer = {
+const response = {
   ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm' },
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
@@ -53,7 +53,7 @@ export function sitesOfUsers(test: Suite<{ browser?: Browser }>): void {
       },
       async fetch() {
         calls++
-        return Response.json(answer)
+        return Response.json(response)
       },
     })
     await gateway.api.connections.create({ provider: 'one', apiKey: 'secret-of-one' })

@@ -104,7 +104,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
   }
 
   test("a provider's redirect isn't followed, although the browser hides its target", async () => {
-    const { status, text } = await ask('lab/moved')
+    const { status, text } = await send('lab/moved')
     assert.is(status, 502)
     assert.match(text, /redirect/)
   })
@@ -130,10 +130,10 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     const create = await call('/ai/api/keys', { method: 'POST', body: { name: 'page' } })
     const { key } = JSON.parse(create.text)
     await call('/ai/api/settings', { method: 'PATCH', body: { requireApiKey: true } })
-    const refused = await ask('lab/m')
+    const refused = await send('lab/m')
     assert.is(refused.status, 401)
     assert.match(refused.text, /API key/)
-    assert.is((await ask('lab/m', { authorization: `Bearer ${key}` })).status, 200)
+    assert.is((await send('lab/m', { authorization: `Bearer ${key}` })).status, 200)
     await call('/ai/api/settings', { method: 'PATCH', body: { requireApiKey: false } })
   })
 
@@ -146,7 +146,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     await stopWorkers()
     assert.equal(await ids(), before)
     assert.is(before.length, 2)
-    assert.is((await ask('lab/m')).status, 200)
+    assert.is((await send('lab/m')).status, 200)
   })
 
   test('the example page chats with a model, even after its worker was stopped, and shows errors', async () => {
@@ -181,7 +181,7 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     await session.detach()
   }
 
-  const ask = (model: string, headers: object = {}) =>
+  const send = (model: string, headers: object = {}) =>
     call('/ai/v1/chat/completions', {
       method: 'POST',
       headers,

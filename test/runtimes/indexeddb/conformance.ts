@@ -63,7 +63,7 @@ function openElsewhere(name: string, clock: { now(): number }): Storage {
 const opened = new Map<string, { storage: Storage; setNow(now: number): void }>()
 
 /** Runs the actions that another context requests. */
-export async function answer({ id, name, now, method, args }: RemoteCall): Promise<unknown> {
+export async function respond({ id, name, now, method, args }: RemoteCall): Promise<unknown> {
   const { storage, setNow } = opened.get(id) ?? open(id, name)
   setNow(now)
   return Reflect.apply(storage[method] as (...args: unknown[]) => unknown, storage, args)

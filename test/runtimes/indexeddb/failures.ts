@@ -36,10 +36,10 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     for (const end = performance.now() + 30_000; !(await is()); await page.waitForTimeout(20))
       if (performance.now() > end) throw new Error('waited for 30 s')
   }
-  const refused = (answer: Answer, code: string, text: RegExp) => {
-    assert.equal([answer.name, answer.code], ['StorageError', code], answer.message)
-    assert.match(answer.message ?? '', text)
-    assert.match(answer.message ?? '', name)
+  const refused = (response: Answer, code: string, text: RegExp) => {
+    assert.equal([response.name, response.code], ['StorageError', code], response.message)
+    assert.match(response.message ?? '', text)
+    assert.match(response.message ?? '', name)
   }
 
   /** A test with two tabs, both of which have opened the storage. */
@@ -153,12 +153,12 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     const value = randomBytes(50_000).toString('base64') // the browser compresses what it keeps
     await quota(1_000)
     let writes = 0
-    let answer: Answer = {}
+    let response: Answer = {}
     await until(async () => {
-      answer = await call(page, 'set', `large ${++writes}`, value) // the browser remembers for seconds how much room there was
-      return answer.code !== undefined
+      response = await call(page, 'set', `large ${++writes}`, value) // the browser remembers for seconds how much room there was
+      return response.code !== undefined
     })
-    refused(answer, 'STORAGE_UNWRITABLE', /quota.*Nothing was written/)
+    refused(response, 'STORAGE_UNWRITABLE', /quota.*Nothing was written/)
     assert.equal(await call(page, 'get', `large ${writes}`), { result: undefined })
     await quota()
     assert.is(typeof (await call(page, 'set', 'key', value)).result, 'string')
@@ -171,8 +171,8 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     })`
     await page.evaluate(frame)
     const sandboxed = page.frames()[1]
-    const answer = await sandboxed?.evaluate<Answer>(`actions.open('${name}'), actions.call('get', 'key')`)
-    refused(answer ?? {}, 'STORAGE_UNREADABLE', /Allow the site to store data/)
+    const response = await sandboxed?.evaluate<Answer>(`actions.open('${name}'), actions.call('get', 'key')`)
+    refused(response ?? {}, 'STORAGE_UNREADABLE', /Allow the site to store data/)
   })
 
   inTabs("the storage's secret is a key that no script can read", async () => {

@@ -23,10 +23,10 @@ export function createTransport({ isBlind = true } = {}) {
       }
       sent.push(text)
       if (fault === 'lost request') throw new Error('The request was lost.')
-      const answer = await proxy.sync(text)
+      const response = await proxy.sync(text)
       if (fault === 'twice') await proxy.sync(text).catch(() => {})
       if (fault === 'lost answer') throw new Error('The answer was lost.')
-      return answer
+      return response
     }
   }
 }

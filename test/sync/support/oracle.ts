@@ -47,8 +47,8 @@ export async function check(world: World, log: Log, initial: View): Promise<void
     const state = final.get(id)
     /** Returns whether a deletion is known to the other side. Records that were created and deleted before the next sync were never sent. */
     const isKnown = (deletion: Event) => {
-      const made = creations.findLast(({ at, side }) => at < deletion.at && side === deletion.side)
-      return !made || attempts.some(({ at }) => made.at <= at && at <= deletion.at)
+      const created = creations.findLast(({ at, side }) => at < deletion.at && side === deletion.side)
+      return !created || attempts.some(({ at }) => created.at <= at && at <= deletion.at)
     }
     const deletions = contents.filter((event) => event.to === undefined)
     const creations = contents.filter(({ from, to }) => from === undefined && to !== undefined)

@@ -50,8 +50,8 @@ export function openProxy(given: Omit<SideOptions, 'side'> & { storage: Storage 
     const { states, more } = await replica.listUnseen(MAX_STATES)
     const stamps = getNextStamps(mirror, request, { states: states.length, newStamp: newId })
     await write({ id: mirror.id, ...stamps })
-    const answer: SyncResponse = { mirror: mirror.id, stamp: stamps.current, verdicts, changes: states, more }
-    return JSON.parse(JSON.stringify(answer))
+    const response: SyncResponse = { mirror: mirror.id, stamp: stamps.current, verdicts, changes: states, more }
+    return JSON.parse(JSON.stringify(response))
   }
 
   return { ...side, sync, storage }

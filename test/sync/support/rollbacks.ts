@@ -93,10 +93,10 @@ export async function runRollbacks({ rounds, rollbacks, variant }: RollbackHisto
     const before = await world.view(by)
     await world.edit(by, one)
     const { sure, perhaps, exchanges } = known[by]
-    const made = changes(before, await world.view(by), { at: ++at, side: by }).map(
+    const created = changes(before, await world.view(by), { at: ++at, side: by }).map(
       (event): Made => ({ ...event, saw: perhaps, conflicts: world.conflicts.length, exchanges }),
     )
-    known[by] = { sure: new Set([...sure, ...made]), perhaps: new Set([...perhaps, ...made]), exchanges }
+    known[by] = { sure: new Set([...sure, ...created]), perhaps: new Set([...perhaps, ...created]), exchanges }
   }
 
   async function sync(faults: readonly Fault[]): Promise<void> {

@@ -20,20 +20,20 @@ const account: ServiceAccount = {
   keyId: 'key-1',
 }
 
-function open(answer: Answering = (_, nth) => json({ access_token: `ya29.${nth}`, expires_in: 3_600 })) {
-  const up = fakeUpstream(answer)
+function open(respond: Answering = (_, nth) => json({ access_token: `ya29.${nth}`, expires_in: 3_600 })) {
+  const upstream = fakeUpstream(respond)
   const clock = fakeClock()
   const tokens = createGoogleTokens(clock)
-  return { up, clock, token: (of = account) => tokens(of, up) }
+  return { upstream, clock, token: (of = account) => tokens(of, upstream) }
 }
 
 const decoded = (part = '') => new TextDecoder().decode(bytesOf(part))
 const bytesOf = (part: string) => fromBase64(part.replaceAll('-', '+').replaceAll('_', '/'))
 
 test("service account tokens are requested with an assertion signed with the account's key", async () => {
-  const { up, clock, token } = open()
+  const { upstream, clock, token } = open()
   assert.is(await token(), 'ya29.1')
-  const [call] = up.calls
+  const [call] = upstream.calls
   assert.is(call?.url.href, 'https://oauth2.googleapis.com/token')
   assert.is(call?.headers.get('content-type'), 'application/x-www-form-urlencoded')
   const body = new URLSearchParams(call?.body)
@@ -53,14 +53,14 @@ test("service account tokens are requested with an assertion signed with the acc
 })
 
 test('service account tokens are requested once, and cached until a minute before they expire', async () => {
-  const { up, clock, token } = open()
+  const { upstream, clock, token } = open()
   assert.equal(await Promise.all([token(), token(), token()]), ['ya29.1', 'ya29.1', 'ya29.1'])
   await clock.advance(3_539_000)
   assert.is(await token(), 'ya29.1')
   await clock.advance(1_000)
   assert.is(await token(), 'ya29.2')
   assert.is(await token({ ...account, privateKey: account.privateKey.trim() }), 'ya29.3')
-  assert.is(up.calls.length, 3)
+  assert.is(upstream.calls.length, 3)
 })
 
 /** Google's responses, and the resulting errors. */
@@ -79,9 +79,9 @@ const refusals: [answer: Response, code: string, message: string][] = [
   [json({}, 503), 'UPSTREAM_FAILED', 'Google did not issue a token for the service account (status 503).'],
 ]
 
-for (const [answer, code, message] of refusals) {
+for (const [response, code, message] of refusals) {
   test(`a token failure is reported: ${message} ${code}`, async () => {
-    const { token } = open((_, nth) => (nth === 1 ? answer : json({ access_token: 'later', expires_in: 3_600 })))
+    const { token } = open((_, nth) => (nth === 1 ? response : json({ access_token: 'later', expires_in: 3_600 })))
     const error = await token().catch((thrown) => thrown)
     assert.equal([error.code, error.message], [code, message])
     assert.is(await token(), 'later')
@@ -97,7 +97,7 @@ test("the request for a service account's token has a timeout", async () => {
 })
 
 test("a private key that can't be parsed is reported", async () => {
-  const { up, token } = open()
+  const { upstream, token } = open()
   const PEM = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'
   const error = await token({ ...account, privateKey: PEM }).catch((thrown) => thrown)
   assert.equal(
@@ -107,7 +107,7 @@ test("a private key that can't be parsed is reported", async () => {
       'The service account\'s private key cannot be read. Set "apiKey" to the complete key file.',
     ],
   )
-  assert.is(up.calls.length, 0)
+  assert.is(upstream.calls.length, 0)
 })
 
 test('parses only a key file as a service account', () => {

@@ -239,9 +239,9 @@ export const clients: Readonly<
 }
 
 /** Opens a gateway whose providers all respond with `answer`. */
-export const openReporting = (answer: () => Response): Promise<World> =>
+export const openReporting = (respond: () => Response): Promise<World> =>
   openWorld({
-    fetch: fakeUpstream(answer),
+    fetch: fakeUpstream(respond),
     catalog,
     connections: [
       ...['chat', 'open', 'claude', 'google'],
@@ -254,8 +254,8 @@ export const openReporting = (answer: () => Response): Promise<World> =>
   })
 
 /** Returns a request's usage as the hooks receive it. */
-export async function usageOf(answer: () => Response, [path, body]: readonly [path: string, body: object]) {
-  const world = await openReporting(answer)
+export async function usageOf(respond: () => Response, [path, body]: readonly [path: string, body: object]) {
+  const world = await openReporting(respond)
   await (await world.post(path, body)).text()
   const [record] = world.recorded.requests
   const { inputTokens = 0, outputTokens = 0 } = record?.usage ?? {}
@@ -269,11 +269,11 @@ export async function usageOf(answer: () => Response, [path, body]: readonly [pa
 
 /** Sends requests with a one-cent key until one is rejected, up to a maximum; returns the statuses. */
 export async function spendACent(
-  answer: () => Response,
+  respond: () => Response,
   [path, body]: readonly [path: string, body: object],
   most = 40,
 ) {
-  const world = await openReporting(answer)
+  const world = await openReporting(respond)
   const { key } = await world.api.keys.create({ name: 'alice', limits: { usd: { day: 0.01 } } })
   const statuses: number[] = []
   while (statuses.length < most && statuses.at(-1) !== 402 && statuses.at(-1) !== 429) {

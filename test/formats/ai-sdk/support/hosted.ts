@@ -11,7 +11,7 @@ export type HostFormat = 'openai-responses' | 'anthropic-messages' | 'gemini'
 /** Creates a response, whole and streamed, with the vendor's own blocks followed by text. */
 export function answerOf(format: HostFormat, content: readonly JsonObject[]): { whole: object; events: string[] } {
   const { whole, events } = outputIn(format, { blocks: [{ type: 'text', text: 'It is 42.' }] })
-  const answer = Object(whole)
+  const response = Object(whole)
   const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`
   const named = (event: { type: string; [member: string]: unknown }) => `event: ${event.type}\n${data(event)}`
   switch (format) {
@@ -33,7 +33,7 @@ export function answerOf(format: HostFormat, content: readonly JsonObject[]): { 
       })
       const later = events.slice(1).map((event) => event.replace('"index":0', `"index":${content.length}`))
       return {
-        whole: { ...answer, content: [...content, ...answer.content] },
+        whole: { ...response, content: [...content, ...response.content] },
         events: [events[0] ?? '', ...blocks, ...later],
       }
     }
@@ -56,16 +56,16 @@ export function answerOf(format: HostFormat, content: readonly JsonObject[]): { 
         .slice(1)
         .map((event) => event.replace('"output_index":0', `"output_index":${content.length}`))
       return {
-        whole: { ...answer, output: [...content, ...answer.output] },
+        whole: { ...response, output: [...content, ...response.output] },
         events: [events[0] ?? '', ...items, ...later],
       }
     }
     case 'gemini':
       return {
         whole: {
-          ...answer,
+          ...response,
           candidates: [
-            { ...answer.candidates[0], content: { role: 'model', parts: [...content, { text: 'It is 42.' }] } },
+            { ...response.candidates[0], content: { role: 'model', parts: [...content, { text: 'It is 42.' }] } },
           ],
         },
         events: [
@@ -77,15 +77,15 @@ export function answerOf(format: HostFormat, content: readonly JsonObject[]): { 
 }
 
 /** Creates a gateway in front of a vendor that returns this response. */
-export async function openBefore(format: HostFormat, answer: { whole: object; events: string[] }) {
+export async function openBefore(format: HostFormat, response: { whole: object; events: string[] }) {
   const { provider, model } = vendors[format]
-  const up = fakeUpstream(({ url, body }) =>
-    url.pathname.includes(':stream') || JSON.parse(body).stream ? sse(answer.events) : json(answer.whole),
+  const upstream = fakeUpstream(({ url, body }) =>
+    url.pathname.includes(':stream') || JSON.parse(body).stream ? sse(response.events) : json(response.whole),
   )
   const { gateway } = await openWorld({
-    fetch: up,
+    fetch: upstream,
     catalog: { [provider]: { baseUrl: 'http://one.test/v1', format, models: [{ id: model }] } },
     connections: [provider],
   })
-  return { up, name: `${provider}/${model}`, fetch: gateway.fetch }
+  return { upstream, name: `${provider}/${model}`, fetch: gateway.fetch }
 }

@@ -15,8 +15,8 @@ function written(
   fields: Partial<CanonicalResponse> = {},
   request: Partial<CanonicalRequest> = {},
 ) {
-  const answer: CanonicalResponse = { choices: [{ content, finish: { reason: 'stop' } }], ...fields }
-  return messagesTranslator.writeResponse(answer, contexts(messagesTranslator).write(request))
+  const response: CanonicalResponse = { choices: [{ content, finish: { reason: 'stop' } }], ...fields }
+  return messagesTranslator.writeResponse(response, contexts(messagesTranslator).write(request))
 }
 
 write("a message has all fields of the vendor's own messages", () => {

@@ -14,11 +14,11 @@ const message = (content: unknown, fields: object = {}) => ({
 
 function parse(content: unknown, fields: object = {}) {
   const { read: context, responseWarnings } = contexts(messagesTranslator)
-  const answer = messagesTranslator.parseResponse(message(content, fields), context)
+  const response = messagesTranslator.parseResponse(message(content, fields), context)
   return {
-    ...answer,
-    content: answer.choices[0]?.content,
-    finish: answer.choices[0]?.finish,
+    ...response,
+    content: response.choices[0]?.content,
+    finish: response.choices[0]?.finish,
     responseWarnings: responseWarnings.list(),
   }
 }

@@ -9,8 +9,8 @@ import { contexts } from '../../support/contexts.ts'
 
 const writing = suite('writing responses for Gemini clients')
 
-function write(answer: Partial<CanonicalResponse> & { content?: AssistantPart[] }, options: RequestOptions = {}) {
-  const { content = [], ...rest } = answer
+function write(response: Partial<CanonicalResponse> & { content?: AssistantPart[] }, options: RequestOptions = {}) {
+  const { content = [], ...rest } = response
   const { write: context } = contexts(geminiTranslator)
   const choices = [{ content, finish: { reason: 'stop' } as const }]
   return Object(geminiTranslator.writeResponse({ choices, ...rest }, context({ options })))
@@ -24,11 +24,11 @@ const thoughtSignature = toBase64(encodeUtf8(sealState(foreign)))
 
 writing('writes a response with all its content and separate reasoning tokens', () => {
   const call: AssistantPart = { type: 'tool-call', id: 'c', name: 'f', arguments: '{"x":1}' }
-  const answer = write({
+  const response = write({
     choices: [{ content: [{ type: 'text', text: 'a' }, call], finish: { reason: 'tool-calls' } }],
     usage: { inputTokens: 10, outputTokens: 8, cacheReadTokens: 4, reasoningTokens: 3 },
   })
-  assert.equal(answer, {
+  assert.equal(response, {
     candidates: [
       {
         content: { role: 'model', parts: [{ text: 'a' }, { functionCall: { id: 'c', name: 'f', args: { x: 1 } } }] },

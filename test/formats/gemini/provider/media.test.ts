@@ -71,11 +71,12 @@ media('media in a function result get separate parts, or follow the results', ()
 })
 
 media('the global media resolution is set if all images share it', () => {
-  const ask = (...details: ('low' | 'high' | 'auto')[]) =>
+  const sendRequest = (...details: ('low' | 'high' | 'auto')[]) =>
     send({ turns: [{ role: 'user', content: details.map((detail) => ({ type: 'image', source: png, detail })) }] })
-  const getResolution = (sent: ReturnType<typeof ask>) => Object(sent.body.generationConfig ?? {}).mediaResolution
-  assert.is(getResolution(ask('low', 'auto', 'low')), 'MEDIA_RESOLUTION_LOW')
-  assert.is(getResolution(ask('auto')), undefined)
-  assert.is(getResolution(ask('low', 'high')), undefined)
-  assert.equal(ask('low', 'high').warnings, ['dropped:generationConfig.mediaResolution'])
+  const getResolution = (sent: ReturnType<typeof sendRequest>) =>
+    Object(sent.body.generationConfig ?? {}).mediaResolution
+  assert.is(getResolution(sendRequest('low', 'auto', 'low')), 'MEDIA_RESOLUTION_LOW')
+  assert.is(getResolution(sendRequest('auto')), undefined)
+  assert.is(getResolution(sendRequest('low', 'high')), undefined)
+  assert.equal(sendRequest('low', 'high').warnings, ['dropped:generationConfig.mediaResolution'])
 })

@@ -14,7 +14,7 @@ const state = { origin, kind: 'thought-signature', data: 's' } as const
 const reading = suite('parsing Gemini responses')
 
 reading('a response has the content of its candidate, ID, model, and usage', () => {
-  const { responseWarnings, ...answer } = parse({
+  const { responseWarnings, ...response } = parse({
     candidates: [
       {
         content: {
@@ -37,7 +37,7 @@ reading('a response has the content of its candidate, ID, model, and usage', () 
     modelVersion: 'gemini-x',
     responseId: 'r1',
   })
-  assert.equal(answer, {
+  assert.equal(response, {
     id: 'r1',
     model: 'gemini-x',
     choices: [

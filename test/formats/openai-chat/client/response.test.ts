@@ -12,9 +12,9 @@ const call = (id: string, args = '{}') => ({ type: 'tool-call', id, name: 'f', a
 
 const write = suite('writing a chat completion for a client')
 
-function written(answer: CanonicalResponse, client?: object) {
+function written(response: CanonicalResponse, client?: object) {
   const { write: context } = contexts(chatTranslator)
-  return chatTranslator.writeResponse(answer, context(client ? { client: { ...client } } : {}))
+  return chatTranslator.writeResponse(response, context(client ? { client: { ...client } } : {}))
 }
 
 const message = (content: AssistantPart[], reason: FinishReason = 'stop', client?: object) =>

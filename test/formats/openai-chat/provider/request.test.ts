@@ -67,11 +67,11 @@ turns('a generated image goes into the assistant message for vendors with a fiel
   const requestOptions: Turn = { role: 'user', content: [text('q')] }
   const drawn = (...content: AssistantPart[]) =>
     messages([requestOptions, { role: 'assistant', name: 'a', content }, requestOptions])
-  const question = { role: 'user', content: 'q' }
+  const request = { role: 'user', content: 'q' }
   const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }]
-  assert.equal(drawn(picture), [question, { role: 'assistant', content: null, name: 'a', images }, question])
+  assert.equal(drawn(picture), [request, { role: 'assistant', content: null, name: 'a', images }, request])
   const both = { role: 'assistant', content: 'so', name: 'a', images }
-  assert.equal(drawn(picture, text('so')), [question, both, question])
+  assert.equal(drawn(picture, text('so')), [request, both, request])
 })
 
 turns('images and files become data URLs or URLs', () => {
@@ -145,9 +145,13 @@ const switches: [by: ReasoningTraits['by'], asked: RequestOptions['reasoning'], 
   ['none', { effort: 'high' }, {}],
 ]
 
-for (const [by, asked, expected] of switches) {
-  options(`the request sets reasoning in the vendor's fields: ${by} ${JSON.stringify(asked)}`, () => {
-    const { model, messages: _, ...rest } = write({ options: asked ? { reasoning: asked } : {} }, reasoning({ by }))
+for (const [by, requested, expected] of switches) {
+  options(`the request sets reasoning in the vendor's fields: ${by} ${JSON.stringify(requested)}`, () => {
+    const {
+      model,
+      messages: _,
+      ...rest
+    } = write({ options: requested ? { reasoning: requested } : {} }, reasoning({ by }))
     assert.equal(rest, expected)
     assert.is(model, 'm')
   })

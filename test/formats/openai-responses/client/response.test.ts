@@ -12,11 +12,11 @@ function write(
   content: AssistantPart[],
   fields: Partial<CanonicalResponse> & { reason?: FinishReason; body?: object } = {},
 ) {
-  const { reason = 'stop', body = {}, ...answer } = fields
+  const { reason = 'stop', body = {}, ...response } = fields
   const { write: context, warnings } = contexts(responsesTranslator, ours)
   const { client } = responsesTranslator.parseRequest({ model: 'm', input: 'a', ...body }, { warnings })
   const choices = [{ content, finish: { reason } }]
-  return responsesTranslator.writeResponse({ choices, ...answer }, context(client ? { client } : {}))
+  return responsesTranslator.writeResponse({ choices, ...response }, context(client ? { client } : {}))
 }
 
 test('a response has all fields that clients expect, including those copied from the request', () => {
@@ -178,10 +178,10 @@ const recorded: Record<FinishReason, [status: string, detail: string | null]> = 
 
 for (const [reason, [status, detail]] of Object.entries(recorded))
   test(`the response has the status for the finish reason ${reason}`, () => {
-    const answer = write([{ type: 'text', text: 'a' }], { reason: reason as FinishReason })
-    assert.is(answer.status, status)
-    assert.equal(answer.incomplete_details, detail === null ? null : { reason: detail })
-    assert.is(answer.error === null, status !== 'failed')
-    const [item] = answer.output as { status: string }[]
+    const response = write([{ type: 'text', text: 'a' }], { reason: reason as FinishReason })
+    assert.is(response.status, status)
+    assert.equal(response.incomplete_details, detail === null ? null : { reason: detail })
+    assert.is(response.error === null, status !== 'failed')
+    const [item] = response.output as { status: string }[]
     assert.is(item?.status, status === 'completed' ? 'completed' : 'incomplete')
   })

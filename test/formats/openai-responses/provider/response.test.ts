@@ -8,11 +8,11 @@ const test = suite('parsing non-streaming responses')
 
 function parse(body: object) {
   const { read, responseWarnings } = contexts(responsesTranslator, ours)
-  const answer = responsesTranslator.parseResponse({ status: 'completed', output: [], ...body }, read)
+  const response = responsesTranslator.parseResponse({ status: 'completed', output: [], ...body }, read)
   return {
-    answer,
-    content: answer.choices[0]?.content,
-    finish: answer.choices[0]?.finish,
+    response,
+    content: response.choices[0]?.content,
+    finish: response.choices[0]?.finish,
     responseWarnings: responseWarnings.list(),
   }
 }
@@ -43,13 +43,22 @@ test('the parser reads the ID, model, usage, and content of a response', () => {
     output_tokens_details: { reasoning_tokens: 40 },
     total_tokens: 12_050,
   }
-  assert.equal(parse({ id: 'resp_1', model: 'm-1', service_tier: 'flex', usage, output: [modelOutput('hi')] }).answer, {
-    id: 'resp_1',
-    model: 'm-1',
-    choices: [{ content: [{ type: 'text', text: 'hi' }], finish: { reason: 'stop' } }],
-    usage: { inputTokens: 12_000, outputTokens: 50, cacheReadTokens: 11_008, cacheWriteTokens: 7, reasoningTokens: 40 },
-    serviceTier: 'flex',
-  })
+  assert.equal(
+    parse({ id: 'resp_1', model: 'm-1', service_tier: 'flex', usage, output: [modelOutput('hi')] }).response,
+    {
+      id: 'resp_1',
+      model: 'm-1',
+      choices: [{ content: [{ type: 'text', text: 'hi' }], finish: { reason: 'stop' } }],
+      usage: {
+        inputTokens: 12_000,
+        outputTokens: 50,
+        cacheReadTokens: 11_008,
+        cacheWriteTokens: 7,
+        reasoningTokens: 40,
+      },
+      serviceTier: 'flex',
+    },
+  )
 })
 
 /** Items, with the expected parts. */

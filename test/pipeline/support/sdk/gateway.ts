@@ -58,18 +58,18 @@ export const outputBy = (format: WireFormat): Provider => vendors[format].output
  */
 export async function openToolLoop(format: WireFormat, clientFormat: ClientFormat) {
   const { baseUrl, output } = vendors[format]
-  const asked: JsonObject[] = []
-  const answer = http.post(`${baseUrl}/*`, async ({ request }) => {
+  const requests: JsonObject[] = []
+  const response = http.post(`${baseUrl}/*`, async ({ request }) => {
     const body = Object(await request.json())
-    asked.push(body)
+    requests.push(body)
     const problems = format === clientFormat ? [] : validators[format](body)
     if (problems.length > 0) return HttpResponse.json({ error: { message: problems.join('; ') } }, { status: 400 })
-    const { whole, events } = hasResults(body) ? output.answer : output.calls
+    const { whole, events } = hasResults(body) ? output.response : output.calls
     return isStream(request.url, body)
       ? new HttpResponse(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
       : HttpResponse.json(whole)
   })
-  return { ...(await openBefore(format, upstream(answer))), asked }
+  return { ...(await openBefore(format, upstream(response))), requests }
 }
 
 const hasResults = (body: JsonObject) =>

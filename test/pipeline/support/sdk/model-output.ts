@@ -214,7 +214,7 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>>
       groundingChunks: pages.map(({ url, title }) => ({ web: { uri: url, title } })),
       groundingSupports: [{ segment: { endIndex: 2, text: 'It' }, groundingChunkIndices: pages.map((_, at) => at) }],
     }
-    const answer = (some: JsonObject[], isLast: boolean) => ({
+    const respond = (some: JsonObject[], isLast: boolean) => ({
       candidates: [
         {
           content: { role: 'model', parts: some },
@@ -239,8 +239,8 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => ModelOutput>>
       return [...split(text).map((piece) => ({ text: piece, ...rest })), ...last]
     })
     return {
-      whole: answer(parts, true),
-      events: pieces.map((part, at) => data(answer([part], at === pieces.length - 1))),
+      whole: respond(parts, true),
+      events: pieces.map((part, at) => data(respond([part], at === pieces.length - 1))),
     }
   },
 }

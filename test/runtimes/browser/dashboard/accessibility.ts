@@ -25,36 +25,36 @@ const DIALOGS: ReadonlyArray<readonly [link: string, button: RegExp, then?: RegE
 
 /** Can everybody use each page and dialog, in light and dark, on a desk and in a hand? */
 export function everybodyCanUseIt(test: Suite<{ browser?: Browser }>): void {
-  let served: Served
+  let server: Served
   test.before(async () => {
-    served = await serveDashboard()
-    await fill(served)
+    server = await serveDashboard()
+    await fill(server)
   })
-  test.after(() => served?.close())
+  test.after(() => server?.close())
 
   for (const width of [1280, 360])
     test(`axe finds nothing serious in any page or dialog, light and dark, ${width} pixels wide`, {
       timeoutMs: 300_000,
     }, async ({ browser }) => {
       // One after the other: a key that is pressed can miss a window while another one of the browser is used.
-      for (const scheme of ['light', 'dark'] as const) await lookAround(browser as Browser, served, { scheme, width })
+      for (const scheme of ['light', 'dark'] as const) await lookAround(browser as Browser, server, { scheme, width })
     })
 }
 
 /** Looks at each page and dialog with axe. */
 async function lookAround(
   browser: Browser,
-  served: Served,
+  server: Served,
   { scheme, width }: { scheme: 'light' | 'dark'; width: number },
 ): Promise<void> {
-  const { page, faults, close } = await visit(browser, served.url, { scheme, width })
+  const { page, faults, close } = await visit(browser, server.url, { scheme, width })
   await settled(page)
   await page.evaluate(await axe())
   const found: string[] = []
   const look = async (where: string) => found.push(...(await violations(page)).map((one) => `${where}: ${one}`))
   const links = await page.locator('nav a').evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
   assert.ok(links.length >= 9)
-  for (const link of [...links, `#/requests/${await lastRequest(served)}`, '#/nowhere']) {
+  for (const link of [...links, `#/requests/${await lastRequest(server)}`, '#/nowhere']) {
     await goTo(page, link)
     await look(link)
     const shown = await page.evaluate('document.documentElement.scrollWidth')

@@ -30,15 +30,15 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
     timeoutMs: 300_000,
   }, async ({ browser }) => {
     let content = ''
-    const served = await serveDashboard({
+    const server = await serveDashboard({
       fetch: async () => Response.json({ error: { message: content } }, { status: 400 }),
     })
-    const { api } = served.gateway
-    const made: string[] = []
+    const { api } = server.gateway
+    const created: string[] = []
     /** Ignores names that the gateway rejects, because they can't be shown. */
     const attempt = async (what: string, act: () => Promise<unknown>) => {
       await act().then(
-        () => made.push(what),
+        () => created.push(what),
         () => {},
       )
     }
@@ -52,18 +52,18 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
       )
       await attempt('combo', () => api.combos.create({ name: text, models: ['openai/gpt-5-mini'] }))
       await attempt('alias', () => api.aliases.set({ alias: text, model: text }))
-      await (await served.ask({ model: text, user: text })).text()
-      await (await served.ask({ model: 'openai/gpt-5-mini', user: text })).text()
+      await (await server.send({ model: text, user: text })).text()
+      await (await server.send({ model: 'openai/gpt-5-mini', user: text })).text()
     }
-    for (const kind of ['key', 'group', 'connection']) assert.ok(made.includes(kind), `no ${kind} was made`)
-    await Promise.all([1280, 360].map((width) => textsStayTexts(browser as Browser, served, width)))
-    await served.close()
+    for (const kind of ['key', 'group', 'connection']) assert.ok(created.includes(kind), `no ${kind} was made`)
+    await Promise.all([1280, 360].map((width) => textsStayTexts(browser as Browser, server, width)))
+    await server.close()
   })
 
   test('exported spreadsheet files contain no formulas from attackers', async ({ browser }) => {
-    const served = await serveDashboard()
-    for (const text of TEXTS) await (await served.ask({ model: text, user: text })).text()
-    const { page, close } = await visit(browser as Browser, served.url)
+    const server = await serveDashboard()
+    for (const text of TEXTS) await (await server.send({ model: text, user: text })).text()
+    const { page, close } = await visit(browser as Browser, server.url)
     for (const by of ['model', 'user']) {
       await goTo(page, `#/usage?by=${by}`)
       const [download] = await Promise.all([
@@ -75,16 +75,16 @@ export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
       assert.not.match(text, /(?:^|[,\n])"?[=+@]/)
     }
     await close()
-    await served.close()
+    await server.close()
   })
 }
 
 /** Looks at all pages and at the dialogs of keys in a window of this width. */
-async function textsStayTexts(browser: Browser, served: Served, width: number): Promise<void> {
-  const { page, faults, close } = await visit(browser, served.url, { width })
+async function textsStayTexts(browser: Browser, server: Served, width: number): Promise<void> {
+  const { page, faults, close } = await visit(browser, server.url, { width })
   await settled(page)
   const links = await page.locator('nav a').evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
-  const { requests } = await served.gateway.api.usage.requests()
+  const { requests } = await server.gateway.api.usage.requests()
   for (const by of ['key', 'model', 'user', 'target']) links.push(`#/usage?by=${by}`)
   const wide: string[] = []
   for (const link of [...links, ...requests.slice(0, 20).map(({ id }) => `#/requests/${id}`)]) {

@@ -15,18 +15,18 @@ export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
     await before.gateway.api.combos.create({ name: 'hurt', models: ['openai/gpt-5-mini'] })
     await before.close()
     await damaged(storage, 'combos/', () => 'damaged')
-    const served = await serveDashboard({ storage })
-    const { api } = served.gateway
+    const server = await serveDashboard({ storage })
+    const { api } = server.gateway
     await api.connections.create({ provider: 'openai', name: 'real', apiKey: 'sk-0123456789abcdef' })
     const group = await api.groups.create({ name: 'team', limits: { requests: { total: 5 } } })
     const { key } = await api.keys.create({ name: 'ci', group: group.id, limits: { requests: { month: 4 } } })
-    for (let nth = 0; nth < 4; nth++) await (await served.ask({ model: 'openai/of-no-price' }, { key })).text()
+    for (let nth = 0; nth < 4; nth++) await (await server.send({ model: 'openai/of-no-price' }, { key })).text()
     const { usage, nearLimits } = await api.overview()
     assert.is(usage?.totals.unpriced, 4)
     assert.is(nearLimits?.length, 2)
 
     const calls: string[] = []
-    const { page, faults, close } = await visit(browser as Browser, served.url, {
+    const { page, faults, close } = await visit(browser as Browser, server.url, {
       before: (opened) =>
         opened.route('**/api/**', async (route) => {
           const { pathname } = new URL(route.request().url())
@@ -60,6 +60,6 @@ export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
     assert.is(await page.locator('table').first().locator('tbody tr').count(), 1)
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 }

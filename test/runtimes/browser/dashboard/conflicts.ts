@@ -229,12 +229,12 @@ export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
   test("a conflicting edit shows both versions, keeps the user's input, and is saved when repeated", {
     timeoutMs: 300_000,
   }, async ({ browser }) => {
-    const served = await serveDashboard()
-    const { api } = served.gateway
-    await fill(served)
+    const server = await serveDashboard()
+    const { api } = server.gateway
+    await fill(server)
     await api.settings.update({ maxAttempts: 3 })
     await api.customModels.create({ providerAlias: 'openai', id: 'own', type: 'llm', prices: { input: 1 } })
-    const { page, faults, close } = await visit(browser as Browser, served.url) // launched before
+    const { page, faults, close } = await visit(browser as Browser, server.url) // launched before
     const reloads = await holdReloads(page)
     for (const { name, link, begin, theirs, says, button, typed, mine, becomes } of conflicts) {
       await goTo(page, '#/')
@@ -265,6 +265,6 @@ export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
       [],
     )
     await close()
-    await served.close()
+    await server.close()
   })
 }

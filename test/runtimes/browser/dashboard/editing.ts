@@ -134,21 +134,21 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
   })
 
   test('the settings control whether the API lists key values', async ({ browser }) => {
-    const served = await serveDashboard()
-    const { page, faults, close } = await visit(browser as Browser, served.url)
+    const server = await serveDashboard()
+    const { page, faults, close } = await visit(browser as Browser, server.url)
     await goTo(page, '#/settings')
     const box = page.getByLabel('Include key values when the API lists keys')
     assert.ok(await box.isChecked())
     await box.uncheck()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved.').waitFor()
-    assert.is((await served.gateway.api.settings.get()).showKeyValues, false)
+    assert.is((await server.gateway.api.settings.get()).showKeyValues, false)
     await goTo(page, '#/')
     await goTo(page, '#/settings')
     assert.not.ok(await box.isChecked())
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 
   test('a gateway error is shown next to its form field, which gets the focus', async ({ browser }) => {
@@ -213,9 +213,9 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
   })
 
   test('the form rejects a token that is invalid in a header, typed or in the URL', async ({ browser }) => {
-    const served = await serveDashboard()
+    const server = await serveDashboard()
     for (const token of ['d\u043ekument', 'a\u0000b', '\u{1f511}', '%E0%A4%A', 'x%0Ay']) {
-      const { page, faults, close } = await visit(browser as Browser, served.url, { token })
+      const { page, faults, close } = await visit(browser as Browser, server.url, { token })
       await page.getByRole('heading', { name: 'Sign in' }).waitFor()
       await page.locator('.problem').waitFor()
       assert.is(await page.evaluate('sessionStorage.length'), 0)
@@ -228,23 +228,23 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       )
       await close()
     }
-    await served.close()
+    await server.close()
   })
 
   test('everything fits at 1,280 pixels, and labels are readable at 360', async ({ browser }) => {
-    const served = await serveDashboard()
-    await fill(served)
-    const { connections } = await served.gateway.api.connections.list()
+    const server = await serveDashboard()
+    await fill(server)
+    const { connections } = await server.gateway.api.connections.list()
     for (const { id, name } of connections)
-      await served.gateway.api.connections.update(id, {
+      await server.gateway.api.connections.update(id, {
         name: `${name} with a long name`,
         isActive: false,
         draining: true,
       })
     const spare = connections.find(({ name }) => name === 'spare')
-    await served.gateway.api.connections.update(spare?.id ?? '', { isActive: true })
-    await (await served.ask({ model: 'fast' })).text() // "groq" fails: there is health to reset
-    const { page, close } = await visit(browser as Browser, served.url)
+    await server.gateway.api.connections.update(spare?.id ?? '', { isActive: true })
+    await (await server.send({ model: 'fast' })).text() // "groq" fails: there is health to reset
+    const { page, close } = await visit(browser as Browser, server.url)
     for (const link of ['#/targets', '#/keys', '#/combos', '#/models']) {
       await goTo(page, link)
       const cut: string[] = await page.evaluate(
@@ -262,18 +262,18 @@ export function recordsAreEdited(test: Suite<{ browser?: Browser }>): void {
       assert.ok(height >= 11, `labels on ${link} are ${height} pixels high`)
     }
     await close()
-    await served.close()
+    await server.close()
   })
 
   test('a streamed attempt shows the time to its first token', async ({ browser }) => {
-    const served = await serveDashboard()
-    await fill(served)
-    const { requests } = await served.gateway.api.usage.requests({ end: 'complete' })
-    const { page, close } = await visit(browser as Browser, served.url)
+    const server = await serveDashboard()
+    await fill(server)
+    const { requests } = await server.gateway.api.usage.requests({ end: 'complete' })
+    const { page, close } = await visit(browser as Browser, server.url)
     await goTo(page, `#/requests/${requests[0]?.id}`)
     await page.getByText(/first token after .+, .+ total/).waitFor()
     await close()
-    await served.close()
+    await server.close()
   })
 }
 
@@ -293,9 +293,9 @@ async function withDialog(
   [link, button]: readonly [string, string],
   use: (opened: Opened) => Promise<void>,
 ): Promise<void> {
-  const served = await serveDashboard()
-  await fill(served)
-  const { page, faults, close } = await visit(browser as Browser, served.url) // launched before
+  const server = await serveDashboard()
+  await fill(server)
+  const { page, faults, close } = await visit(browser as Browser, server.url) // launched before
   const dialog = page.getByRole('dialog')
   async function reopen() {
     await goTo(page, '#/nowhere')
@@ -304,13 +304,13 @@ async function withDialog(
     await dialog.waitFor()
   }
   await reopen()
-  await use({ page, dialog, api: served.gateway.api, reopen })
+  await use({ page, dialog, api: server.gateway.api, reopen })
   assert.equal(
     faults.filter((fault) => !/status of 40[04]/.test(fault)),
     [],
   )
   await close()
-  await served.close()
+  await server.close()
 }
 
 async function save(dialog: Locator): Promise<void> {

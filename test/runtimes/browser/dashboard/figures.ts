@@ -19,8 +19,8 @@ export function figuresAreShown(test: Suite<{ browser?: Browser }>): void {
   test('the overview and the usage page show percentiles and the preceding period, from one call each', async ({
     browser,
   }) => {
-    const { served, now } = await withTwoDays()
-    const { page, faults, close } = await visit(browser as Browser, served.url, { now })
+    const { server, now } = await withTwoDays()
+    const { page, faults, close } = await visit(browser as Browser, server.url, { now })
     await goTo(page, '#/settings')
     const requested = callsOf(page)
 
@@ -42,15 +42,15 @@ export function figuresAreShown(test: Suite<{ browser?: Browser }>): void {
     await page.locator('svg title', { hasText: 'Requests over time' }).waitFor({ state: 'attached' })
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 
   test('the models page shows all kinds with their prices, and the gateway performs the search', async ({
     browser,
   }) => {
-    const served = await serveDashboard({ catalog })
-    await served.gateway.api.connections.create({ provider: 'openai', prices: { gpt: { input: 3, output: 9 } } })
-    const { page, faults, close } = await visit(browser as Browser, served.url)
+    const server = await serveDashboard({ catalog })
+    await server.gateway.api.connections.create({ provider: 'openai', prices: { gpt: { input: 3, output: 9 } } })
+    const { page, faults, close } = await visit(browser as Browser, server.url)
     await goTo(page, '#/models')
     const table = page.getByRole('table', { name: 'Available models' })
     const gpt = table.getByRole('row', { name: /openai\/gpt/ })
@@ -65,23 +65,23 @@ export function figuresAreShown(test: Suite<{ browser?: Browser }>): void {
     assert.match(page.url(), 'kinds=all&q=DRAW')
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 }
 
 /** A gateway whose key "app" has asked once on the day before, and three times since. */
-async function withTwoDays(): Promise<{ served: Served; now: number }> {
+async function withTwoDays(): Promise<{ server: Served; now: number }> {
   const start = Date.now()
   let now = start
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-  const served = await serveDashboard({ catalog, clock: { now: () => now, sleep } })
-  await served.gateway.api.connections.create({ provider: 'openai' })
-  const { key } = await served.gateway.api.keys.create({ name: 'app' })
-  const ask = async () => (await served.ask({ model: 'openai/gpt' }, { key })).text()
-  await ask()
+  const server = await serveDashboard({ catalog, clock: { now: () => now, sleep } })
+  await server.gateway.api.connections.create({ provider: 'openai' })
+  const { key } = await server.gateway.api.keys.create({ name: 'app' })
+  const send = async () => (await server.send({ model: 'openai/gpt' }, { key })).text()
+  await send()
   now += 30 * 3_600_000
-  for (let nth = 0; nth < 3; nth++) await ask()
-  return { served, now }
+  for (let nth = 0; nth < 3; nth++) await send()
+  return { server, now }
 }
 
 /** The paths below `/api` that a page requests from now on, without streams. Each call starts over. */

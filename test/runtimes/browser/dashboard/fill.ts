@@ -1,7 +1,7 @@
 import type { Served } from './site.ts'
 
 /** Records and requests of each kind, so that every page has something to show. */
-export async function fill({ gateway: { api }, ask }: Served): Promise<void> {
+export async function fill({ gateway: { api }, send }: Served): Promise<void> {
   const group = await api.groups.create({ name: 'team', limits: { usd: { month: 50 } } })
   await api.connections.create({ provider: 'openai', name: 'main', apiKey: 'sk-0123456789abcdef', priority: 1 })
   await api.connections.create({ provider: 'groq', name: 'spare', apiKey: 'gsk_0123456789abcdef' })
@@ -23,5 +23,5 @@ export async function fill({ gateway: { api }, ask }: Served): Promise<void> {
     ['nothing', ci.key],
     ['fast', bob.key],
   ] as const)
-    await (await ask({ model, user: 'someone' }, { key })).text()
+    await (await send({ model, user: 'someone' }, { key })).text()
 }

@@ -7,9 +7,9 @@ import { goTo, settled, visit } from './visit.ts'
 /** Tests the behavior of a hidden tab. */
 export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
   test('a hidden tab sends no requests, and catches up once it is visible again', async ({ browser }) => {
-    const served = await serveDashboard()
-    await fill(served)
-    const { page, faults, close } = await visit(browser as Browser, served.url, { movesTime: true }) // launched before
+    const server = await serveDashboard()
+    await fill(server)
+    const { page, faults, close } = await visit(browser as Browser, server.url, { movesTime: true }) // launched before
     await settled(page)
     await page.evaluate(
       "Object.defineProperty(document, 'hidden', { configurable: true, get: () => globalThis.isAway === true })",
@@ -26,8 +26,8 @@ export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
     await left
     const sent: string[] = []
     page.on('request', (request) => sent.push(new URL(request.url()).pathname))
-    await served.gateway.api.keys.create({ name: 'made-meanwhile' })
-    await (await served.ask({ model: 'cheap' })).text()
+    await server.gateway.api.keys.create({ name: 'made-meanwhile' })
+    await (await server.send({ model: 'cheap' })).text()
     await page.clock.runFor(60_000)
     await page.waitForTimeout(200) // for requests on their way
     assert.equal(sent, [])
@@ -40,6 +40,6 @@ export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
       [],
     )
     await close()
-    await served.close()
+    await server.close()
   })
 }

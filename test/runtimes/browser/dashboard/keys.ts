@@ -15,8 +15,8 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
   test('the gateway pages and searches keys, and the dashboard never blocks for long', {
     timeoutMs: 400_000,
   }, async ({ browser }) => {
-    const served = await manyKeys()
-    const { page, faults, close } = await visit(browser as Browser, served.url, { path: '/admin/' })
+    const server = await manyKeys()
+    const { page, faults, close } = await visit(browser as Browser, server.url, { path: '/admin/' })
     await settled(page)
     await page.evaluate(
       "globalThis.long = []; setTimeout(() => new PerformanceObserver((list) => long.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' }), 1000)",
@@ -41,15 +41,15 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
     assert.ok(Math.max(0, ...long) <= BUSY_MS, `tasks of ${long} ms`)
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 
   test('with a read-only token, only buttons that show details are enabled', async ({ browser }) => {
-    const served = await serveDashboard({
+    const server = await serveDashboard({
       management: { token: 'a-token-of-the-operator-0123456789', readToken: READ_TOKEN },
     })
-    await fill(served)
-    const { page, faults, close } = await visit(browser as Browser, served.url, { token: READ_TOKEN })
+    await fill(server)
+    const { page, faults, close } = await visit(browser as Browser, server.url, { token: READ_TOKEN })
     for (const [link, ...open] of [
       ['#/keys', 'Limits: bob', 'Limits: ci', 'Limits: old', 'Limits: team', 'Sign out'],
       ['#/targets', 'Sign out'],
@@ -65,15 +65,15 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
     }
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 
   test('deleting a key used today requires typing its name, and a page without clipboard access selects the text', async ({
     browser,
   }) => {
-    const served = await serveDashboard()
-    await fill(served)
-    const { page, faults, close } = await visit(browser as Browser, served.url)
+    const server = await serveDashboard()
+    await fill(server)
+    const { page, faults, close } = await visit(browser as Browser, server.url)
     await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     await page.reload()
     await goTo(page, '#/keys')
@@ -99,18 +99,18 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
     await page.getByRole('row', { name: /^ci / }).waitFor({ state: 'detached' })
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 }
 
 /** A gateway with this many keys, the last of which is in a group. */
 async function manyKeys(): Promise<Served> {
-  const served = await serveDashboard()
-  const { keys, groups } = served.gateway.api
+  const server = await serveDashboard()
+  const { keys, groups } = server.gateway.api
   const group = await groups.create({ name: 'team' })
   const make = (nth: number) =>
     keys.create({ name: `key-${String(nth).padStart(6, '0')}`, ...(nth === MANY - 1 && { group: group.id }) })
   for (let nth = 0; nth < 100; nth++) await make(nth) // those that the test sees are in their order
   for (let at = 100; at < MANY; at += 100) await Promise.all(Array.from({ length: 100 }, (_, nth) => make(at + nth)))
-  return served
+  return server
 }

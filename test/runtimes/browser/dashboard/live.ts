@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { memoryStorage } from '../../../../adapters/storage/memory.ts'
 import { assert, type Suite } from '../../../support/suite.ts'
-import { answer, serveDashboard } from './site.ts'
+import { respond, serveDashboard } from './site.ts'
 import { goTo, visit } from './visit.ts'
 
 /** Tests the view of requests in flight and of a restarted gateway. */
@@ -17,7 +17,7 @@ export function whatRunsIsSeen(test: Suite<{ browser?: Browser }>): void {
     const first = await serveDashboard({
       storage,
       fetch: async (input: string | URL | Request, init?: RequestInit) => {
-        const response = await answer(input, init)
+        const response = await respond(input, init)
         if (!response.ok || !response.body) return response
         const whole = await response.text()
         const end = whole.indexOf('\n\n') + 2
@@ -39,14 +39,14 @@ export function whatRunsIsSeen(test: Suite<{ browser?: Browser }>): void {
 
     const { page, faults, close } = await visit(browser as Browser, first.url) // launched before
     await goTo(page, '#/requests')
-    const answered = await first.ask({ model: 'fast' })
+    const reply = await first.send({ model: 'fast' })
     const running = page.getByRole('row', {
       name: /fast groq\/llama-3\.3-70b-versatile 503 server error → openai\/gpt-5-mini .*In progress/,
     })
     await running.waitFor()
     await running.getByText(/Time to first token/).waitFor()
     finish()
-    await answered.text()
+    await reply.text()
     await page.getByRole('row', { name: /fast openai\/gpt-5-mini 200 Completed/ }).waitFor()
     assert.is(await running.count(), 0)
 
@@ -67,7 +67,7 @@ export function whatRunsIsSeen(test: Suite<{ browser?: Browser }>): void {
     await page.getByText(/The gateway hasn’t responded since/).waitFor()
     const second = await serveDashboard({ storage, port: Number(new URL(first.url).port) })
     await page.getByText(/The gateway hasn’t responded since/).waitFor({ state: 'detached' })
-    const refused = await second.ask({ model: 'nobody/nothing' })
+    const refused = await second.send({ model: 'nobody/nothing' })
     await refused.text()
     await page.getByRole('row', { name: /nobody\/nothing/ }).waitFor()
     assert.equal(

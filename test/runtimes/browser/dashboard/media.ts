@@ -63,27 +63,27 @@ export function mediaIsMade(test: Suite<{ browser?: Browser }>): void {
   test('the playground shows an image, plays speech, and transcribes a file, under the strict content security policy', async ({
     browser,
   }) => {
-    const served = await serveDashboard({ fetch: media })
-    await served.gateway.api.connections.create({ provider: 'openai', name: 'OpenAI', apiKey: 'sk-0123456789abcdef' })
-    const { page, faults, close } = await visit(browser as Browser, served.url) // launched before
+    const server = await serveDashboard({ fetch: media })
+    await server.gateway.api.connections.create({ provider: 'openai', name: 'OpenAI', apiKey: 'sk-0123456789abcdef' })
+    const { page, faults, close } = await visit(browser as Browser, server.url) // launched before
     await goTo(page, '#/playground')
-    const ask = async (format: string, model: string) => {
+    const send = async (format: string, model: string) => {
       await page.getByLabel('API format').selectOption(format)
       await page.getByLabel('Model, combo, or alias').fill(model)
       await page.getByRole('button', { name: 'Send', exact: true }).click()
     }
-    await ask('images', 'openai/gpt-image-1')
+    await send('images', 'openai/gpt-image-1')
     const image = page.getByRole('img', { name: 'Output of the model' })
     await image.waitFor()
     await until(page, "document.querySelector('main img').naturalWidth === 1")
     await page.getByText(/^Finished in/).waitFor()
 
-    await ask('speech', 'openai/gpt-4o-mini-tts')
+    await send('speech', 'openai/gpt-4o-mini-tts')
     await until(page, "document.querySelector('audio')?.readyState > 0")
     assert.match((await page.locator('audio').getAttribute('src')) ?? '', /^blob:/)
     assert.is(await image.count(), 0, 'the image of the request before')
 
-    await ask('transcription', 'openai/whisper-1')
+    await send('transcription', 'openai/whisper-1')
     await page.getByText('Choose a file first.').waitFor()
     const file = silence()
     await page
@@ -94,10 +94,10 @@ export function mediaIsMade(test: Suite<{ browser?: Browser }>): void {
     assert.is(received, file.byteLength)
     assert.is(await page.locator('audio').count(), 0)
 
-    await ask('moderation', 'openai/omni-moderation-latest')
+    await send('moderation', 'openai/omni-moderation-latest')
     await until(page, "[...document.querySelectorAll('textarea[readonly]')].at(-1)?.value.includes('flagged')")
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 }

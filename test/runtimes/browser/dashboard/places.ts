@@ -10,9 +10,9 @@ import { goTo, settled, visit } from './visit.ts'
 export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
   for (const basePath of ['', '/ai', '/a/b'])
     test(`the dashboard works below "${basePath}/"`, async ({ browser }) => {
-      const served = await serveDashboard({ basePath })
-      await works(browser as Browser, served.url, `${basePath}/admin`)
-      await served.close()
+      const server = await serveDashboard({ basePath })
+      await works(browser as Browser, server.url, `${basePath}/admin`)
+      await server.close()
     })
 
   for (const [name, basePath] of [
@@ -20,11 +20,11 @@ export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
     ['keeps its prefix', '/gate'],
   ] as const)
     test(`the dashboard works behind a proxy that ${name}`, async ({ browser }) => {
-      const served = await serveDashboard({ basePath })
-      const proxy = await startProxy(served.url, (path) => (basePath === '' ? path.replace(/^\/gate/, '') : path))
+      const server = await serveDashboard({ basePath })
+      const proxy = await startProxy(server.url, (path) => (basePath === '' ? path.replace(/^\/gate/, '') : path))
       await works(browser as Browser, `http://127.0.0.1:${proxy.port}`, '/gate/admin')
       proxy.close()
-      await served.close()
+      await server.close()
     })
 
   test("the dashboard works offline in a service worker, with the page's own gateway", async ({ browser }) => {
@@ -52,8 +52,8 @@ export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
   })
 
   test('the dashboard shows why a token is rejected, and accepts the right one', async ({ browser }) => {
-    const served = await serveDashboard()
-    const { page, faults, close } = await visit(browser as Browser, served.url, { token: 'another' })
+    const server = await serveDashboard()
+    const { page, faults, close } = await visit(browser as Browser, server.url, { token: 'another' })
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.getByRole('alert').getByText(/token/).waitFor()
     assert.not.match(page.url(), 'another')
@@ -63,18 +63,18 @@ export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
     await settled(page)
     assert.equal(withoutStatus(faults), [])
     await close()
-    await served.close()
+    await server.close()
   })
 
   for (const link of ['#/keys', '#/requests'])
     test(`the dashboard asks for the token again if it becomes invalid while ${link} is shown`, async ({ browser }) => {
       let valid = TOKEN
-      const served = await serveDashboard({
+      const server = await serveDashboard({
         management: {
           authorize: ({ headers }) => headers.get('authorization') === `Bearer ${valid}` || 'The admin token is wrong.',
         },
       })
-      const { page, faults, close } = await visit(browser as Browser, served.url)
+      const { page, faults, close } = await visit(browser as Browser, server.url)
       await goTo(page, link)
       valid = 'a-newer-token'
       await page.getByRole('link', { name: 'Overview' }).click()
@@ -85,7 +85,7 @@ export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
       ])
       assert.equal(withoutStatus(faults), [])
       await close()
-      await served.close()
+      await server.close()
     })
 }
 

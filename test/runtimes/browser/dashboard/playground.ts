@@ -32,9 +32,9 @@ async function connect({ gateway }: Served) {
 /** Real requests that an operator makes from the dashboard. */
 export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
   test("an operator can test connections, and see why one doesn't respond", async ({ browser }) => {
-    const served = await serveDashboard()
-    await connect(served)
-    const { page, faults, close } = await visit(browser as Browser, served.url)
+    const server = await serveDashboard()
+    await connect(server)
+    const { page, faults, close } = await visit(browser as Browser, server.url)
     await goTo(page, '#/targets')
     await page.getByRole('button', { name: 'Test: OpenAI' }).click()
     await page
@@ -45,14 +45,14 @@ export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
     await page.getByRole('status').getByText(FAILURE).waitFor()
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 
   test('an operator can call a model in the playground, with and without a key', async ({ browser }) => {
-    const served = await serveDashboard()
-    const { id } = await connect(served)
-    await served.gateway.api.settings.update({ requireApiKey: true })
-    const { page, faults, close } = await visit(browser as Browser, served.url)
+    const server = await serveDashboard()
+    const { id } = await connect(server)
+    await server.gateway.api.settings.update({ requireApiKey: true })
+    const { page, faults, close } = await visit(browser as Browser, server.url)
     await goTo(page, '#/playground')
     await page.getByLabel('Model, combo, or alias').fill('fast')
     await page.getByRole('button', { name: 'Send', exact: true }).click()
@@ -90,7 +90,7 @@ export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await page.getByRole('alert').waitFor()
     await page.locator('dl.facts').getByText('403').waitFor()
-    const [refused] = (await served.gateway.api.usage.requests({ keyId: id })).requests
+    const [refused] = (await server.gateway.api.usage.requests({ keyId: id })).requests
     assert.equal([refused?.keyId, refused?.status], [id, 403])
     await page.locator('dl.facts').getByRole('link').click()
     await page.getByRole('heading', { name: `Request ${refused?.id}` }).waitFor()
@@ -99,13 +99,13 @@ export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
       [],
     )
     await close()
-    await served.close()
+    await server.close()
   })
 
   test("a model's output is always shown as text", async ({ browser }) => {
-    const served = await serveDashboard({ fetch: hostile })
-    await connect(served)
-    const { page, faults, close } = await visit(browser as Browser, served.url)
+    const server = await serveDashboard({ fetch: hostile })
+    await connect(server)
+    const { page, faults, close } = await visit(browser as Browser, server.url)
     await goTo(page, '#/playground')
     await page.getByLabel('Model, combo, or alias').fill('openai/gpt-5-mini')
     await page.getByRole('button', { name: 'Send', exact: true }).click()
@@ -115,7 +115,7 @@ export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
     assert.is(await page.locator('main img, main script').count(), 0)
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 }
 

@@ -102,13 +102,13 @@ interface Opened {
 }
 
 async function withPage(browser: Browser | undefined, use: (opened: Opened) => Promise<void>): Promise<void> {
-  const served = await serveDashboard()
-  await fill(served)
-  const { page, faults, close } = await visit(browser as Browser, served.url) // launched before
-  await use({ page, dialog: page.getByRole('dialog'), api: served.gateway.api })
+  const server = await serveDashboard()
+  await fill(server)
+  const { page, faults, close } = await visit(browser as Browser, server.url) // launched before
+  await use({ page, dialog: page.getByRole('dialog'), api: server.gateway.api })
   assert.equal(faults, [])
   await close()
-  await served.close()
+  await server.close()
 }
 
 const findNamed = async (api: Opened['api'], wanted: string) =>

@@ -12,8 +12,8 @@ const HOUR = 3_600_000
 /** Tests the times on the pages, and the usage of keys over time. */
 export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
   test('usage and requests are shown for yesterday, this month, and custom dates', async ({ browser }) => {
-    const { served, key } = await withHistory()
-    const { page, faults, close } = await visit(browser as Browser, served.url, { now: NOW })
+    const { server, key } = await withHistory()
+    const { page, faults, close } = await visit(browser as Browser, server.url, { now: NOW })
     for (const [query, count] of [
       ['days=1', 24],
       ['days=yesterday', 24],
@@ -50,12 +50,12 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     assert.not.match((await page.locator('tbody th').first().textContent()) ?? '', /Nov/)
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 
   test('duration and cost sort all requests, not only the loaded ones', async ({ browser }) => {
-    const { served } = await withHistory()
-    const { page, faults, close } = await visit(browser as Browser, served.url, { now: NOW })
+    const { server } = await withHistory()
+    const { page, faults, close } = await visit(browser as Browser, server.url, { now: NOW })
     await goTo(page, '#/requests')
     await until(async () => (await rowCount(page)) === 100)
     const first = (column: string) => page.locator('tbody tr').first().locator(`[data-name="${column}"]`).textContent()
@@ -78,14 +78,14 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     assert.is(new Set(ids).size, 200)
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 
   test("keys show this month's spending, the used share of each limit, and the last use", async ({ browser }) => {
-    const { served, key } = await withHistory()
-    const { gateway } = served
+    const { server, key } = await withHistory()
+    const { gateway } = server
     await gateway.api.keys.create({ name: 'idle', limits: { requests: { day: 10 } } })
-    const { page, faults, close } = await visit(browser as Browser, served.url, { now: NOW })
+    const { page, faults, close } = await visit(browser as Browser, server.url, { now: NOW })
     await goTo(page, '#/keys')
     const { costUsd } = (await gateway.api.usage.summary({ from: '2026-11-01', keyId: key })).totals
     const row = page.getByRole('row', { name: /^app/ })
@@ -108,17 +108,17 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     assert.match(page.url(), `keyId=${key}`)
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 
   test('groups show how much of each limit is used, even if no key is listed', async ({ browser }) => {
-    const { served } = await withHistory()
-    const { keys, groups } = served.gateway.api
+    const { server } = await withHistory()
+    const { keys, groups } = server.gateway.api
     const team = await groups.create({ name: 'team', limits: { requests: { day: 10 } } })
     await groups.create({ name: 'empty', limits: { usd: { month: 5 } } })
     await groups.create({ name: 'free' })
     for (const name of ['one', 'two']) await keys.create({ name, group: team.id })
-    const { page, faults, close } = await visit(browser as Browser, served.url, { now: NOW })
+    const { page, faults, close } = await visit(browser as Browser, server.url, { now: NOW })
     await goTo(page, '#/keys')
     const table = page.getByRole('table', { name: 'Groups' })
     const row = (name: string) => table.getByRole('row', { name: new RegExp(`^${name}`) })
@@ -128,12 +128,12 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     assert.is(await table.getByRole('meter').count(), 2)
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 
   test('the list of requests shows how many requests have no record', async ({ browser }) => {
-    const { served } = await withHistory()
-    const { page, faults, close } = await visit(browser as Browser, served.url, {
+    const { server } = await withHistory()
+    const { page, faults, close } = await visit(browser as Browser, server.url, {
       now: NOW,
       before: (opened) =>
         opened.route('**/api/usage/requests*', async (route) => {
@@ -146,27 +146,27 @@ export function timesAreShown(test: Suite<{ browser?: Browser }>): void {
     await page.getByText('1,234 more requests in this time range have no record.').waitFor()
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 
   test('counts that start with the process show the start time', async ({ browser }) => {
-    const { served } = await withHistory()
-    const { page, close } = await visit(browser as Browser, served.url, { now: NOW })
+    const { server } = await withHistory()
+    const { page, close } = await visit(browser as Browser, server.url, { now: NOW })
     await goTo(page, '#/targets')
     await page.getByText('which started on 20 Nov 2026').waitFor()
     await close()
-    await served.close()
+    await server.close()
   })
 }
 
 const rowCount = (page: Page) => page.locator('tbody tr').count()
 
 /** A gateway with a request in each hour from the evening of 31 October on, the first ones of a day slower and more expensive. */
-async function withHistory(): Promise<{ served: Served; key: string }> {
+async function withHistory(): Promise<{ server: Served; key: string }> {
   const clock = { now: () => NOW, sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) }
   const storage = memoryStorage()
-  const served = await serveDashboard({ storage, clock })
-  const { id } = await served.gateway.api.keys.create({ name: 'app' })
+  const server = await serveDashboard({ storage, clock })
+  const { id } = await server.gateway.api.keys.create({ name: 'app' })
   const usage = openInstance(storage, fakeClock(NOW))
   let nth = 0
   for (let at = Date.parse('2026-10-31T19:00:00Z'); at <= NOW; at += HOUR) {
@@ -182,5 +182,5 @@ async function withHistory(): Promise<{ served: Served; key: string }> {
     nth++
   }
   await usage.close()
-  return { served, key: id }
+  return { server, key: id }
 }

@@ -9,16 +9,16 @@ export function codeIsReadOnly(test: Suite<{ browser?: Browser }>): void {
   test('records that are defined in code are marked, and have no buttons that would change them', async ({
     browser,
   }) => {
-    const served = await serveDashboard({
+    const server = await serveDashboard({
       connections: { groq: { apiKey: 'gsk_in-code-0123456789' } },
       combos: { steady: ['openai/gpt-5-mini'] },
       aliases: { small: 'openai/gpt-5-mini' },
       models: { 'openai/own': 'llm' },
       groups: { Staff: {} },
     })
-    await fill(served)
-    await served.gateway.api.customModels.create({ providerAlias: 'openai', id: 'stored' })
-    const { page, faults, close } = await visit(browser as Browser, served.url) // launched before
+    await fill(server)
+    await server.gateway.api.customModels.create({ providerAlias: 'openai', id: 'stored' })
+    const { page, faults, close } = await visit(browser as Browser, server.url) // launched before
     const seen: Record<string, string[]> = {}
     for (const [link, captions] of [
       ['#/targets', ['Connections']],
@@ -45,26 +45,26 @@ export function codeIsReadOnly(test: Suite<{ browser?: Browser }>): void {
     assert.is(await page.locator('.badge').first().getAttribute('title'), 'Change the gateway’s options instead.')
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 
   test('settings that are defined in code are disabled, and the others can be saved', async ({ browser }) => {
     const settings = { usage: { keepRequestsDays: 5 }, limits: { usd: { day: 3 } }, cloudUrl: 'https://cloud.test' }
-    const served = await serveDashboard({ settings })
-    const { page, faults, close } = await visit(browser as Browser, served.url)
+    const server = await serveDashboard({ settings })
+    const { page, faults, close } = await visit(browser as Browser, server.url)
     await goTo(page, '#/settings')
     for (const label of ['Keep individual requests (days)', 'Keep totals (days)', 'Limit', 'Unit'])
       assert.ok(await page.getByLabel(label, { exact: true }).isDisabled(), label)
     await page.getByLabel('Max attempts per request').fill('7')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved.').waitFor()
-    assert.is((await served.gateway.api.settings.get()).maxAttempts, 7)
+    assert.is((await server.gateway.api.settings.get()).maxAttempts, 7)
     await goTo(page, '#/cloud')
     assert.ok(await page.getByLabel('Proxy URL').isDisabled())
     assert.ok(await page.getByLabel('Enrollment token').isEnabled())
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 }
 

@@ -16,14 +16,14 @@ export async function serveDashboard({ port = 0, ...options }: Partial<GatewayOp
     management: { token: TOKEN },
     secret: 's'.repeat(32),
     logger: false,
-    fetch: answer,
+    fetch: respond,
     ...options,
   })
   const server = await serveNode(gateway, { port, hostname: '127.0.0.1' })
   return {
     gateway,
     url: server.url,
-    ask: (body: object, { key = '', basePath = '' } = {}) =>
+    send: (body: object, { key = '', basePath = '' } = {}) =>
       fetch(`${server.url}${basePath}/v1/chat/completions`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...(key !== '' && { authorization: `Bearer ${key}` }) },
@@ -41,7 +41,7 @@ export type Served = Awaited<ReturnType<typeof serveDashboard>>
 export const FAILURE = 'Overloaded, <b>try again</b>'
 
 /** Responds as the providers of these gateways. */
-export const answer: typeof fetch = async (input) => {
+export const respond: typeof fetch = async (input) => {
   if (String(input).includes('groq')) return Response.json({ error: { message: FAILURE } }, { status: 503 })
   const usage = { prompt_tokens: 500, completion_tokens: 100_000, total_tokens: 100_500 }
   const events = [

@@ -9,14 +9,14 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
   test('an operator can create a key with a budget and a combo, watch requests arrive, and find out why they are rejected', async ({
     browser,
   }) => {
-    const served = await serveDashboard()
+    const server = await serveDashboard()
     for (const [provider, apiKey] of [
       ['groq', 'gsk_0123456789abcdef'],
       ['openai', 'sk-0123456789abcdef'],
     ] as const)
-      await served.gateway.api.connections.create({ provider, apiKey })
-    await served.gateway.api.settings.update({ requireApiKey: true })
-    const { page, faults, close } = await visit(browser as Browser, served.url) // launched before
+      await server.gateway.api.connections.create({ provider, apiKey })
+    await server.gateway.api.settings.update({ requireApiKey: true })
+    const { page, faults, close } = await visit(browser as Browser, server.url) // launched before
 
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     assert.not.match(page.url(), TOKEN)
@@ -29,8 +29,8 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
     await page.getByRole('link', { name: 'Requests', exact: true }).click()
     await settled(page)
     await page.getByText('No matching requests.').waitFor()
-    const answered = await served.ask({ model: 'fast' }, { key })
-    assert.match(await answered.text(), 'Hello')
+    const response = await server.send({ model: 'fast' }, { key })
+    assert.match(await response.text(), 'Hello')
     const row = page.getByRole('row', { name: /ci fast openai\/gpt-5-mini 200/ })
     await row.waitFor()
     await row.getByRole('link').click()
@@ -42,7 +42,7 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
 
     await page.getByRole('link', { name: '← All requests' }).click()
     await settled(page)
-    const refused = await served.ask({ model: 'fast' }, { key })
+    const refused = await server.send({ model: 'fast' }, { key })
     assert.is(refused.status, 402)
     await refused.text()
     await page
@@ -58,7 +58,7 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
     await page.getByRole('link', { name: 'Keys', exact: true }).click()
     await page.getByRole('button', { name: 'Pause: ci' }).click()
     await page.getByRole('button', { name: 'Resume: ci' }).waitFor()
-    const paused = await served.ask({ model: 'fast' }, { key })
+    const paused = await server.send({ model: 'fast' }, { key })
     assert.is(paused.status, 403)
     await paused.text()
     await page.getByRole('link', { name: 'Requests', exact: true }).click()
@@ -75,7 +75,7 @@ export function operatorWorks(test: Suite<{ browser?: Browser }>): void {
     assert.not.match(await page.content(), key)
     assert.equal(faults, [])
     await close()
-    await served.close()
+    await server.close()
   })
 }
 

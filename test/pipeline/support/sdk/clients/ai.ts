@@ -41,7 +41,7 @@ const over =
     const { generateText, isStepCount, jsonSchema, streamText, tool } = sdk
     const modelOf = modelsOf(fetch)
 
-    const ask: Client['ask'] = async (model, { stream, signal: abortSignal, onText }) => {
+    const send: Client['send'] = async (model, { stream, signal: abortSignal, onText }) => {
       const callOptions = {
         model: modelOf(model),
         prompt: QUESTION,
@@ -89,7 +89,7 @@ const over =
       return { calls, text: output, inputTokens, outputTokens }
     }
 
-    return { ask, converse }
+    return { send, converse }
   }
 
 const own = { apiKey: 'x' }

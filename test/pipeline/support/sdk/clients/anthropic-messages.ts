@@ -7,7 +7,7 @@ import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from '
 export const createMessagesClient: CreateClient = (fetch) => {
   const client = new Anthropic({ baseURL: 'http://gateway', apiKey: 'x', maxRetries: 0, fetch })
 
-  const ask: Client['ask'] = async (model, { stream, signal, onText }) => {
+  const send: Client['send'] = async (model, { stream, signal, onText }) => {
     const body = { model, max_tokens: 1_000, messages: [{ role: 'user' as const, content: QUESTION }] }
     const textOf = (block: { type: string; text?: string }) => (block.type.startsWith('text') ? block.text : '')
     if (!stream) return (await client.messages.create(body, { signal })).content.map(textOf).join('')
@@ -46,5 +46,5 @@ export const createMessagesClient: CreateClient = (fetch) => {
     throw new Error('it goes on calling')
   }
 
-  return { ask, converse }
+  return { send, converse }
 }

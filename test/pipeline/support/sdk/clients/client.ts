@@ -11,7 +11,7 @@ export interface Manner {
 /** A client, used as its own documentation says. Rejects with the client's own errors. */
 export interface Client {
   /** Sends a single request without tools. */
-  ask(model: string, manner: Manner): Promise<string>
+  send(model: string, manner: Manner): Promise<string>
   /** Runs the whole conversation, including tools. */
   converse(model: string, manner: Manner): Promise<Received>
 }

@@ -6,7 +6,7 @@ import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from '
 export const createGeminiClient: CreateClient = (fetch) => {
   const client = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: 'http://gateway', fetch } })
 
-  const ask: Client['ask'] = async (model, { stream, signal, onText }) => {
+  const send: Client['send'] = async (model, { stream, signal, onText }) => {
     const requestOptions = { model, contents: QUESTION, config: signal ? { abortSignal: signal } : {} }
     if (!stream) return (await client.models.generateContent(requestOptions)).text ?? ''
     const text = await listen(await client.models.generateContentStream(requestOptions), (chunk) => chunk.text, onText)
@@ -21,14 +21,14 @@ export const createGeminiClient: CreateClient = (fetch) => {
     const calls: Received['calls'] = []
     let message: string | Part[] = QUESTION
     for (let step = 0; step < MAX_STEPS; step++) {
-      const answers: GenerateContentResponse[] = []
-      if (stream) for await (const chunk of await chat.sendMessageStream({ message })) answers.push(chunk)
-      else answers.push(await chat.sendMessage({ message }))
-      const parts = answers.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? [])
+      const responses: GenerateContentResponse[] = []
+      if (stream) for await (const chunk of await chat.sendMessageStream({ message })) responses.push(chunk)
+      else responses.push(await chat.sendMessage({ message }))
+      const parts = responses.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? [])
       const called = parts.flatMap(({ functionCall }) => (functionCall ? [functionCall] : []))
       if (called.length === 0) {
         const text = parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('')
-        const counts = answers.at(-1)?.usageMetadata
+        const counts = responses.at(-1)?.usageMetadata
         return { calls, text, inputTokens: counts?.promptTokenCount, outputTokens: counts?.candidatesTokenCount }
       }
       message = called.map(({ id, name: called = '', args }): Part => {
@@ -39,5 +39,5 @@ export const createGeminiClient: CreateClient = (fetch) => {
     throw new Error('it goes on calling')
   }
 
-  return { ask, converse }
+  return { send, converse }
 }

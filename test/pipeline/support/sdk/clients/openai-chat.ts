@@ -10,7 +10,7 @@ const definition = { name, description, parameters: schema }
 export const createChatClient: CreateClient = (fetch) => {
   const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', maxRetries: 0, fetch })
 
-  const ask: Client['ask'] = async (model, { stream, signal, onText }) => {
+  const send: Client['send'] = async (model, { stream, signal, onText }) => {
     const body = { model, messages: [{ role: 'user' as const, content: QUESTION }] }
     if (!stream) return (await client.chat.completions.create(body, { signal })).choices[0]?.message.content ?? ''
     const chunks = client.chat.completions.stream(body, { signal })
@@ -19,7 +19,7 @@ export const createChatClient: CreateClient = (fetch) => {
     return text
   }
 
-  return { ask, converse: (model, { stream }) => (stream ? runTools(client, model) : create(client, model)) }
+  return { send, converse: (model, { stream }) => (stream ? runTools(client, model) : create(client, model)) }
 }
 
 async function create(client: OpenAI, model: string): Promise<Received> {

@@ -7,7 +7,7 @@ import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from '
 export const createResponsesClient: CreateClient = (fetch) => {
   const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'x', maxRetries: 0, fetch })
 
-  const ask: Client['ask'] = async (model, { stream, signal, onText }) => {
+  const send: Client['send'] = async (model, { stream, signal, onText }) => {
     const body = { model, input: QUESTION, store: false }
     if (!stream) return (await client.responses.create(body, { signal })).output_text
     const events = client.responses.stream(body, { signal })
@@ -50,5 +50,5 @@ export const createResponsesClient: CreateClient = (fetch) => {
     throw new Error('it goes on calling')
   }
 
-  return { ask, converse }
+  return { send, converse }
 }

@@ -79,5 +79,5 @@ export const messagesProvider: Provider = {
     'tool_use',
     [20, 30],
   ),
-  answer: modelOutput([{ type: 'text', text: ANSWER.join('') }], 'end_turn', [50, 12]),
+  response: modelOutput([{ type: 'text', text: ANSWER.join('') }], 'end_turn', [50, 12]),
 }

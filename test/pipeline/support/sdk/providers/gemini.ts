@@ -10,7 +10,7 @@ const usage = (prompt: number, candidates: number, thoughts = 0) => ({
 })
 
 /** Builds a response as Google sends it: calls have no ID, and also end with `STOP`. */
-const answer = (parts: Part[], counts: object, finishReason?: FinishReason) => ({
+const respond = (parts: Part[], counts: object, finishReason?: FinishReason) => ({
   candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason && { finishReason }) }],
   usageMetadata: counts,
   modelVersion: 'm',
@@ -20,8 +20,8 @@ const answer = (parts: Part[], counts: object, finishReason?: FinishReason) => (
 function output(parts: Part[], counts: object): ModelOutput {
   const last = parts.length - 1
   return {
-    whole: answer(parts, counts, FinishReason.STOP),
-    events: parts.map((part, at) => data(answer([part], counts, at === last ? FinishReason.STOP : undefined))),
+    whole: respond(parts, counts, FinishReason.STOP),
+    events: parts.map((part, at) => data(respond([part], counts, at === last ? FinishReason.STOP : undefined))),
   }
 }
 
@@ -39,7 +39,7 @@ export const geminiProvider: Provider = {
     ],
     usage(20, 20, 10),
   ),
-  answer: output(
+  response: output(
     ANSWER.map((text) => ({ text })),
     usage(50, 12),
   ),

@@ -66,7 +66,7 @@ export const chatProvider: Provider = {
       'data: [DONE]\n\n',
     ],
   },
-  answer: {
+  response: {
     whole: {
       ...head,
       object: 'chat.completion',

@@ -123,7 +123,7 @@ export const responsesProvider: Provider = {
     ],
     [20, 30],
   ),
-  answer: modelOutput(
+  response: modelOutput(
     [
       {
         type: 'message',

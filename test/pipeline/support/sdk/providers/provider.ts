@@ -1,7 +1,7 @@
 /** A provider's two responses in its own format: first the calls, then the text. */
 export interface Provider {
   calls: ModelOutput
-  answer: ModelOutput
+  response: ModelOutput
 }
 
 export interface ModelOutput {
