@@ -30,7 +30,6 @@ export function checkFeatures(features: readonly Feature[] = []): void {
     if (conflicting)
       throw new TypeError(`The feature "${name}" can't add operations to gateway.api.${conflicting}. Rename them.`)
   }
-  checkDistinct(features.flatMap(({ name, operations = {} }) => listOperationNames(name, operations)))
 }
 
 const FEATURE_METHODS = ['aroundRequest', 'aroundCall', 'aroundAttempt', 'events', 'close']
@@ -59,15 +58,26 @@ const withoutNames = (path: string) => path.replaceAll(/:\w+/g, ':')
 /** Throws a TypeError if a route is defined twice, whether by one feature or by two. */
 export const checkRoutes = (features: ReadonlyArray<RouteOwner>): void =>
   checkDistinct(
-    features.flatMap(({ name: feature, routes = [], areas = [] }) =>
-      [...routes, ...areas.flatMap(listRoutes)].map(({ method, path }) => ({
-        feature,
+    features.flatMap((feature) =>
+      listFeatureRoutes(feature).map(({ method, path }) => ({
+        feature: feature.name,
         what: `the route ${method} ${withoutNames(path)}`,
         advice: 'Change one of the paths.',
       })),
     ),
   )
 
+/** Throws a TypeError if an operation of the management API is defined twice. */
+export const checkOperations = (features: ReadonlyArray<Pick<BuiltInFeature, 'name' | 'operations'>>): void =>
+  checkDistinct(features.flatMap(({ name, operations = {} }) => listOperationNames(name, operations)))
+
+/** Lists the routes of a feature that need a client key. */
+export const listFeatureRoutes = ({ routes = [], areas = [] }: RouteOwner): NonNullable<RouteOwner['routes']> => [
+  ...routes,
+  ...areas.flatMap(listRoutes),
+]
+
+/** A feature, or the gateway itself, with its routes. */
 interface RouteOwner extends Pick<BuiltInFeature, 'name' | 'areas'> {
   routes?: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>>
 }

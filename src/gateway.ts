@@ -90,11 +90,11 @@ export function createGateway<const Extend extends readonly Feature[] = []>(
   return createGatewayWith(options).gateway as Gateway<FeatureApi<Extend>> // has the operations of all features
 }
 
-/** Creates a gateway from checked options, its store, and its limit counters. */
+/** Creates a gateway from checked options, its store, its limit counters, and the list of its features. */
 export function createGatewayWith(
   options: GatewayOptions,
   internals: Internals = {},
-): { gateway: Gateway; store: Store; ledger(): Promise<Ledger> } {
+): { gateway: Gateway; store: Store; ledger(): Promise<Ledger>; features: readonly BuiltInFeature[] } {
   const { dashboard, observe = [] } = options
   const core = createCore(options, internals)
   const pipeline = createPipeline({
@@ -102,7 +102,6 @@ export function createGatewayWith(
     readRequestSettings: async (source) =>
       (await import('./features/request-models/request-settings.ts')).readRequestSettings(source),
   })
-  const extensions = (options.extend ?? []).map(adaptFeature)
 
   const accounts = createAccountsFeature({
     ...{ ...core, options: options.accounts, maxAgeMs: core.limits.storeMaxAgeMs },
@@ -125,7 +124,7 @@ export function createGatewayWith(
     ...core,
     ...{
       pipeline,
-      extensions,
+      features: () => features,
       options,
       route,
       promptCaching,
@@ -144,7 +143,7 @@ export function createGatewayWith(
     serve: (exchange, authenticator) => gateway.exchange(exchange, authenticator),
   })
 
-  const features: Array<BuiltInFeature | undefined> = [
+  const listed: Array<BuiltInFeature | undefined> = [
     guards,
     live.feature,
     createConcurrencyLimit(core),
@@ -158,17 +157,18 @@ export function createGatewayWith(
     createHooks(core),
     management,
     dashboard && { name: 'dashboard', areas: [createPage(dashboard)] },
-    ...createObservers(observe, { ...core, pipeline, api: management.api, isOneOfMany: isShortLived() }),
-    ...extensions,
+    ...createObservers(observe, { ...core, pipeline, getApi: () => management.api, isOneOfMany: isShortLived() }),
+    ...(options.extend ?? []).map(adaptFeature),
     route,
     guards, // checked again, because a step may have chosen another combo
     promptCaching,
   ]
+  const features = listed.filter((feature) => feature !== undefined)
 
   const gateway = compose({
     core,
     pipeline,
-    features: features.filter((feature) => feature !== undefined),
+    features,
     ...{
       options,
       internals,
@@ -206,5 +206,6 @@ export function createGatewayWith(
     gateway: isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable,
     store: core.store,
     ledger: limits.ledger,
+    features,
   } // the doc of `Gateway` explains the difference
 }

@@ -13,7 +13,7 @@ import type { Exchange, Reply } from '../lib/exchange.ts'
 import { isObject } from '../lib/json.ts'
 import type { BodyLimits } from '../lib/timed-body.ts'
 import { VERSION } from '../lib/version.ts'
-import { getWritableStore, type WritableStore } from '../records/writable-store.ts'
+import { getWritableStore } from '../records/writable-store.ts'
 import { ANONYMOUS } from '../request/caller.ts'
 import type { ManagementOptions } from '../request/door/management-options.ts'
 import { createRouter, type HttpRoute } from '../request/door/router.ts'
@@ -31,8 +31,8 @@ export interface ServingOptions {
   publicOrigin: string | undefined
   bodyLimits: BodyLimits
   basePath: string
-  /** The features from the `extend` option, with their operations. */
-  extensions: readonly BuiltInFeature[]
+  /** All features of the gateway, and the operations that they add. */
+  features: readonly BuiltInFeature[]
   operations: FeatureOperations
   admit(): void
   resume(exchange: Exchange): Promise<void>
@@ -58,7 +58,7 @@ export function createManagementApi(
     publicOrigin,
     bodyLimits: limits,
     basePath,
-    extensions,
+    features,
     operations: added,
     admit,
     resume,
@@ -76,7 +76,7 @@ export function createManagementApi(
       import('../admin/http/openapi/result-types.data.ts'),
     ])
     const isOpen = management !== undefined && 'dangerouslyAllowUnauthenticated' in management
-    return describeGateway({ routes, features: extensions, version: VERSION, basePath, resultTypes, isOpen })
+    return describeGateway({ routes, features, version: VERSION, basePath, resultTypes, isOpen })
   }
 
   const feed = new LiveFeed({ ...deps, onError })
@@ -130,9 +130,10 @@ function hideSecrets(api: Management<unknown>): Management<unknown> {
   return { ...api, keys, info, damagedRecords: { ...api.damagedRecords, get } }
 }
 
-/** Creates the routes of all management operations. `limits` are the limits of request bodies. */
-export const managementRoutes = (
-  api: Management<unknown>,
-  limits: BodyLimits = { maxBytes: 1024 * 1024 },
-  store?: WritableStore,
-): HttpRoute[] => createOperationRoutes(groupByRoute(servedOperations()), { api, limits, store })
+/** Creates the routes of all management operations, and of those that features add. */
+export const managementRoutes = (api: Management<unknown>, added: FeatureOperations = {}): HttpRoute[] =>
+  createOperationRoutes(groupByRoute([...servedOperations(), ...listOperations(added)]), {
+    api,
+    limits: { maxBytes: 1024 * 1024 },
+    store: undefined,
+  })

@@ -24,8 +24,8 @@ interface ManagementFeatureDependencies
     dashboard?: object
     observe?: readonly GatewayObserver[]
   }
-  /** The features from the `extend` option. */
-  extensions: readonly BuiltInFeature[]
+  /** Returns all features of the gateway, once all of them have been created. */
+  features(): readonly BuiltInFeature[]
   random(): number
   upstream(): UpstreamFetch
   limits: ManagementApiDependencies['limits'] & { maxManagementBodyBytes: number }
@@ -37,7 +37,7 @@ interface ManagementFeatureDependencies
 
 /** The management API, in process and under `/api`. Its code is loaded on the first call. */
 export interface ManagementFeature extends BuiltInFeature {
-  api: Management<unknown>
+  readonly api: Management<unknown>
   /** Starts cloud sync on the first request, if it is on. */
   resume(exchange?: Exchange): Promise<void>
 }
@@ -46,7 +46,7 @@ export function createManagementFeature(deps: ManagementFeatureDependencies): Ma
   const {
     pipeline,
     options,
-    extensions,
+    features,
     upstream,
     random,
     startTimer,
@@ -58,7 +58,7 @@ export function createManagementFeature(deps: ManagementFeatureDependencies): Ma
     onError,
   } = deps
   const { observe = [], dashboard, cloud = {}, management, publicOrigin } = options
-  const operations = Object.assign({}, ...extensions.map((feature) => feature.operations)) as FeatureOperations // features define their operations with valibot schemas
+  const getOperations = () => collectOperations(features())
   let endLive = () => {}
   const load = once(async () => {
     const { createManagementApi } = await import('./management-api.ts')
@@ -79,7 +79,7 @@ export function createManagementFeature(deps: ManagementFeatureDependencies): Ma
         },
       },
       {
-        ...{ management, publicOrigin, operations, extensions, resume, onError },
+        ...{ management, publicOrigin, features: features(), operations: getOperations(), resume, onError },
         ...{ basePath: deps.basePath, admit: deps.admit },
         bodyLimits: { maxBytes: limits.maxManagementBodyBytes, time: deps.bodyTime },
       },
@@ -90,15 +90,21 @@ export function createManagementFeature(deps: ManagementFeatureDependencies): Ma
   })
   const cloudStart = createCloudStart({ settings: store.settings, clock, load })
   const { resume } = cloudStart
+  const createApi = () =>
+    deferManagement(async () => {
+      const { api } = await load()
+      await resume()
+      return api
+    }, getOperations())
+  let api: ReturnType<typeof createApi> | undefined
 
   return {
     name: 'management',
     areas: [{ path: '/api', serve: async ({ path, exchange }) => (await load()).serve(path, exchange) }],
-    api: deferManagement(async () => {
-      const { api } = await load()
-      await resume()
+    get api() {
+      api ??= createApi()
       return api
-    }, operations),
+    },
     resume,
     async close() {
       endLive()
@@ -106,3 +112,7 @@ export function createManagementFeature(deps: ManagementFeatureDependencies): Ma
     },
   }
 }
+
+/** Returns the operations that features add to the management API. */
+export const collectOperations = (features: readonly BuiltInFeature[]): FeatureOperations =>
+  Object.assign({}, ...features.map(({ operations }) => operations)) // features define their operations with valibot schemas

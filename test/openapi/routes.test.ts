@@ -1,28 +1,18 @@
 import { createTryRoute } from '../../src/admin/http/try.ts'
-import { accountRoutes } from '../../src/features/limits/account-routes.ts'
-import { createListingRoutes } from '../../src/features/listing/listing-routes.ts'
 import { liveRoute } from '../../src/features/live/live.ts'
 import { liveUsageRoute } from '../../src/features/live/usage-live.ts'
-import { managementRoutes } from '../../src/management/management-api.ts'
 import { endpoints } from '../../src/protocols/kinds/kinds.ts'
-import { createModelRoutes } from '../../src/request/door/model-routes.ts'
 import type { HttpRoute } from '../../src/request/door/router.ts'
 import { openDoor, TOKEN } from '../management/open-management.ts'
+import { servedRoutes } from '../support/served-routes.ts'
 import { assert, suite } from '../support/suite.ts'
 import { describedOperations } from './description.ts'
 
 const test = suite('routes in the OpenAPI document')
 
-const never = (): never => {
-  throw new Error('only the tables are read')
-}
-
-/** Every line of the route tables. */
+/** The routes of the gateway and its features, and those that aren't operations. */
 const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
-  ...accountRoutes({} as Parameters<typeof accountRoutes>[0]),
-  ...createListingRoutes({} as Parameters<typeof createListingRoutes>[0]), // only its paths are read
-  ...createModelRoutes(never),
-  ...managementRoutes(openDoor().gateway.api),
+  ...servedRoutes,
   liveRoute({} as Parameters<typeof liveRoute>[0]), // only its path is read
   liveUsageRoute(undefined),
   createTryRoute({} as Parameters<typeof createTryRoute>[0]), // only its path is read

@@ -1,8 +1,4 @@
-import { accountRoutes } from '../../src/features/limits/account-routes.ts'
-import { createListingRoutes } from '../../src/features/listing/listing-routes.ts'
-import { managementRoutes } from '../../src/management/management-api.ts'
-import { createModelRoutes } from '../../src/request/door/model-routes.ts'
-import type { HttpRoute } from '../../src/request/door/router.ts'
+import { servedRoutes as routes } from '../support/served-routes.ts'
 import { spellings } from '../support/spellings.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, messageAnswer } from './support/responses.ts'
@@ -19,22 +15,6 @@ async function open(options = {}) {
   const paused = await world.api.keys.create({ name: 'paused' })
   await world.api.keys.update(paused.id, { isActive: false })
   return { world, up: upstream, key, paused: paused.key }
-}
-
-/** Every line of the route tables, taken from the tables themselves. */
-const never = (): never => {
-  throw new Error('only the tables are read')
-}
-const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
-  ...accountRoutes({} as Parameters<typeof accountRoutes>[0]),
-  ...createListingRoutes({} as Parameters<typeof createListingRoutes>[0]),
-  ...createModelRoutes(never),
-  ...managementRoutes(emptyManagement()),
-]
-
-/** An API whose operations are never called. */
-function emptyManagement(): Parameters<typeof managementRoutes>[0] {
-  return new Proxy({}, { get: () => ({}) }) as Parameters<typeof managementRoutes>[0]
 }
 
 const concrete = (path: string) => path.replace(/:\w+\+?/g, 'x')

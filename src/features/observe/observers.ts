@@ -7,7 +7,7 @@ import type { ListenerOptions } from './observer-listener.ts'
 
 interface ObserverDependencies extends ListenerOptions {
   pipeline: Pick<Pipeline, 'routes' | 'health'>
-  api: Parameters<typeof import('./gateway-facts.ts').getLimitFacts>[0]
+  getApi(): Parameters<typeof import('./gateway-facts.ts').getLimitFacts>[0]
   catalog: Catalog
   clock: Pick<Clock, 'now'>
   /** Whether the platform runs many short-lived instances. */
@@ -17,7 +17,7 @@ interface ObserverDependencies extends ListenerOptions {
 /** Creates a feature for each observer, with a listener and, if the observer has one, a page. */
 export function createObservers(
   observers: readonly GatewayObserver[],
-  { pipeline, api, catalog, clock, isOneOfMany, background, onError }: ObserverDependencies,
+  { pipeline, getApi, catalog, clock, isOneOfMany, background, onError }: ObserverDependencies,
 ): BuiltInFeature[] {
   const facts: GatewayFacts = {
     isOneOfMany,
@@ -25,7 +25,7 @@ export function createObservers(
       const { getTargetFacts } = await import('./gateway-facts.ts')
       return getTargetFacts(await pipeline.routes(), pipeline.health)
     },
-    limits: async () => (await import('./gateway-facts.ts')).getLimitFacts(api),
+    limits: async () => (await import('./gateway-facts.ts')).getLimitFacts(getApi()),
     catalogAgeMs: async () => (await import('./gateway-facts.ts')).getCatalogAgeMs(catalog, clock),
   }
   return observers.map((observer) => ({

@@ -168,13 +168,16 @@ export function describeModelPaths(features: readonly BuiltInFeature[], builder:
   }
   for (const endpoint of endpoints) add(endpoint.path, 'post', describeEndpoint(endpoint, builder))
   for (const feature of features)
-    for (const route of listFeatureRoutes(feature))
-      add(toTemplate(route.path), route.method.toLowerCase(), describeFeatureRoute(route, feature.name, builder))
+    for (const route of listDescribedRoutes(feature)) {
+      const path = toTemplate(route.path)
+      const method = route.method.toLowerCase()
+      if (!paths[path]?.[method]) add(path, method, describeFeatureRoute(route, feature.name, builder))
+    }
   return paths
 }
 
 /** Lists the routes that a feature adds, both in its own areas and next to the model endpoints. */
-const listFeatureRoutes = ({ areas = [], routes = [] }: BuiltInFeature): FeatureRoute[] => [
+const listDescribedRoutes = ({ areas = [], routes = [] }: BuiltInFeature): FeatureRoute[] => [
   ...areas.flatMap((area) => ('routes' in area ? area.routes : [])),
   ...routes,
 ]

@@ -1,0 +1,20 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { listFeatureRoutes } from '../../src/extend.ts'
+import { createGatewayWith } from '../../src/gateway.ts'
+import { managementRoutes } from '../../src/management/management-api.ts'
+import { collectOperations } from '../../src/management/management-feature.ts'
+import { createModelRoutes } from '../../src/request/door/model-routes.ts'
+import type { HttpRoute } from '../../src/request/door/router.ts'
+
+const never = (): never => {
+  throw new Error('only the tables are read')
+}
+
+const { gateway, features } = createGatewayWith({ storage: memoryStorage(), logger: false, usage: true })
+
+/** The routes of a gateway: the model endpoints, the management operations, and those of its features. */
+export const servedRoutes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
+  ...features.flatMap(listFeatureRoutes),
+  ...createModelRoutes(never),
+  ...managementRoutes(gateway.api, collectOperations(features)),
+]
