@@ -3,6 +3,7 @@
  *   node setup.mjs start [arguments of the command line]
  *   node setup.mjs test [--all] [--isolate] [part of a path ...]
  *   node setup.mjs unit [--isolate] [part of a path ...]
+ *   node setup.mjs generate
  *   node setup.mjs build
  *   node setup.mjs check [--all [part of a path ...]]
  *   node setup.mjs bench [--check] [--rounds N] [--seconds N] [--only part]
@@ -59,7 +60,7 @@ const isConsumed = (option) => {
   const value = process.env[toNpmVariable(option)]
   return option.startsWith('no-') ? value === '' : value !== undefined
 }
-const tasks = { start, test, unit, build: () => build('full'), check, bench, docs, release, pack }
+const tasks = { start, test, unit, generate, build: () => build('full'), check, bench, docs, release, pack }
 
 const [major, minor, patch] = process.versions.node.split('.').map(parseFloat)
 if (major * 1e6 + minor * 1e3 + patch < 20018001)
@@ -124,6 +125,12 @@ async function prepare(args) {
 async function unit(args) {
   await install(root)
   process.exitCode = (await run(node, ['test/run.ts', ...args])).code
+}
+
+/** Updates the files and tables that are generated from the code. */
+async function generate() {
+  await install(root)
+  process.exitCode = (await run(node, ['test/generated/generate.ts'])).code
 }
 
 /** Builds the documentation site as static files in docs/dist, or serves it. `versions` builds the newest release and the next version, as published. */

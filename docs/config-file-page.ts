@@ -1,6 +1,6 @@
-/* Writes the tables of fields into src/content/docs/reference/config-file.md, from the JSON Schema of the file: node docs/config-file-page.ts */
-import { readFileSync, writeFileSync } from 'node:fs'
+/* The tables of the page about the config file, generated from the file's JSON Schema. */
 import { createConfigSchema } from '../src/cli/config-schema/config-schema.ts'
+import { formatTable } from './format-table.ts'
 
 interface Schema {
   type?: string | string[]
@@ -11,8 +11,6 @@ interface Schema {
   description?: string
   properties?: Record<string, Schema>
 }
-
-export const CONFIG_FILE_PAGE = new URL('src/content/docs/reference/config-file.md', import.meta.url)
 
 /** The sections of the page, by what the schema calls their fields. */
 const TITLES = {
@@ -53,20 +51,15 @@ export function describeConfigFile(): string {
   const records: Record<string, Schema | undefined> = { ...$defs, settings: properties.settings }
   return Object.entries(TITLES)
     .map(([name, title]) => {
-      const rows = Object.entries(findFields(records[name])).map(
-        ([field, schema]) =>
-          `| \`${field}\` | ${describeType(schema)} | ${SHORTER[`${name}.${field}`] ?? SHORTER[field] ?? describe(schema)} |`,
-      )
-      return [
-        `## ${title === TITLES.ComboEntry ? title : `\`${title.replace(' and ', '` and `')}\``}`,
-        '',
-        '| Field | Type | Meaning |',
-        '| --- | --- | --- |',
-        ...rows,
-        '',
-      ].join('\n')
+      const rows = Object.entries(findFields(records[name])).map(([field, schema]) => [
+        `\`${field}\``,
+        describeType(schema),
+        SHORTER[`${name}.${field}`] ?? SHORTER[field] ?? describe(schema),
+      ])
+      const heading = title === TITLES.ComboEntry ? title : `\`${title.replace(' and ', '` and `')}\``
+      return `## ${heading}\n\n${formatTable(['Field', 'Type', 'Meaning'], rows)}`
     })
-    .join('\n')
+    .join('\n\n')
 }
 
 const findFields = (schema: Schema | undefined): Record<string, Schema> =>
@@ -107,11 +100,3 @@ const listValues = ({ enum: values, anyOf = [], items }: Schema): unknown[] => [
     ),
   ),
 ]
-
-/** The part of the page that this script writes. */
-export const GENERATED = /(?<=<!-- generated: docs\/config-file-page\.ts -->\n\n)[\s\S]*?(?=\n<!-- end -->)/
-
-if (import.meta.main) {
-  const page = readFileSync(CONFIG_FILE_PAGE, 'utf8')
-  writeFileSync(CONFIG_FILE_PAGE, page.replace(GENERATED, describeConfigFile))
-}

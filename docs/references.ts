@@ -1,9 +1,4 @@
-/*
- * Writes the tables of the reference pages that come from the code, between `<!-- generated: name -->` and `<!-- end -->` in any page of the site:
- * node docs/references.ts
- */
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+/* The tables of the reference pages that come from the code, between `<!-- generated: name -->` and `<!-- end -->` in any page of the site. */
 import { memoryStorage } from '../adapters/storage/memory.ts'
 import { listCommands } from '../src/cli/commands/commands.ts'
 import { getFamilyName } from '../src/features/observe/exposition.ts'
@@ -11,7 +6,8 @@ import { labels, measures } from '../src/features/observe/measures.ts'
 import { createGateway } from '../src/gateway.ts'
 import { defaultCatalog } from '../src/protocols/providers/catalog.ts'
 import { providerTable } from '../test/providers/page.ts'
-import { PAGES, readSitePages } from './pages.mjs'
+import { describeConfigFile } from './config-file-page.ts'
+import { formatTable } from './format-table.ts'
 
 const REGION = /(<!-- generated: ([\w-]+) -->\n\n)[\s\S]*?(\n\n<!-- end -->)/g
 
@@ -19,12 +15,13 @@ const REGION = /(<!-- generated: ([\w-]+) -->\n\n)[\s\S]*?(\n\n<!-- end -->)/g
 export const references: Readonly<Record<string, () => Promise<string> | string>> = {
   providers: () => providerTable(defaultCatalog),
   metrics: () =>
-    table(['Metric', 'In Prometheus', 'Type', 'Labels', 'Meaning'], Object.values(measures).map(describeMetric)),
+    formatTable(['Metric', 'In Prometheus', 'Type', 'Labels', 'Meaning'], Object.values(measures).map(describeMetric)),
   'metric-labels': () =>
-    table(
+    formatTable(
       ['Label', 'Meaning'],
       Object.entries(labels).map(([name, meaning]) => [code(name), meaning]),
     ),
+  'config-file': describeConfigFile,
   commands: () => Object.keys(listCommands()).map(describeCommand).join('\n\n'),
   endpoints: async () => listPaths(await readPaths(), (path) => !path.startsWith('/api')),
   'management-operations': async () => listPaths(await readPaths(), (path) => path.startsWith('/api')),
@@ -49,7 +46,7 @@ function describeCommand(name: string): string {
       .map(([option]) => code(`--${option}`))
       .join(' '),
   ])
-  return `### ${name}\n\n${command.help}.\n\n${table(['Command', 'What it does', 'Options'], rows)}`
+  return `### ${name}\n\n${command.help}.\n\n${formatTable(['Command', 'What it does', 'Options'], rows)}`
 }
 
 interface Operation {
@@ -76,13 +73,7 @@ function listPaths(paths: Awaited<ReturnType<typeof readPaths>>, isListed: (path
         .filter(([method]) => method !== 'options' && !(method === 'patch' && 'put' in methods)) // it does the same
         .map(([method, { summary }]) => [code(`${method.toUpperCase()} ${path}`), summary]),
     )
-  return table(['Request', 'What it does'], rows)
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0)))
-  const line = (cells: readonly string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
+  return formatTable(['Request', 'What it does'], rows)
 }
 
 /** Returns a page with its regions as the code has them now. Throws if a region has an unknown name. */
@@ -96,11 +87,3 @@ export async function updateRegions(text: string): Promise<string> {
   }
   return text.replace(REGION, (_, start: string, name: string, end: string) => start + contents.get(name) + end)
 }
-
-if (import.meta.main)
-  for (const { name } of readSitePages()) {
-    const path = join(import.meta.dirname, '..', PAGES, name)
-    const text = readFileSync(path, 'utf8')
-    const updated = await updateRegions(text)
-    if (updated !== text) writeFileSync(path, updated)
-  }

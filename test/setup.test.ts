@@ -18,7 +18,7 @@ test.after(({ folder }) => rm(folder, { recursive: true }))
 
 test('the setup lists its commands in one line', async () => {
   const { code, stderr } = await run(setup, ['nonsense'])
-  assert.is(stderr, 'setup: choose a task: start, test, unit, build, check, bench, docs, release, pack\n')
+  assert.is(stderr, 'setup: choose a task: start, test, unit, generate, build, check, bench, docs, release, pack\n')
   assert.is(code, 1)
 })
 

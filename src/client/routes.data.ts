@@ -1,4 +1,4 @@
-/* Generated from src/management/operations.ts by test/management/operation-data.test.ts. */
+/* Generated from src/management/operations.ts by npm run generate. */
 
 /** The route of each operation, with its `action` if several operations share the route. */
 export const routes = {

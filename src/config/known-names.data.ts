@@ -1,4 +1,4 @@
-/* Generated from the catalog by test/config/known-names.test.ts. Don't edit it. */
+/* Generated from the catalog by npm run generate. Don't edit it. */
 // biome-ignore-all format: one name a line
 
 /** The providers in the catalog. */

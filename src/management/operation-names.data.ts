@@ -1,4 +1,4 @@
-/* Generated from src/management/operations.ts by test/management/operation-data.test.ts. */
+/* Generated from src/management/operations.ts by npm run generate. */
 
 /** The names of all operations. The gateway has them before it loads the operation table. */
 export const operationNames = {

@@ -38,17 +38,6 @@ test('the published version is the newest release, not a prerelease', async () =
   assert.is(findNewestRelease(['v1.0.0-alpha.1']), undefined)
 })
 
-test('the page about the config file lists the fields of its JSON Schema', async () => {
-  const { CONFIG_FILE_PAGE, describeConfigFile, GENERATED } = await import('../../docs/config-file-page.ts')
-  const read = (text: string) => text.replace(/ {2,}/g, ' ').replace(/-{3,}/g, '---')
-  const page = readFileSync(CONFIG_FILE_PAGE, 'utf8')
-  assert.is(
-    read(GENERATED.exec(page)?.[0] ?? '').trim(),
-    read(describeConfigFile()).trim(),
-    'Run `node docs/config-file-page.ts`, then `npm run format`.',
-  )
-})
-
 test('the site serves the images of the dashboard itself', async () => {
   const { useLocalPictures } = await load('pictures.mjs')
   const urls = readPages()

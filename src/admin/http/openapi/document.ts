@@ -49,7 +49,7 @@ export function describeGateway({
   function refer(name: string): JsonObject {
     if (name === 'ComboModel') return convert(comboModel)
     const text = types.get(name)
-    if (text === undefined) throw new TypeError(`${name} has no type. Run: npm run unit -- test/openapi/result-types`)
+    if (text === undefined) throw new TypeError(`${name} has no type. Run: npm run generate`)
     if (!Object.hasOwn(definitions, name)) {
       definitions[name] = {} // a type may contain itself
       definitions[name] = describeType(text)

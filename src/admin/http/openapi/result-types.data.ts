@@ -1,4 +1,4 @@
-/* Generated from the types in src/ by test/openapi/result-types.test.ts. */
+/* Generated from the types in src/ by npm run generate. */
 
 /** The types of the results of all operations, by the names of the operations, and the named types in them. */
 export const resultTypes = `Success = {success:true}

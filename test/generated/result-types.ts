@@ -227,7 +227,7 @@ export async function generateResultTypes(): Promise<string> {
   return `${HEAD}export const resultTypes = \`${lines.join('\n')}\`\n`
 }
 
-const HEAD = `/* Generated from the types in src/ by test/openapi/result-types.test.ts. */
+const HEAD = `/* Generated from the types in src/ by npm run generate. */
 
 /** The types of the results of all operations, by the names of the operations, and the named types in them. */
 `

@@ -1,7 +1,7 @@
 import type { OperationEntry, OperationTable } from '../../src/admin/operation-table.ts'
 import { operations, servedOperations } from '../../src/management/operations.ts'
 
-const HEAD = '/* Generated from src/management/operations.ts by test/management/operation-data.test.ts. */\n\n'
+const HEAD = '/* Generated from src/management/operations.ts by npm run generate. */\n\n'
 
 /** The files that hold parts of the operation table as data, and the text of each. */
 export const generateOperationData = (): ReadonlyMap<string, string> =>
@@ -21,8 +21,8 @@ function generateRoutes(): string {
   for (const { names, ifMatch } of servedOperations())
     if (ifMatch) changes.set(`${names[0]}`, [...(changes.get(`${names[0]}`) ?? []), `'${names[1]}'`])
   const members = [...changes].map(([resource, names]) => `  ${resource}: ${names.join(' | ')}\n`)
-  return `${HEAD}/** The route of each operation, with its \`action\` if it shares the route. */\nexport const routes = ${routes}\n
-/** The operations that change one record, by the resource. */\nexport interface IfMatchOperations {\n${members.join('')}}\n`
+  return `${HEAD}/** The route of each operation, with its \`action\` if several operations share the route. */\nexport const routes = ${routes}\n
+/** The operations that change one record, by resource. */\nexport interface IfMatchOperations {\n${members.join('')}}\n`
 }
 
 const writeRoute = ({ method, path, action }: OperationEntry) =>

@@ -1,14 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import { defaultCatalog } from '../../src/protocols/providers/catalog.ts'
 import { getProviderNames } from '../../src/protocols/providers/provider-names.ts'
-import { isCi } from '../support/ci.ts'
-import { assert, suite } from '../support/suite.ts'
 
-const test = suite('names that editors complete')
+/** The file with the names of providers and models that editors complete. */
+export const KNOWN_NAMES = 'src/config/known-names.data.ts'
 
-const FILE = new URL('../../src/config/known-names.data.ts', import.meta.url)
-
-function generate(): string {
+export function generateKnownNames(): string {
   const providers = Object.keys(defaultCatalog)
   const models = providers.flatMap((provider) => {
     const { output } = getProviderNames(defaultCatalog, { provider })
@@ -16,7 +12,7 @@ function generate(): string {
   })
   const union = (names: readonly string[]) =>
     [...new Set(names)].map((name) => `  | ${JSON.stringify(name).replaceAll('"', "'")}`).join('\n')
-  return `/* Generated from the catalog by test/config/known-names.test.ts. Don't edit it. */
+  return `/* Generated from the catalog by npm run generate. Don't edit it. */
 // biome-ignore-all format: one name a line
 
 /** The providers in the catalog. */
@@ -28,10 +24,3 @@ export type KnownModel =
 ${union(models)}
 `
 }
-
-test('src/config/known-names.data.ts contains the providers and models of the catalog', async () => {
-  const text = generate()
-  const isCurrent = (await readFile(FILE, 'utf8').catch(() => '')) === text
-  if (!isCurrent && !isCi) await writeFile(FILE, text)
-  assert.ok(isCurrent, 'The file was out of date. This test has rewritten it: run it again, and commit the file.')
-})

@@ -1,0 +1,10 @@
+/* Writes all generated files and the tables of the reference pages: npm run generate */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { generateFiles, ignoreAlignment, root } from './generated-files.ts'
+
+for (const [path, text] of await generateFiles()) {
+  const url = new URL(path, root)
+  if (ignoreAlignment(readFileSync(url, 'utf8')) === ignoreAlignment(text)) continue
+  writeFileSync(url, text)
+  console.log(`Updated ${path}`)
+}
