@@ -1,4 +1,6 @@
 import { serveNode } from '../../adapters/mount/node.ts'
+import { listCommands } from '../../src/cli/commands/commands.ts'
+import { getCommonOptions } from '../../src/cli/commands/help.ts'
 import { openDoor, TOKEN } from '../management/open-management.ts'
 import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
@@ -280,4 +282,15 @@ test('searches keys by name and pages through them, without their values', async
   )
   const none = await runHere(url, ['keys', '--search', 'nothing'])
   assert.is(none.out, 'No matching keys.\n')
+})
+
+test('no action has an option with the name of a common option', () => {
+  const twice = Object.entries(listCommands()).flatMap(([name, { actions, isLocal = false }]) =>
+    Object.entries(actions).flatMap(([words, { fields = {} }]) =>
+      Object.keys(getCommonOptions({ isLocal }))
+        .filter((option) => Object.hasOwn(fields, option))
+        .map((option) => `${name} ${words} --${option}`),
+    ),
+  )
+  assert.equal(twice, [])
 })

@@ -43,6 +43,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   to: ['to', 'until'],
   providerAlias: ['provider'],
   q: ['search', 'q'],
+  url: ['service-url'], // `--url` is the gateway's
 }
 
 /** Examples for options whose type doesn't explain enough. */
