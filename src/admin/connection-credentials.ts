@@ -4,6 +4,7 @@ import { decryptApiKey } from '../records/store.ts'
 import type { WritableStore } from '../records/writable-store.ts'
 import type { ParsedConnection } from './connection-input.ts'
 import { createInputError } from './input.ts'
+import { describeMoved } from './shown-secrets.ts'
 
 /** Reads and encrypts the credentials of connections, each for the URL it is sent to. */
 export class ConnectionCredentials {
@@ -41,10 +42,7 @@ export class ConnectionCredentials {
     if (apiKey === null || was.sealedApiKey === undefined || getApiKeyContext(next) === getApiKeyContext(was))
       return apiKey
     const moved = (['baseUrl', 'resource'] as const).find((field) => getHost(next, field) !== getHost(was, field))
-    if (moved)
-      throw createInputError(
-        `"providerSpecificData.${moved}" changes where the connection's key is sent, so send "apiKey" again as well, or null for none`,
-      )
+    if (moved) throw createInputError(describeMoved(`providerSpecificData.${moved}`, "connection's key is", 'apiKey'))
     const stored = await this.read(was)
     return stored === undefined ? undefined : this.encrypt(next, stored) // a credential that can't be decrypted is left unchanged
   }

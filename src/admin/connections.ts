@@ -22,6 +22,7 @@ import { warnIfNotQueried } from './discover-models.ts'
 import { createInputError, type OrUnset, rejectUndefined } from './input.ts'
 import { listConnectionPriceWarnings } from './price-warnings.ts'
 import { findRecord, pickShownFields, requirePresent } from './record-operations.ts'
+import { describeUnreadable, shortenSecret } from './shown-secrets.ts'
 import { type WithWarnings, withWarnings } from './warnings.ts'
 
 /** Connections. Methods accept `Input` as well as the typed input: `never` for in-process calls, `unknown` for HTTP bodies. */
@@ -87,8 +88,8 @@ export function createConnectionOperations({
 
   async function showCredential(record: ConnectionRecord): Promise<Pick<ShownConnection, 'apiKey' | 'error'>> {
     const apiKey = await credentials.read(record)
-    if (apiKey !== undefined) return { apiKey: shorten(apiKey) }
-    return record.sealedApiKey === undefined ? {} : { error: UNREADABLE }
+    if (apiKey !== undefined) return { apiKey: shortenSecret(apiKey) }
+    return record.sealedApiKey === undefined ? {} : { error: describeUnreadable('apiKey') }
   }
 
   async function show(record: ConnectionRecord): Promise<ShownConnection> {
@@ -187,11 +188,3 @@ const pickMostSevere = (entries: HealthEntry[]): HealthEntry[] =>
 const getSeverity = ({ level, state }: HealthEntry) => (level === 'connection' ? 2 : state === 'counting' ? 0 : 1)
 
 const MAX_HEALTH = 20
-
-const UNREADABLE =
-  'The credential cannot be decrypted because it was changed, moved, or encrypted with another secret. Check the URL it is sent to, then set "apiKey" again.'
-
-const LAST = 4
-const SHORTEST_SHOWN = 12
-
-const shorten = (apiKey: string) => (apiKey.length < SHORTEST_SHOWN ? '…' : `…${apiKey.slice(-LAST)}`)

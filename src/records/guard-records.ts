@@ -2,6 +2,30 @@ import type { Keyring } from './keyring.ts'
 import { GUARDS, type StoredGuard } from './record-collections.ts'
 import type { Store } from './store.ts'
 
+/** A guard with its headers in plain text. */
+export type PlainGuard = StoredGuard & { headers?: Record<string, string> }
+
+/** Encrypts a guard's headers for the URL that they are sent to. */
+export async function encryptHeaders(
+  keyring: Store['keyring'],
+  { headers = {}, sealedHeaders: _, ...guard }: PlainGuard,
+): Promise<StoredGuard> {
+  if (Object.keys(headers).length === 0) return guard
+  const sealedHeaders = await (await keyring()).encrypt(getHeadersContext(guard), JSON.stringify(headers))
+  return { ...guard, sealedHeaders }
+}
+
+/** Decrypts a guard's headers. Rejects with `STORAGE_FAILED` if they were changed or moved. */
+export async function decryptHeaders(keyring: Store['keyring'], guard: StoredGuard): Promise<PlainGuard> {
+  const { sealedHeaders } = guard
+  if (sealedHeaders === undefined) return guard
+  return { ...guard, headers: JSON.parse(await (await keyring()).decrypt(getHeadersContext(guard), sealedHeaders)) }
+}
+
+/** Returns the context of a guard's encrypted headers. */
+export const getHeadersContext = ({ name, url }: Pick<StoredGuard, 'name' | 'url'>): string =>
+  `guards/${name}/headers ${JSON.stringify({ url })}`
+
 /** Signs all fields of a guard, so a program that can only write to the storage can't weaken it. */
 export async function signGuard(keyring: Keyring, name: string, record: StoredGuard): Promise<StoredGuard> {
   return { ...record, mac: await keyring.sign(`guards/${name}`, getSignedText(record)) }

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Storage } from '../types.ts'
 import { reencryptAccounts } from './account-records.ts'
-import { isSignedGuard, signGuard } from './guard-records.ts'
+import { getHeadersContext, isSignedGuard, signGuard } from './guard-records.ts'
 import {
   areSignedSettings,
   getApiKeyContext,
@@ -55,9 +55,12 @@ export async function reencryptAll(storage: Storage, previousKeyring: Keyring, k
   await rewriteAll<GroupRecord>(storage, recordKinds.groups, async (record, id) =>
     (await isSignedGroup(previousKeyring, id, record)) ? signGroup(keyring, id, record) : undefined,
   )
-  await rewriteAll<StoredGuard>(storage, recordKinds.guards, async (record, name) =>
-    (await isSignedGuard(previousKeyring, name, record)) ? signGuard(keyring, name, record) : undefined,
-  )
+  await rewriteAll<StoredGuard>(storage, recordKinds.guards, async (record, name) => {
+    const { sealedHeaders: encrypted } = record
+    const sealedHeaders = encrypted === undefined ? undefined : await reencrypt(getHeadersContext(record), encrypted)
+    const next = sealedHeaders === undefined ? undefined : { ...record, sealedHeaders }
+    return (await isSignedGuard(previousKeyring, name, record)) ? signGuard(keyring, name, next ?? record) : next
+  })
   await reencryptAccounts(storage, previousKeyring, keyring)
   await rewriteAll<ConnectionRecord>(storage, recordKinds.connections, async (record) => {
     if (typeof record.sealedApiKey !== 'string') return undefined

@@ -3,7 +3,7 @@ import { startDeadline } from '../lib/deadline.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { createMutex, type Mutex } from '../lib/promises.ts'
 import type { Clock, CustomModel, Storage } from '../types.ts'
-import { isTrustedGuard, signGuard } from './guard-records.ts'
+import { decryptHeaders, isTrustedGuard, signGuard } from './guard-records.ts'
 import { createKeyAccess } from './key-access.ts'
 import { isSignedGroup, isSignedKey, signGroup, signKey, signPreviousKey } from './keyring.ts'
 import { isGroupInCode, toClientGroup } from './known-groups.ts'
@@ -134,8 +134,14 @@ function buildWritableStore(store: Store, clock: Clock): WritableStore {
         kind: recordKinds.guards,
         records: guards,
         complete: (key, record) => completeRecord(key, record, signedGuards),
-        findProblem: async (_, record) =>
-          (await isTrustedGuard(store, record as StoredGuard)) ? undefined : UNSIGNED_GUARD, // this collection only has guards
+        findProblem: async (_, record) => {
+          const guard = record as StoredGuard // this collection only has guards
+          if (!(await isTrustedGuard(store, guard))) return UNSIGNED_GUARD
+          return decryptHeaders(keyring, guard).then(
+            () => undefined,
+            () => UNREADABLE_HEADERS,
+          )
+        },
       },
       {
         kind: recordKinds.connections,
@@ -179,7 +185,9 @@ const UNSIGNED_GROUP =
   'was not written by a gateway with this secret, so its keys are rejected: pause, resume, or delete it'
 const UNSIGNED_GUARD =
   'was not written by a gateway with this secret, so requests that need the guard are rejected: save it again, or delete it'
-const UNREADABLE_CREDENTIAL = 'has a credential that cannot be decrypted. Set the connection\'s "apiKey" again'
+const describeUnreadable = (field: string) => `has a credential that cannot be decrypted. Set the ${field} again`
+const UNREADABLE_HEADERS = describeUnreadable('guard\'s "headers"')
+const UNREADABLE_CREDENTIAL = describeUnreadable('connection\'s "apiKey"')
 
 /** A type of signed records, and the cache that requests use to read them. */
 interface SignedKind<T> {

@@ -211,8 +211,6 @@ test('guards that change requests or call a service can be stored', async () => 
   assert.match(upstream.calls.findLast(({ provider }) => provider === 'one')?.body ?? '', /Be long/)
   await rejects(api.guards.create({ name: 'a', kind: 'change' }), 400, /needs "prepend", "append", "set", or "max"/)
   await rejects(api.guards.create({ name: 'a', kind: 'http', url: 'http://10.0.0.1/' }), 400, /private address/)
-  const secret = { name: 'a', kind: 'http' as const, url: 'https://a.test', headers: { authorization: 'x' } }
-  await rejects(api.guards.create(secret), 400, /headers/)
   await api.guards.create({ name: 'lines', kind: 'judge', model: 'one/m', policy: 'No secrets.\nNo code.' })
 })
 
@@ -378,7 +376,7 @@ test('a test without a guard is rejected', async () => {
 test('a guard that could never match anything is rejected', async () => {
   const { api } = await open()
   for (const word of ['*', '**', '\u200b', '* *'])
-    await rejects(api.guards.create({ name: 'a', kind: 'words', words: ['x', word] }), 400, /words\[1\] has no visible/)
+    await rejects(api.guards.create({ name: 'a', ...words, words: ['x', word] }), 400, /"words\[1\]" has no visible/)
   await rejects(api.guards.create({ name: 'a', kind: 'size' }), 400, /needs "maxCharacters", "maxTurns"/)
   await rejects(api.guards.create({ name: 'a', kind: 'tools', hosted: 'pass' }), 400, /needs "allow", "deny"/)
   await api.guards.create({ name: 'a', kind: 'size', media: 'refuse' })

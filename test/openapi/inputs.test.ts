@@ -89,6 +89,7 @@ const guard = {
     set: { temperature: 1 },
     max: { topP: 1, maxTokens: 1 },
     url: 'https://a.test',
+    headers: { authorization: 'Bearer x' },
     changes: true,
     allowPrivate: true,
   },

@@ -88,10 +88,20 @@ export function createOptions(member: string, schema: JsonObject, help: string):
       [`no-${name}`, { ...createFlagOption(member, false, help), label: '' }],
     ]
   if (!field.isSecret) return [[name, field], ...others]
-  const inVariable = {
-    ...createTextOption(member, '<variable>', `Environment variable to read it from`),
-    read: readVariable,
-  }
+  const inVariable: Field = field.isList
+    ? {
+        ...field,
+        example: 'name=VARIABLE',
+        help: 'Environment variable to read a value from',
+        async read(value, source) {
+          const entry = splitEntry(value, { schema, name: `${name}-env`, example: 'name=VARIABLE' })
+          return { ...entry, value: readVariable(String(entry.value), source) }
+        },
+      }
+    : {
+        ...createTextOption(member, '<variable>', `Environment variable to read it from`),
+        read: readVariable,
+      }
   return [[name, field], ...others, [`${name}-env`, inVariable]]
 }
 
@@ -203,10 +213,15 @@ function createObjectOption(
   if (!hasNames && path === undefined) return undefined
   const example = EXAMPLES[member] ?? (hasNames ? 'name=value' : `${path}`)
   const separate = hasNames ? splitEntry : splitPath
+  const isSecret = member === 'headers'
   return {
     ...createTextOption(member, example, addNames(help, 'Fields', Object.keys(Object(schema.properties)))),
+    ...(isSecret && { isSecret, help: `${help}; use name=- to read a value from stdin` }),
     isList: true,
-    read: (value) => separate(value, { schema, name, example }),
+    async read(value, { stdin }) {
+      const entry = separate(value, { schema, name, example })
+      return isSecret && entry.value === '-' ? { ...entry, value: await stdin() } : entry
+    },
     join(values) {
       const all = values as Assignment[] // each value was read as an assignment
       const names = all.map(({ path }) => path.join('.'))

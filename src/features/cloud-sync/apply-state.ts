@@ -74,7 +74,8 @@ export class StateApplier {
     if (typeof parsed === 'string') return rejectInvalid(parsed)
     if (table.getId(parsed) !== id) return rejectInvalid('The record does not match the one its state names.')
     const { key, ...rest } = collection === 'keys' ? parsed : { ...parsed, key: undefined }
-    const hasSecret = key !== undefined || (collection === 'connections' && parsed.apiKey !== undefined)
+    const secretField = SECRET_FIELDS[collection]
+    const hasSecret = key !== undefined || (secretField !== undefined && parsed[secretField] !== undefined)
     if (hasSecret && !this.#options.keepsSecrets) return { refused: NO_SECRET, code: 'NO_SECRET' }
     if (typeof key === 'string' && (await digestKey(key)) !== parsed.digest)
       return rejectInvalid('"digest" does not match "key".')
@@ -256,6 +257,9 @@ const getDigest = ({ record }: Content) => String(record.digest)
 const isString = (value: unknown) => typeof value === 'string'
 
 const rejectInvalid = (rejected: string): RejectedVerdict => ({ refused: rejected, code: 'INVALID' })
+/** The fields that the receiving side encrypts. */
+const SECRET_FIELDS: Readonly<Partial<Record<Collection, string>>> = { connections: 'apiKey', guards: 'headers' }
+
 const NO_SECRET =
   'The cloud proxy does not store credentials because it has no `secret`. Set one there, then enable cloud sync again.'
 const KEY_TAKEN = 'Another gateway of this cloud proxy already has this key. Create a new one to replace it.'

@@ -1,5 +1,6 @@
 import { gatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { decryptHeaders, encryptHeaders, type PlainGuard } from '../../records/guard-records.ts'
 import { decryptKey, getApiKeyContext, getKeyContext } from '../../records/keyring.ts'
 import type { ConnectionRecord, GroupRecord, KeyRecord, StoredGuard } from '../../records/record-collections.ts'
 import { decryptApiKey } from '../../records/store.ts'
@@ -50,9 +51,13 @@ export const listSyncedFields = (fields: RecordFields): string[] =>
     [isStored, isShown, isSynced].includes(false) ? [] : [name],
   )
 
-/** Creates the codec for records that are synced unchanged. */
-export function createPlainCodec(fields: RecordFields, getId: (record: JsonObject) => string): SyncCodec {
-  const names = listSyncedFields(fields)
+/** Creates the codec for records that are synced unchanged. `more` lists additional fields to sync. */
+export function createPlainCodec(
+  fields: RecordFields,
+  getId: (record: JsonObject) => string,
+  more: readonly string[] = [],
+): SyncCodec {
+  const names = [...listSyncedFields(fields), ...more]
   return {
     hasActive: false,
     getId,
@@ -91,14 +96,21 @@ export function createGroupCodec(store: Pick<WritableStore, 'isSignedGroup'>): S
   }
 }
 
-/** Creates the codec for guards, which are synced unchanged if a gateway with this secret wrote them. */
-export function createGuardCodec(store: Pick<WritableStore, 'isSignedGuard'>): SyncCodec {
-  const plainCodec = createPlainCodec(guardFields, ({ name }) => String(name))
+/** Creates the codec for guards, which are synced if a gateway with this secret wrote them. Each side encrypts their headers. */
+export function createGuardCodec({
+  keyring,
+  isSignedGuard,
+}: Pick<WritableStore, 'isSignedGuard' | 'keyring'>): SyncCodec {
+  const plainCodec = createPlainCodec(guardFields, ({ name }) => String(name), ['headers'])
   return {
     ...plainCodec,
     async read(item) {
-      if (!(await store.isSignedGuard(item.record as StoredGuard))) throw createProblem(UNPROVEN_GUARD) // this codec only gets guards
-      return plainCodec.read(item)
+      const guard = item.record as StoredGuard // this codec only gets guards
+      if (!(await isSignedGuard(guard))) throw createProblem(UNPROVEN_GUARD)
+      return plainCodec.read({ ...item, record: await decryptHeaders(keyring, guard) })
+    },
+    async buildRecord(content, before) {
+      return encryptHeaders(keyring, (await plainCodec.buildRecord(content, before)) as PlainGuard) // validated by the schema of guards
     },
   }
 }

@@ -2,12 +2,10 @@ import { isObject, tryParseJson } from '../../lib/json.ts'
 import type { CodeRecords } from '../../records/code-records.ts'
 import { GUARDS, type StoredGuard } from '../../records/record-collections.ts'
 import { type GuardOption, guardFields, guardKinds, sharedGuardFields } from '../../types/records/guard-fields.ts'
-import { createGuard } from './named-guards.ts'
+import { createGuard, type UntimedGuard } from './named-guards.ts'
 
 /** Returns why a guard can't be used, if so: it lacks an option of its kind, has an option of another kind, or has an invalid option. */
-export async function findGuardProblem(
-  record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>,
-): Promise<string | undefined> {
+export async function findGuardProblem(record: UntimedGuard): Promise<string | undefined> {
   const { kind } = record
   const kindOptions: Readonly<Record<string, GuardOption>> | undefined = Object.hasOwn(guardKinds, kind)
     ? guardKinds[kind]
@@ -41,7 +39,10 @@ export async function findCodeProblems({ values }: Pick<CodeRecords, 'values'>):
 }
 
 /** The fields that guards of every kind have. */
-const GENERAL = new Set(['name', 'kind', 'source', 'createdAt', 'updatedAt', 'mac', ...Object.keys(sharedGuardFields)])
+const GENERAL = new Set([
+  ...['name', 'kind', 'source', 'createdAt', 'updatedAt', 'mac', 'sealedHeaders'],
+  ...Object.keys(sharedGuardFields),
+])
 
 const list = (names: readonly string[]) =>
   names.length > 0 ? names.map((name) => `"${name}"`).join(', ') : 'only the options that all kinds have'

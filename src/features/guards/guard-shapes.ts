@@ -1,7 +1,7 @@
 import { findFieldProblem } from '../../lib/shape-problem.ts'
 import { endSentence } from '../../lib/shape-texts.ts'
 import { type GuardKind, guardKinds, sharedGuardFields } from '../../types/records/guard-fields.ts'
-import { map, type Shape, text } from '../../types/records/shapes.ts'
+import type { Shape } from '../../types/records/shapes.ts'
 import type { Guard } from './guard.ts'
 
 type OptionFields = Readonly<Record<string, { readonly shape: Shape; readonly isOptional: boolean }>>
@@ -13,16 +13,11 @@ const common: OptionFields = {
   ...sharedGuardFields,
 }
 
-/** Options that only code can set, because they contain secrets. */
-const codeOptions: Readonly<Partial<Record<GuardKind, OptionFields>>> = {
-  http: { headers: { shape: map({ name: text({ isNonEmpty: true }), of: text(), max: 50 }), isOptional: true } },
-}
-
 /** The options of all built-in guards. */
 export type GuardSettings = Omit<Guard, 'check' | 'changes'>
 
 /** Throws a TypeError for invalid options of a built-in guard. */
 export function checkOptions(kind: GuardKind, options: object): void {
-  const found = findFieldProblem({ ...common, ...guardKinds[kind], ...codeOptions[kind] }, { ...options })
+  const found = findFieldProblem({ ...common, ...guardKinds[kind] }, { ...options })
   if (found) throw new TypeError(`${kind}()${found.path} ${endSentence(found.problem)}`)
 }

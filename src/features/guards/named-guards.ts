@@ -1,5 +1,5 @@
 import { hashText } from '../../lib/hash.ts'
-import { isTrustedGuard } from '../../records/guard-records.ts'
+import { decryptHeaders, isTrustedGuard, type PlainGuard } from '../../records/guard-records.ts'
 import type { StoredGuard } from '../../records/record-collections.ts'
 import type { Store } from '../../records/store.ts'
 import type { GuardKind } from '../../types/records/guard-fields.ts'
@@ -10,11 +10,14 @@ const creators: { readonly [Kind in GuardKind]: (options: never) => Guard | Prom
   ...{ words, patterns, pii, secrets, invisible, size, tools, moderation, judge, change, http },
 }
 
+/** A guard that may not be stored yet. */
+export type UntimedGuard = Omit<PlainGuard, 'createdAt' | 'updatedAt'>
+
 /** Creates the guard of a record. Rejects with a TypeError for an unknown kind, or for options that the kind doesn't have. */
-export async function createGuard(record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>): Promise<Guard> {
-  const { kind, source: _, mac: __, createdAt: ___, updatedAt: ____, ...options } = record as StoredGuard
+export async function createGuard(record: UntimedGuard): Promise<Guard> {
+  const { kind, source, mac, createdAt, updatedAt, sealedHeaders, ...options } = record as PlainGuard
   if (!Object.hasOwn(creators, kind)) throw new TypeError(`"kind" must be one of ${Object.keys(creators).join(', ')}.`)
-  const text = JSON.stringify(Object.entries(record).sort())
+  const text = JSON.stringify(Object.entries({ ...record, headers: undefined }).sort()) // `updatedAt` changes with the headers
   const version = `${hashText(text)}-${hashText(text, VERSION_FACTOR)}`
   return Reflect.apply(creators[kind], undefined, [{ ...options, version }])
 }
@@ -45,7 +48,7 @@ export class NamedGuards {
     let namedGuard: NamedGuard
     try {
       namedGuard = (await isTrustedGuard(this.#store, record))
-        ? { guard: await createGuard(record) }
+        ? { guard: await createGuard(await decryptHeaders(this.#store.keyring, record)) }
         : { problem: new TypeError(UNSIGNED_GUARD) }
     } catch (problem) {
       namedGuard = { problem }
@@ -57,4 +60,4 @@ export class NamedGuards {
 
 /** The problem with a guard whose record was changed elsewhere. */
 export const UNSIGNED_GUARD =
-  'This record was not written by a gateway with this secret, so requests that need the guard are rejected. Save it again with "kind", or delete it.'
+  'This record was not written by a gateway with this secret, so requests that need the guard are rejected. Save it again with "kind", and with "url" if you send "headers", or delete it.'

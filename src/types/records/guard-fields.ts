@@ -79,6 +79,7 @@ export const guardKinds = {
   },
   http: {
     url: required(text({ isNonEmpty: true, max: 2_000 })),
+    headers: optional(map({ name: text({ isNonEmpty: true, max: 100 }), of: text({ max: 8_192 }), max: 20 })),
     changes: optional(flag),
     allowPrivate: optional(flag),
   },
@@ -126,6 +127,16 @@ export const guardFields = {
   },
   ...toFields(sharedGuardFields),
   ...toFields<KindOptions>(Object.assign({}, ...Object.values(guardKinds))),
+  /** The headers of calls to the service. The management API only shows the last four characters of each value. */
+  headers: {
+    shape: guardKinds.http.headers.shape,
+    isOptional: true,
+    isStored: false,
+    sealedAs: 'sealedHeaders',
+    inputs: removable,
+  },
+  /** The headers as JSON, encrypted for the service's URL. */
+  sealedHeaders: { shape: text(), isOptional: true, isShown: false },
   /** `code` if the guard is defined in the gateway's options, so it can't be changed here; absent if it is stored. */
   source: { shape: choice(['code']), isOptional: true, isSynced: false, inputs: ignoredInUpdates },
   /** ISO 8601. */

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
+import { describeNames, HEADER_NAME } from '../../../lib/shape-texts.ts'
 import { isPrivateHost } from '../../../lib/urls.ts'
 import type { Guard, GuardChange, GuardPart, GuardVerdict } from '../guard.ts'
 
@@ -6,7 +7,7 @@ import type { Guard, GuardChange, GuardPart, GuardVerdict } from '../guard.ts'
 export interface HttpRules {
   /** The service's URL. */
   readonly url: string
-  /** The headers to send, such as `authorization`. They never appear in errors or records. */
+  /** The headers to send, such as `authorization`. Errors and usage records never contain them. */
   readonly headers?: Readonly<Record<string, string>>
   /** Set this if the service may change text. */
   readonly changes?: true
@@ -63,15 +64,26 @@ function findUrlProblem(url: string, allowPrivate: boolean): string | undefined 
   return undefined
 }
 
-/** Validates headers here, because the platform's error would quote the value. */
+/** Throws a TypeError that doesn't quote values, for headers that can't be sent, or that the guard sets. */
 function checkHeaders(headers: Readonly<Record<string, string>>) {
-  for (const [name, value] of Object.entries(headers))
-    try {
-      new Headers([[name, value]])
-    } catch {
-      throw new TypeError(`http().headers has an invalid name or value: ${JSON.stringify(name.slice(0, 100))}.`)
-    }
+  const seen = new Set<string>()
+  for (const [given, value] of Object.entries(headers)) {
+    const name = given.toLowerCase()
+    const problem = !HEADER_NAME.test(name)
+      ? ` ${describeNames('must be a header name')}`
+      : FIXED.test(name) || seen.has(name)
+        ? `.${given} is already set; omit it`
+        : /^[\t ]*[!-~][\t -~]*$/.test(value)
+          ? undefined
+          : `.${given} must be the complete value: one line of ASCII characters, not blank`
+    if (problem) throw new TypeError(`http().headers${problem}.`)
+    seen.add(name)
+  }
 }
+
+/** Headers about the body and the connection, which the gateway or its HTTP client sets. */
+const FIXED =
+  /^(?:accept|accept-encoding|connection|content-.*|expect|host|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/
 
 /** Describes the request by names and IDs, without credentials. */
 const describe = ({

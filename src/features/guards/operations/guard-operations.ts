@@ -16,8 +16,10 @@ import {
   requirePresent,
   withChange,
 } from '../../../admin/record-operations.ts'
-import { createInputSchema, createSchema } from '../../../admin/schemas.ts'
+import { createInputSchema, createSchema, mapFields } from '../../../admin/schemas.ts'
+import { describeUnreadable, shortenSecret } from '../../../admin/shown-secrets.ts'
 import { requireStored } from '../../../records/defined-in-code.ts'
+import { decryptHeaders, encryptHeaders, type PlainGuard } from '../../../records/guard-records.ts'
 import type { StoredGuard } from '../../../records/record-collections.ts'
 import { retryOnConflict } from '../../../records/storage-access.ts'
 import type { WritableStore } from '../../../records/writable-store.ts'
@@ -31,7 +33,8 @@ import {
 import { guardNames } from '../../../types/records/limit-fields.ts'
 import type { Clock } from '../../../types.ts'
 import { findGuardProblem } from '../guard-problem.ts'
-import { createGuard, UNSIGNED_GUARD } from '../named-guards.ts'
+import { createGuard, UNSIGNED_GUARD, type UntimedGuard } from '../named-guards.ts'
+import { applyChange } from './guard-headers.ts'
 import { describeGuardUses } from './guard-uses.ts'
 import { createGuardTest, type GuardTestResult, type GuardTrial, MAX_TRIED } from './try-guards.ts'
 
@@ -84,12 +87,23 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
   const { store, clock } = deps
   const { guards } = store
 
-  const diagnose = async (record: StoredGuard): Promise<string | undefined> =>
-    (await store.isSignedGuard(record)) ? findGuardProblem(record) : UNSIGNED_GUARD
+  /** Decrypts the headers. Resolves to `undefined` if that fails, so the rest of the guard can be shown. */
+  const open = (record: StoredGuard): Promise<PlainGuard | undefined> =>
+    decryptHeaders(store.keyring, record).catch(() => undefined)
+
+  async function diagnose(record: StoredGuard, opened: PlainGuard | undefined): Promise<string | undefined> {
+    if (!(await store.isSignedGuard(record))) return UNSIGNED_GUARD
+    return opened ? findGuardProblem(opened) : describeUnreadable('headers')
+  }
 
   async function show(record: StoredGuard): Promise<ShownGuard> {
-    const error = await diagnose(record)
-    return { ...pickShownFields(guardFields, record), ...(error !== undefined && { error }) }
+    const opened = await open(record)
+    const error = await diagnose(record, opened)
+    const headers = opened?.headers && mapFields(opened.headers, shortenSecret)
+    return {
+      ...pickShownFields(guardFields, { ...record, headers }),
+      ...(error !== undefined && { error }),
+    }
   }
 
   const find = async (name: string) => requirePresent(await guards.get(String(name)), 'Guard')
@@ -100,9 +114,9 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
     { replaces = false }: { replaces?: boolean } = {},
   ): Promise<StoredGuard | false> {
     const now = getTimestamp(clock)
-    const record = withChange({ name, kind }, options)
+    const record = { ...withChange({ name, kind }, options), createdAt: now, updatedAt: now }
     await check(record)
-    const added = { ...record, createdAt: now, updatedAt: now }
+    const added = await encryptHeaders(store.keyring, record)
     const isAdded = (await guards.insert(name, added)) || (replaces && (await guards.replaceDamaged(name, added)))
     return isAdded && added
   }
@@ -110,10 +124,12 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
   async function change(name: string, changes: Omit<GuardRecordChange, 'name'>): Promise<StoredGuard> {
     requireStored(await find(name))
     const changed = await guards.update(name, async (current) => {
-      if (changes.kind === undefined && !(await store.isSignedGuard(current))) throw createInputError(UNSIGNED_GUARD)
-      const next = withChange(current, changes)
+      const isSigned = await store.isSignedGuard(current)
+      const isComplete = changes.kind !== undefined && (changes.url !== undefined || !changes.headers)
+      if (!isComplete && !isSigned) throw createInputError(UNSIGNED_GUARD)
+      const next = applyChange(current, changes, await open(current))
       await check(next)
-      return { ...next, updatedAt: getTimestampAfter(current.updatedAt, clock) }
+      return encryptHeaders(store.keyring, { ...next, updatedAt: getTimestampAfter(current.updatedAt, clock) })
     })
     return requirePresent(changed, 'Guard')
   }
@@ -122,9 +138,10 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
     ...deps,
     async findGuard(name) {
       const record = await find(name)
-      const problem = await diagnose(record)
-      if (problem !== undefined) throw createInputError(`The guard "${name}" cannot be used: ${problem}`)
-      return createGuard(record)
+      const opened = await open(record)
+      const problem = await diagnose(record, opened)
+      if (problem !== undefined || !opened) throw createInputError(`The guard "${name}" cannot be used: ${problem}`)
+      return createGuard(opened)
     },
   })
 
@@ -151,7 +168,8 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
       await retryOnConflict<StoredGuard>(async () => {
         const found = await guards.get(name)
         if (!found) return add(withChange({ name, kind: fields.kind }, fields), { replaces: true })
-        const isSame = isSameJson(found, withChange(found, fields)) && (await store.isSignedGuard(found))
+        const opened = await open(found)
+        const isSame = (await store.isSignedGuard(found)) && isSameJson(opened, applyChange(found, fields, opened))
         return isSame ? found : change(name, fields)
       })
       return show(await find(name))
@@ -175,7 +193,7 @@ export function createGuardOperations(deps: GuardOperationDependencies): GuardOp
 }
 
 /** Throws `INVALID_REQUEST` for a guard that lacks an option of its kind, or that has an option of another kind. */
-async function check(record: Omit<StoredGuard, 'createdAt' | 'updatedAt'>): Promise<void> {
+async function check(record: UntimedGuard): Promise<void> {
   const problem = await findGuardProblem(record)
-  if (problem !== undefined) throw createInputError(problem)
+  if (problem !== undefined) throw createInputError(problem.replace(/^\w+\(\)\.(\S+) /, '"$1" '))
 }

@@ -11,14 +11,12 @@ import { fromPairs, PairFields, toPairs } from '../ui/pair-fields.tsx'
 
 export type Guard = Awaited<ReturnType<typeof api.value.guards.list>>['guards'][number]
 
-const kindLabels: Readonly<Record<GuardKind, string>> = {
+/** Labels for the kinds whose names aren't plain English. */
+const kindLabels: Readonly<Partial<Record<GuardKind, string>>> = {
   words: 'Words and phrases',
-  patterns: 'Patterns',
   pii: 'Personal data',
-  secrets: 'Secrets',
   invisible: 'Invisible characters',
   size: 'Size of requests',
-  tools: 'Tools',
   moderation: 'Moderation model',
   judge: 'Judge model',
   change: 'Changes to chat requests',
@@ -66,7 +64,7 @@ const choiceLabels: Readonly<Record<string, string>> = {
   watch: 'Watch (report verdicts only)',
   request: 'Requests',
   answer: 'Responses',
-  'as.error': 'Error 400',
+  error: 'Error 400',
   'as.answer': 'Response without text',
   before: 'Before the call',
   during: 'During the call',
@@ -84,13 +82,15 @@ export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => vo
   const name = useSignal(guard?.name ?? '')
   const kind = useSignal<GuardKind>(guard?.kind ?? 'words')
   const texts = useSignal<Record<string, string>>(toTexts(guard))
-  const pairs = useSignal(toPairs(guard?.thresholds))
+  const pairs = useSignal({ thresholds: toPairs(guard?.thresholds), headers: toPairs(guard?.headers) })
   const options: Array<[string, GuardOption]> = Object.entries(sharedGuardFields)
   const own = (): Array<[string, GuardOption]> => Object.entries(guardKinds[kind.value])
   const saving = useAction(async () => {
     const input: Record<string, unknown> = { kind: kind.value }
     for (const [field, { shape }] of [...own(), ...options]) {
-      const value = isPairs(shape) ? fromPairs(pairs.value, Number) : readText(shape.type, texts.value[field])
+      const value = isPairField(field)
+        ? fromPairs(pairs.value[field], field === 'headers' ? String : Number)
+        : readText(shape.type, texts.value[field])
       if (value !== null || (guard && field in guard)) input[field] = value
     }
     if (!guard) await uncheckedApi.value.guards.create({ name: name.value.trim(), ...input })
@@ -98,14 +98,14 @@ export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => vo
     onSaved()
   })
   const renderField = ([field, option]: [string, GuardOption]) =>
-    isPairs(option.shape) ? (
+    isPairField(field) ? (
       <PairFields
         key={field}
-        title="Thresholds"
+        title={toLabel(field)}
         path={field}
-        what="threshold"
-        hint="Scores from 0 to 1 by category, such as violence: 0.8."
-        of={pairs}
+        what={field.slice(0, -1)}
+        hint={pairHints[field]}
+        of={bindField(pairs, field)}
       />
     ) : (
       <OptionField key={field} field={field} kind={kind.value} option={option} of={bindField(texts, field)} />
@@ -118,7 +118,7 @@ export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => vo
           label="Kind"
           path="kind"
           of={kind}
-          options={kindNames.map((kindName) => [kindName, kindLabels[kindName]])}
+          options={kindNames.map((kindName) => [kindName, getKindLabel(kindName)])}
         />
       )}
       {[...own(), ...options.filter(([field]) => COMMON.includes(field))].map(renderField)}
@@ -132,7 +132,7 @@ export function GuardForm({ guard, onSaved }: { guard?: Guard; onSaved: () => vo
 
 const kindNames = Object.keys(guardKinds) as GuardKind[] // `guardKinds` has no other keys
 
-export const getKindLabel = (kind: GuardKind): string => kindLabels[kind]
+export const getKindLabel = (kind: GuardKind): string => kindLabels[kind] ?? toLabel(kind)
 
 interface OptionFieldProps {
   field: string
@@ -173,9 +173,9 @@ function OptionField({ field, kind, option: { shape, isOptional }, of }: OptionF
     )
   if (shape.type === 'list') return <TextArea rows={3} {...common} hint="One per line." />
   if (shape.type === 'object')
-    return <TextArea rows={2} {...common} hint={'JSON, such as {"temperature": 0.5, "topP": 1, "maxTokens": 1000}.'} />
+    return <TextArea rows={2} {...common} hint="JSON with temperature, topP, or maxTokens." />
   if (shape.type === 'map')
-    return <TextArea rows={4} {...common} hint={'JSON Schemas by tool, such as {"search": {"required": ["query"]}}.'} />
+    return <TextArea rows={4} {...common} hint={'JSON Schemas by tool: {"search": {"required": ["query"]}}'} />
   if (shape.type === 'flag')
     return (
       <SelectField
@@ -204,8 +204,15 @@ const toTexts = (guard: object = {}): Record<string, string> =>
 
 const splitLines = (text: string) => text.split('\n').flatMap((line) => line.trim() || [])
 
-/** Whether the field maps names to numbers. */
-const isPairs = (shape: GuardOption['shape']) => shape.type === 'map' && shape.of.type === 'number'
+/** The hints of the fields that have numbers or strings by name. */
+const pairHints = {
+  thresholds: 'Scores from 0 to 1, such as violence: 0.8.',
+  headers: 'Stored encrypted.',
+}
+
+type PairField = keyof typeof pairHints
+
+const isPairField = (field: string): field is PairField => field in pairHints
 
 /** Returns invalid JSON as a string, which the API then rejects. */
 function parseJson(text: string): unknown {
@@ -219,7 +226,6 @@ function parseJson(text: string): unknown {
 /** Returns a field's value; `null` if it is empty. */
 function readText(type: string, text = ''): unknown {
   if (text.trim() === '') return null
-  if (type === 'number') return Number(text)
-  if (type === 'flag' || type === 'object' || type === 'map') return parseJson(text)
-  return type === 'list' ? splitLines(text) : text
+  if (type === 'list') return splitLines(text)
+  return type === 'text' || type === 'choice' ? text : parseJson(text)
 }

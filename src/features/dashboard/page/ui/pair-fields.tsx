@@ -43,7 +43,12 @@ export const PairFields = ({
       {(row) => (
         <>
           <TextField label="Key" path={path} required of={bindField(row, 'title')} />
-          <TextField label="Value" path={`${path}.${row.value.title}`} of={bindField(row, 'text')} />
+          <TextField
+            label="Value"
+            path={`${path}.${row.value.title}`}
+            type={path === 'headers' ? 'password' : 'text'}
+            of={bindField(row, 'text')}
+          />
         </>
       )}
     </Rows>

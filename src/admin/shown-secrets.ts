@@ -1,0 +1,13 @@
+/** Returns the last four characters of a secret, after `…`; for a short one, only `…`. */
+export const shortenSecret = (secret: string): string => `…${secret.length < SHORTEST_SHOWN ? '' : secret.slice(-LAST)}`
+
+const LAST = 4
+const SHORTEST_SHOWN = 12
+
+/** Explains why a record's secret isn't shown. `field`: the secret's field. */
+export const describeUnreadable = (field: string): string =>
+  `The credential cannot be decrypted because it was changed, moved, or encrypted with another secret. Check the URL it is sent to, then set "${field}" again.`
+
+/** Explains why a secret isn't sent to a changed URL. `url`: the field that changed. */
+export const describeMoved = (url: string, what: string, field: string): string =>
+  `"${url}" changes where the ${what} sent, so send "${field}" again as well, or null for none`

@@ -1,0 +1,33 @@
+import { createInputError } from '../../../admin/input.ts'
+import { withChange } from '../../../admin/record-operations.ts'
+import { describeMoved, describeUnreadable, shortenSecret } from '../../../admin/shown-secrets.ts'
+import type { PlainGuard } from '../../../records/guard-records.ts'
+import type { StoredGuard } from '../../../records/record-collections.ts'
+import type { GuardRecordChange } from '../../../types/records/guard-fields.ts'
+
+/**
+ * Applies a change to a guard. Omitted and shortened headers stay the same. Throws `INVALID_REQUEST` if stored headers would be sent to another URL.
+ * `opened`: the guard with its headers, if they can be decrypted.
+ */
+export function applyChange(
+  current: StoredGuard,
+  { headers, ...given }: Omit<GuardRecordChange, 'name'>,
+  opened: PlainGuard | undefined,
+): PlainGuard {
+  const { headers: stored } = opened ?? {}
+  const next = withChange(current, given)
+  const isMoved = next.url !== current.url
+  if (headers !== undefined)
+    return withChange(next, { headers: headers && restoreShortened(headers, isMoved ? undefined : stored) })
+  if (!opened) throw createInputError(describeUnreadable('headers'))
+  if (stored && isMoved) throw createInputError(describeMoved('url', "guard's headers are", 'headers'))
+  return withChange(next, { headers: stored ?? null })
+}
+
+type PlainHeaders = NonNullable<PlainGuard['headers']>
+
+/** Replaces shortened values, which clients send back, with the stored ones. */
+function restoreShortened(given: PlainHeaders, stored: PlainHeaders = {}): PlainHeaders {
+  const known = new Map(Object.entries(stored).map(([name, value]) => [name + shortenSecret(value), value]))
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, known.get(name + value) ?? value]))
+}
