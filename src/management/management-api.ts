@@ -19,6 +19,7 @@ import type { ManagementOptions } from '../request/door/management-options.ts'
 import { createRouter, type HttpRoute } from '../request/door/router.ts'
 import { createManagement, type ManagementDependencies } from './management.ts'
 import { type Management, servedOperations } from './operations.ts'
+import { refreshReads } from './refresh-reads.ts'
 
 export interface ManagementApiDependencies
   extends Omit<ManagementDependencies, 'openapi' | 'changed'>,
@@ -85,13 +86,17 @@ export function createManagementApi(
     openapi,
     changed: (...change) => feed.changed(...change),
   })
-  const api = { ...ownApi, ...createFeatureApi(added) }
+  const store = getWritableStore(deps.store, deps.clock)
+  const api = { ...refreshReads(ownApi, store), ...createFeatureApi(added) }
   const guard = createManagementGuard(management, { onError, publicOrigin })
   const tryRoute = createTryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
   const live = [liveRoute(feed), liveUsageRoute(deps.usage)]
-  const store = getWritableStore(deps.store, deps.clock)
   const routers = {
-    manage: createRouter([...live, tryRoute, ...createOperationRoutes(routes, { api, limits, store })]),
+    manage: createRouter([
+      ...live,
+      tryRoute,
+      ...createOperationRoutes(routes, { api, records: ownApi, limits, store }),
+    ]),
     read: createRouter([
       ...live,
       ...createOperationRoutes(routes, { api: hideSecrets(api), limits, store: undefined }),

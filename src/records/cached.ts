@@ -9,6 +9,8 @@ export interface Cached<T> {
    * unavailable and there is data in memory.
    */
   current(): Promise<T>
+  /** Waits for a slow store if the data in memory is too old. Never rejects, because `current` then returns the data in memory, or rejects. */
+  refresh(): Promise<void>
   /** Reads the data even if it is fresh. Rejects if reading fails. */
   reread(): Promise<T>
   /** The value in memory, regardless of its age. */
@@ -79,12 +81,19 @@ export function createCache<T>(
     cached = undefined
   }
 
+  const isUsable = ({ isExpired, readAt, retryAt }: CachedValue<T>) =>
+    (!isExpired && freshness.isFresh(readAt)) || clock.now() < retryAt
+
   return {
     current() {
-      if (cached && !cached.isExpired && freshness.isFresh(cached.readAt)) return cached.promised
-      if (cached && clock.now() < cached.retryAt) return cached.promised
+      if (cached && isUsable(cached)) return cached.promised
       reading ??= begin()
       return cached ? staleFallback.readOrUseStale(reading, cached.value) : reading.work
+    },
+    async refresh() {
+      if (!cached || isUsable(cached)) return
+      reading ??= begin()
+      await reading.work.catch(() => {})
     },
     reread() {
       reading ??= begin()

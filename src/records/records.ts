@@ -17,6 +17,8 @@ export interface Records<T> {
   /** Returns all records with their ids and order; `fresh` rereads the storage. */
   entries(options?: { fresh?: boolean }): Promise<ReadonlyArray<StoredEntry<T>>>
   get(id: string): Promise<T | undefined>
+  /** Waits for a slow store if the records in memory are too old. Never rejects. */
+  refresh(): Promise<void>
   readonly source: RecordSource<T>
 }
 
@@ -71,6 +73,7 @@ export function createRecords<T extends object>(
       const found = await stored.read(id)
       return found === 'damaged' ? undefined : found?.record
     },
+    refresh: view.refresh,
     source: { storage, stored, view, appliesChanges, inserting },
   }
 }
@@ -83,6 +86,7 @@ interface LoadedRecords<T> {
 
 interface RecordView<T> {
   current(): Promise<LoadedRecords<T>>
+  refresh(): Promise<void>
   reread(): Promise<LoadedRecords<T>>
   expire(): void
   /** Applies this gateway's change to the entries in memory. They are reread before use unless `change` returns true, meaning they are complete. */
@@ -94,9 +98,10 @@ function createRecordView<T>(
   deps: { clock: Clock; freshness: FreshnessTracker; staleFallback: StaleFallback },
 ): RecordView<T> {
   const cached = createCache<LoadedRecords<T>>(async () => ({ entries: await list() }), deps)
-  const { current, expire } = cached
+  const { current, refresh, expire } = cached
   return {
     current,
+    refresh,
     reread() {
       expire() // a pending read may miss the latest write
       return cached.reread()

@@ -30,6 +30,8 @@ export interface SettingsStore {
   read(): Promise<StoredSettings>
   /** Whether cloud sync may be on; `read` decides. Reads at most one record, and doesn't open the keyring. Rejects with the same errors as `read`. */
   mayUseCloudSync(): Promise<boolean>
+  /** Waits for a slow store if the settings in memory are too old. Never rejects. */
+  refresh(): Promise<void>
   /** Reads the settings from the storage even if they are in memory. Rejects with the same errors as `read`. */
   reread(): Promise<StoredSettings>
   readonly source: SettingsSource
@@ -104,6 +106,7 @@ export function createSettingsStore(deps: {
 
   return {
     read: cached.current,
+    refresh: cached.refresh,
     reread: cached.reread,
     mayUseCloudSync: syncFlag.current,
     source: {

@@ -12,7 +12,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('an unavailable storage')
 
-type Fault = 'rejects calls' | 'hangs' | 'is slow' | 'loses replies'
+type Fault = 'rejects calls' | 'hangs' | 'is slow' | 'takes 400 ms' | 'loses replies'
 
 /** A gateway whose storage fails from `fail` until `mend`, and another gateway whose storage never does. */
 async function open({ watched = true } = {}) {
@@ -26,6 +26,7 @@ async function open({ watched = true } = {}) {
       if (fault === 'rejects calls') throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
       if (fault === 'hangs') return never()
       if (fault === 'is slow') await clock.sleep(4_000)
+      if (fault === 'takes 400 ms') await clock.sleep(400)
       const result = await work(...args)
       return fault === 'loses replies' ? never() : result
     }
@@ -158,6 +159,63 @@ test('changes made by other instances during a storage outage are visible within
     assert.is(await status(key), 403)
   }
 })
+
+for (const watched of [true, false])
+  for (const how of ['takes 400 ms', 'is slow'] as const)
+    test(`lists show another gateway's changes at once while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+      const { clock, world, id, elsewhere, fail } = await open({ watched })
+      const { id: groupId } = await elsewhere.api.groups.create({ name: 'before' })
+      const headers = { authorization: `Bearer ${token}` }
+      const listKeys = async () =>
+        (await world.gateway.fetch(new Request('http://gateway/api/keys', { headers }))).json()
+      const read = async () => {
+        const { api } = world
+        const [{ keys }, { groups }, group, { combos }, { aliases }, { models }, { connections }, settings] =
+          await Promise.all([
+            listKeys(),
+            api.groups.list(),
+            api.groups.get(groupId),
+            api.combos.list(),
+            api.aliases.list(),
+            api.customModels.list(),
+            api.connections.list(),
+            api.settings.get(),
+          ])
+        const names = [...keys, ...groups, group, ...combos].map(({ name }) => name)
+        return [...names, Object.keys(aliases).join(), models.length, connections.length, settings.requireApiKey]
+      }
+      assert.equal(await read(), ['team', 'before', 'before', 'pool', '', 0, 4, false])
+      const { api } = elsewhere
+      await api.keys.update(id, { name: 'after' })
+      await api.groups.update(groupId, { name: 'after' })
+      await api.combos.create({ name: 'later', models: ['one/m'] })
+      await api.aliases.set({ alias: 'short', model: 'one/m' })
+      await api.customModels.create({ providerAlias: 'one', id: 'own' })
+      await api.connections.create({ provider: 'one', apiKey: 'sk-new' })
+      await api.settings.update({ requireApiKey: true })
+      await clock.advance(1_000)
+      fail(how)
+      const { result, ms } = await within(clock, read())
+      assert.equal(result, ['after', 'after', 'after', 'pool', 'later', 'short', 1, 5, true])
+      assert.ok(ms <= 5_000, `took ${ms} ms`)
+    })
+
+for (const how of ['rejects calls', 'hangs'] as const)
+  test(`lists come from memory within five seconds while the storage ${how}`, async () => {
+    const { clock, world, open: another, fail } = await open({ watched: false })
+    assert.is((await world.api.keys.list()).keys.length, 1)
+    await clock.advance(1_000)
+    fail(how)
+    for (const maxMs of [5_000, 300, 300]) {
+      const { result, ms } = await within(clock, world.api.keys.list())
+      assert.is(result.keys.length, 1)
+      assert.ok(ms <= maxMs, `took ${ms} ms`)
+      await clock.advance(1_000)
+    }
+    const empty = await another()
+    const failed = await within(clock, empty.api.keys.list()).catch((error: unknown) => error)
+    assert.ok(isGatewayError(failed, 'STORAGE_UNAVAILABLE'))
+  })
 
 for (const watched of [true, false])
   for (const how of ['rejects calls', 'hangs', 'is slow'] as const)

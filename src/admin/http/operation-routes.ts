@@ -40,6 +40,8 @@ function withoutOptional(operation: NamedOperation): NamedOperation[] {
 
 interface RouteSettings {
   api: RecordApi
+  /** Reads the records of changes with `If-Match`, which have just been reread; default `api`. */
+  records?: RecordApi
   limits: BodyLimits
   /** The store with the records; without it, `If-Match` is ignored. */
   store: WritableStore | undefined
@@ -49,7 +51,7 @@ interface RouteSettings {
 export const createOperationRoutes = (routes: readonly RouteOperations[], options: RouteSettings): HttpRoute[] =>
   routes.map((operations) => createRoute(operations, options))
 
-function createRoute(operations: RouteOperations, { api, limits, store }: RouteSettings): HttpRoute {
+function createRoute(operations: RouteOperations, { api, records = api, limits, store }: RouteSettings): HttpRoute {
   const { method, path } = operations[0]
   const hasBody = acceptsBody(operations[0])
   const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name)
@@ -71,7 +73,7 @@ function createRoute(operations: RouteOperations, { api, limits, store }: RouteS
         if (!hasQuery && !exported) {
           const args = [...inPath, ...input]
           const run = async () => withHeaders(operation, operation.status ?? 200, await call(...args))
-          return store ? await runUnlessChanged({ exchange, operation, api, store }, args, run) : await run()
+          return store ? await runUnlessChanged({ exchange, operation, api: records, store }, args, run) : await run()
         }
         const { format: requestedFormat, ...query } = readQuery(exchange, operation)
         const format = chooseExportFormat(exchange, exported && requestedFormat)
