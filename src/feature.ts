@@ -91,7 +91,7 @@ export interface GatewayRequest {
   onEnd(listener: (record: RequestRecord) => void): void
   /** Keeps the platform running for work that outlives the response. */
   waitUntil(work: Promise<unknown>): void
-  /** Rejects the request with an error in the client's format; `status` defaults to 403. */
+  /** Rejects the request with an error in the client's format. `status` defaults to 403 and decides the error code; a 500 hides the message. */
   reject(message: string, options?: { status?: number }): never
 }
 

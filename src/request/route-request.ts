@@ -1,4 +1,4 @@
-import { type GatewayError, gatewayError } from '../errors.ts'
+import { type ErrorCode, type GatewayError, gatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { ClientKey } from '../records/key-lookup.ts'
 import type { Caller, CallerAccount } from './caller.ts'
@@ -86,7 +86,17 @@ export class RouteRequest extends KeyRequest {
 
 /** Creates the error with which a step rejects a request or a target. */
 export const createRejection = (message: string, status: number): GatewayError =>
-  gatewayError(status === 400 ? 'INVALID_REQUEST' : status === 429 ? 'RATE_LIMIT_EXCEEDED' : 'FORBIDDEN', {
-    status,
-    message,
-  })
+  gatewayError(codeByStatus[status] ?? (status < 500 ? 'INVALID_REQUEST' : 'INTERNAL'), { status, message })
+
+const codeByStatus: Partial<Record<number, ErrorCode>> = {
+  401: 'IDENTITY_REQUIRED',
+  402: 'BUDGET_EXCEEDED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  413: 'PAYLOAD_TOO_LARGE',
+  429: 'RATE_LIMIT_EXCEEDED',
+  502: 'UPSTREAM_FAILED',
+  503: 'TOO_BUSY',
+  504: 'UPSTREAM_TIMEOUT',
+}

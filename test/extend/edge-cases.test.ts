@@ -167,3 +167,46 @@ test('a route that never replies ends when its client disconnects', async () => 
   assert.is((await pending).status, 499)
   assert.equal([records[0]?.end, signal.aborted, (await gateway.api.info()).inFlight], ['aborted', true, 0])
 })
+
+test('a rejection has the error code of its status', async () => {
+  const codes = {
+    400: 'INVALID_REQUEST',
+    401: 'IDENTITY_REQUIRED',
+    402: 'BUDGET_EXCEEDED',
+    403: 'FORBIDDEN',
+    404: 'NOT_FOUND',
+    409: 'INVALID_REQUEST',
+    429: 'RATE_LIMIT_EXCEEDED',
+    501: 'INTERNAL',
+    502: 'UPSTREAM_FAILED',
+    503: 'TOO_BUSY',
+    504: 'UPSTREAM_TIMEOUT',
+  }
+  const rejecting: Feature = {
+    name: 'rejecting',
+    aroundCall: (call) => call.reject('No.', { status: Number(call.header('x-status')) }),
+  }
+  const { chat, records, addKey } = await openExtended([rejecting])
+  const key = await addKey('app')
+  for (const [status, code] of Object.entries(codes)) {
+    const reply = await chat({}, undefined, {
+      headers: { authorization: `Bearer ${key}`, 'x-status': status, 'content-type': 'application/json' },
+    })
+    const { error } = (await reply.json()) as { error: { message: string; code: string } }
+    assert.equal([reply.status, error.message, error.code], [Number(status), 'No.', code.toLowerCase()])
+    assert.is(records.at(-1)?.error, code)
+  }
+})
+
+test('a target that a step rejects with a 5xx is skipped', async () => {
+  const skipping: Feature = {
+    name: 'skipping',
+    aroundAttempt: (attempt, next) =>
+      attempt.target.model === 'away' ? attempt.reject('Away.', { status: 501 }) : next(),
+  }
+  const { gateway, chat, errors } = await openExtended([skipping])
+  await gateway.api.combos.create({ name: 'pair', models: ['one/away', 'one/m'] })
+  assert.is((await chat({ model: 'pair' })).status, 200)
+  assert.is((await chat({ model: 'one/away' })).status, 501)
+  assert.equal(errors, [])
+})
